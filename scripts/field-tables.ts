@@ -67,14 +67,14 @@ const generated = "Generated from the types by `pnpm fields`; the gate fails whe
 
 const headOfEvents = [
   "# Events, field by field",
-  `What each event means, and when it is refused, is in [the conversation](conversation.md#events). ${generated}`,
-  "Every event has its `type` and `at`, the time by the host's clock in milliseconds since the epoch; the tables leave these two out. A field with `?` may be absent. Everything is plain JSON.",
+  `A summary, with refusals, is in [the conversation](conversation.md#events). ${generated}`,
+  "Every event has its `type` and `at`, the time by the host's clock in milliseconds since the epoch; the lists leave these two out. A field with `?` may be absent. Everything is plain JSON.",
 ];
 
 const headOfEffects = [
   "# Effects, field by field",
-  `Who answers an effect, and what may be dropped, repeated or reordered, is in [the conversation](conversation.md#effects). ${generated}`,
-  "Every effect has its `type`, which the tables leave out. A field with `?` may be absent. Everything is plain JSON.",
+  `A summary is in [the conversation](conversation.md#effects). ${generated}`,
+  "Every effect has its `type`, which the lists leave out. A field with `?` may be absent. Everything is plain JSON.",
 ];
 
 /** The exported types of a file, by name. */
@@ -153,31 +153,41 @@ const sectionOf = ({ says, node, file }: Declared, links: Links): readonly strin
   if (node.type === "TSInterfaceDeclaration") {
     const heritage = node.extends.map((each) => typeText(each, file, links));
     const inherited = heritage.length === 0 ? [] : [`It has the fields of ${heritage.join(" and ")}, and:`];
-    return [says, ...inherited, tableOf(node, file, links)];
+    return [says, ...inherited, listOf(node, file, links)];
   }
   const members = node.type === "TSUnionType" ? node.types : [];
   if (!members.some((member) => typeIn(member, file) !== undefined)) return [says, typeText(node, file, links)];
-  const rows = members.map((member) => {
-    const fields = fieldsOf(member).map((field) => `\`${field.name}\`: ${typeText(field.type, file, links)}`);
+  const items = members.map((member) => {
+    const fields = fieldsOf(member).map((field) => fieldText(field, file, links));
     const parts = heritageOf(member).map((each) => `the fields of ${typeText(each, file, links)}`);
     const name = typeIn(member, file);
-    return [
-      name === undefined ? typeText(member, file, links) : `\`${name}\``,
-      [...parts, ...fields].join("; "),
-      commentBefore(member, file),
-    ];
+    const title = name === undefined ? typeText(member, file, links) : `\`${name}\``;
+    const comment = commentBefore(member, file);
+    const given = [...parts, ...fields].join("; ");
+    return `- ${title}${given === "" ? "" : `: ${given}`}${comment === "" ? "" : `. ${comment}`}`;
   });
-  return [says, table(["type", "fields", "what"], rows)];
+  return [says, items.join("\n")];
 };
 
-const tableOf = (node: Node, file: SourceFile, links: Links): string => {
-  const rows = fieldsOf(node).map((field) => [
-    `\`${field.name}\``,
-    typeText(field.type, file, links),
-    commentBefore(field, file),
-  ]);
-  return rows.length === 0 ? "No other fields." : table(["field", "type", "what"], rows);
+/** A list of the fields of a type. Fields without a comment that follow one another share an item. */
+const listOf = (node: Node, file: SourceFile, links: Links): string => {
+  const items: { readonly text: string; readonly hasComment: boolean }[] = [];
+  for (const field of fieldsOf(node)) {
+    const comment = commentBefore(field, file);
+    const text = fieldText(field, file, links);
+    const last = items.at(-1);
+    if (comment === "" && last?.hasComment === false)
+      items[items.length - 1] = { text: `${last.text}; ${text}`, hasComment: false };
+    else items.push(comment === "" ? { text, hasComment: false } : { text: `${text}. ${comment}`, hasComment: true });
+  }
+  return items.length === 0 ? "No other fields." : items.map(({ text }) => `- ${text}`).join("\n");
 };
+
+const fieldText = (
+  { name, type }: { readonly name: string; readonly type: Node },
+  file: SourceFile,
+  links: Links,
+): string => `\`${name}\`: ${typeText(type, file, links)}`;
 
 /** The fields of an interface or of a type between braces, without `type`, and without an `at` that says nothing more. */
 const fieldsOf = (node: Node) => membersOf(node).filter(({ name }) => name !== "type" && name !== "at");
@@ -221,10 +231,5 @@ const typeText = (node: { readonly start: number; readonly end: number }, file: 
     )
     .join("");
 };
-
-const table = (head: readonly string[], rows: readonly (readonly string[])[]): string =>
-  [head, head.map(() => "-"), ...rows]
-    .map((row) => `| ${row.map((cell) => cell.replaceAll("|", String.raw`\|`)).join(" | ")} |`)
-    .join("\n");
 
 await main();

@@ -24,7 +24,7 @@ const saved: SavedSession = await qa.save();
 const copy = await qa.load(JSON.parse(JSON.stringify(saved)), { threadId: "copy" });
 await copy.call({ question: "C" });
 const all = mergeExamples(await qa.examples(), await copy.examples({ includeHistory: false }));
-console.log(all.map(({ threadId, turn }) => `${threadId} ${turn}`).join(", "));
+console.log(all.map(({ thread, turn }) => `${thread} ${turn}`).join(", "));
 
 const file = {
   version: 2,

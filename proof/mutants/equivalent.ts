@@ -44,7 +44,7 @@ export const equivalent: readonly Equivalent[] = [
     reason: "behind the last element no level holds the index either, and the end is undefined, too",
   },
   {
-    path: "packages/machine/src/thread/path.ts",
+    path: "packages/machine/src/thread/thread.ts",
     original: "if (run === undefined || turn === undefined || turn.number !== run.first + chunkSize) return undefined;",
     mutated: "if (run === undefined && turn === undefined || turn.number !== run.first + chunkSize) return undefined;",
     reason: "the two are set together, so that either both are there or neither is",

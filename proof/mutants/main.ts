@@ -68,7 +68,7 @@ await runCommand({
       source: sources,
       mutated: folder,
       tests: "packages/machine/test/**/*.test.ts",
-      sources: ["packages/*/{src,test}/**/*.ts", "packages/*/package.json"],
+      sources: ["packages/*/{src,test}/**/*.ts", "packages/*/package.json", "proof/vectors/**/*.ts"],
       equivalent,
       // The slowest of the machine's tests takes less than half of it.
       secondsWithoutProgressMax: 15,

@@ -1,127 +1,111 @@
-import { type ConversationMachine, promptOf } from "@colloquy/machine";
-import type { Cut } from "@colloquy/machine/policies";
-import type { Conversation } from "./conversations.ts";
+import { conversationMachine, type ConversationMachine, promptOf, type State, transition } from "@colloquy/machine";
+import type { Trace, TraceStep } from "@colloquy/runtime-test/arbitraries";
 import {
-  cutText,
-  fitsOrSaysSo,
-  isOverruled,
-  keepsMore,
-  type Made,
-  openTurnWhole,
-  prefixKept,
-  type Problem,
-  roomFilled,
-  settledAtOnce,
-  subsequence,
-  usable,
-  wellFormed,
-} from "./laws.ts";
-import type { Machines } from "./machines.ts";
-import type { Seen } from "./seen.ts";
+  LawBroken,
+  makesRoom,
+  policyLaws,
+  policyRunOf,
+  type PolicyLaw,
+  type PolicyRun,
+} from "@colloquy/runtime-test/laws";
+
+import { type Conversation, withSummaries } from "./conversations.ts";
 import type { Subject } from "./subjects.ts";
-import { mostShown, type Tally, type Violations } from "./tally.ts";
+import type { Tally, Violation } from "./tally.ts";
 
-/** A conversation to be checked. */
-export interface Work {
-  readonly conversation: Conversation;
-  readonly steps: readonly Seen[];
-  /** In tokens, rising. */
-  readonly budgets: readonly number[];
+/** How a conversation is looked at. */
+export interface Look {
+  /** The room that its prompts have; null for no limit. */
+  readonly tokens: number | null;
+  /** How many of its states are looked at, within other rooms as well. */
+  readonly states: number;
+  /** One of those rooms, as a share of what is not fixed. */
+  readonly share: number;
 }
 
-/** Checks the laws for a policy at each step of a conversation, with each budget. */
-export const checkConversation = (
-  { conversation, steps, budgets }: Work,
-  subject: Subject,
-  machines: Machines,
-): Tally => {
-  const counting = new Counting(conversation);
-  let smaller: readonly Made[] = [];
-  for (const room of budgets) {
-    const machine = machines(room, conversation.interrupted);
-    const made = steps.map((seen): Made => ({ subject, seen, room, prompt: promptBehind(machine, seen, null) }));
-    for (const [step, each] of made.entries()) {
-      counting.look(each, step);
-      const before = smaller[step];
-      if (before !== undefined && !isOverruled(before))
-        counting.note("a larger budget keeps more", each, step, keepsMore(before, each));
-    }
-    followCuts(counting, machine, made, conversation.isOneHistory);
-    smaller = made;
-  }
-  return counting.tally();
+/** Has a policy prune the prompts of a conversation, and checks the laws of pruning on all that comes of it. */
+export const checkConversation = (conversation: Conversation, subject: Subject, look: Look): Tally => {
+  const { id, variant } = conversation;
+  const { tokens } = look;
+  const found: Violation[] = [];
+  const noted = (law: string, words: string): void =>
+    void found.push({ law, conversation: id, variant, tokens, words });
+  const run = prunedBy(subject, conversation, look, noted);
+  if (run !== null) for (const [name, law] of lawsOf(subject)) unlessBroken(() => law(run), name, noted);
+  const looks = run?.views.flatMap((view) => view.looks) ?? [];
+  return {
+    prompts: looks.length,
+    unfit: looks.filter(({ prompt }) => !prompt.fits).length,
+    cut: looks.filter(({ prompt: { messages }, said: { closed } }) =>
+      closed.some((unit) => unit.messages.some(({ id }) => messages.every((shown) => shown.id !== id))),
+    ).length,
+    violations: found,
+  };
 };
 
-/** Goes through the steps with the cut of each call in force at the next, as a conversation does. */
-const followCuts = (
-  counting: Counting,
-  machine: ConversationMachine,
-  steps: readonly Made[],
-  isOneHistory: boolean,
-): void => {
-  let sent: Made | null = null;
-  for (const [step, fresh] of steps.entries()) {
-    const behind = sent?.prompt.cut ?? null;
-    const made: Made = behind === null ? fresh : { ...fresh, prompt: promptBehind(machine, fresh.seen, behind) };
-    if (made !== fresh && cutText(made.prompt.cut) !== cutText(fresh.prompt.cut)) counting.look(made, step);
-    const again: Made = { ...made, prompt: promptBehind(machine, made.seen, made.prompt.cut) };
-    counting.note("decided again it is the same", made, step, settledAtOnce(made, again));
-    if (!made.seen.calling || !made.prompt.fits) continue;
-    if (sent !== null && isOneHistory) counting.note("prompts begin alike", made, step, prefixKept(sent, made));
-    sent = made;
+type Noted = (law: string, words: string) => void;
+
+const prunedBy = (
+  { policy, counter }: Subject,
+  conversation: Conversation,
+  { tokens, states, share }: Look,
+  noted: Noted,
+): PolicyRun | null => {
+  const { interrupted } = conversation;
+  const reserve = (tokens ?? 0) % 2 === 0 ? 0 : 64;
+  const budget = tokens === null ? null : { tokens: tokens + reserve, reserve };
+  const options = { policy, counter, interrupted, budget, calibrate: false, unknownTool: "ask" } as const;
+  const trace = traceOf(conversationMachine(options), conversation);
+  // Looked at are states in which a prompt is sent, or may be.
+  const [first, ...steps] = trace.steps.filter(({ transition }) => transition.state.context.open !== null);
+  if (first === undefined) return null;
+  const ofOpenTurns = { started: { ...trace.started, state: first.transition.state }, steps };
+  return unlessBroken(
+    () => ({ ...policyRunOf(options, ofOpenTurns, { states, shares: [share] }), trace }),
+    "P10",
+    noted,
+  );
+};
+
+/** Sends the events of a conversation to a machine. One that no longer fits, because a prompt did not, is refused. */
+const traceOf = (machine: ConversationMachine, { started, events }: Conversation): Trace => {
+  const steps: TraceStep[] = [];
+  let { state } = started;
+  const send = (event: TraceStep["event"]): State => {
+    steps.push({ machine, event, before: state, transition: transition(machine, state, event) });
+    return (state = steps.at(-1)?.transition.state ?? state);
+  };
+  for (const event of events) withSummaries(send(event), send);
+  return { started, steps };
+};
+
+const lawsOf = ({ fits, fillsRoom }: Subject): readonly (readonly [string, PolicyLaw])[] => [
+  ...Object.entries(policyLaws),
+  ...(fits ? [["makes room", makesRoom] as const] : []),
+  ...(fillsRoom ? [["the room is filled", roomIsFilled] as const] : []),
+];
+
+/** The newest units that fit are shown, and no fewer: what just fits into a room is what is shown there. */
+const roomIsFilled: PolicyLaw = ({ options, views }) => {
+  for (const { state, prompt } of views.flatMap(({ looks }) => looks)) {
+    if (!prompt.fits || prompt.failed !== undefined || prompt.tokens === null) continue;
+    const machine = conversationMachine({ ...options, budget: { tokens: prompt.tokens, reserve: 0 } });
+    const shown = new Set(promptOf(machine, state).messages.map(({ id }) => id));
+    const missing = prompt.messages.find(({ id }) => !shown.has(id));
+    if (missing !== undefined)
+      throw new LawBroken(
+        "P11",
+        `after entry ${state.context.seq} ${missing.id} is left out of ${prompt.tokens} tokens`,
+      );
   }
 };
 
-const promptBehind = (machine: ConversationMachine, { state }: Seen, cut: Cut | null): Made["prompt"] =>
-  promptOf(machine, { ...state, context: { ...state.context, cut } });
-
-interface Laws {
-  readonly [law: string]: (made: Made) => Problem;
-}
-
-/** Of one prompt alone, also where the machine overruled the policy. */
-const lawsOfAny: Laws = {
-  "well-formed": wellFormed,
-  "what is shown was said": subsequence,
-  "open turn, pinned and system message whole": openTurnWhole,
+/** Notes a broken law, and that a law could not be looked at. */
+const unlessBroken = <Value>(look: () => Value, law: string, noted: Noted): Value | null => {
+  try {
+    return look();
+  } catch (thrown) {
+    noted(thrown instanceof LawBroken ? thrown.law : law, thrown instanceof Error ? thrown.message : String(thrown));
+    return null;
+  }
 };
-
-const lawsOfPolicies: Laws = {
-  "the policy is usable": usable,
-  "fits or says so": fitsOrSaysSo,
-  "the room is filled": roomFilled,
-};
-
-class Counting {
-  readonly #conversation: Conversation;
-  readonly #violations = new Map<string, { count: number; readonly first: Violations["first"][number][] }>();
-  #prompts = 0;
-  #unfit = 0;
-  #cut = 0;
-
-  constructor(conversation: Conversation) {
-    this.#conversation = conversation;
-  }
-
-  look(made: Made, step: number): void {
-    this.#prompts++;
-    if (!made.prompt.fits) this.#unfit++;
-    if (made.prompt.messages.length < made.seen.whole.length) this.#cut++;
-    const laws = isOverruled(made) ? lawsOfAny : { ...lawsOfAny, ...lawsOfPolicies };
-    for (const [law, problemOf] of Object.entries(laws)) this.note(law, made, step, problemOf(made));
-  }
-
-  note(law: string, { room }: Made, step: number, words: Problem): void {
-    if (words === null) return;
-    const { id, variant } = this.#conversation;
-    const found = this.#violations.get(law) ?? { count: 0, first: [] };
-    this.#violations.set(law, found);
-    found.count++;
-    if (found.first.length < mostShown) found.first.push({ conversation: id, variant, step, tokens: room, words });
-  }
-
-  tally(): Tally {
-    const violations = Object.fromEntries(this.#violations);
-    return { prompts: this.#prompts, unfit: this.#unfit, cut: this.#cut, violations };
-  }
-}

@@ -1,6 +1,5 @@
-// The recorded conversations as threads at every step, and other threads made of them: with something pinned, with
-// a turn that was cancelled, with summaries.
-import { compactTurns, type InterruptedTurns, type Policy, summariseTurns } from "@colloquy/machine/policies";
+// The recorded conversations as they were, and others made of them: with something pinned, with a turn that was
+// cancelled, with summaries.
 import {
   conversationMachine,
   type ConversationMachine,
@@ -9,109 +8,107 @@ import {
   type LaterEntry,
   messagesOf,
   outstanding,
+  promptOf,
   start,
+  type Started,
   type State,
   transition,
 } from "@colloquy/machine";
-import { type CaseFile, recordingMachine, replayCase } from "@colloquy/runtime-test/recordings";
-import { statesOf } from "../kit/journal.ts";
-import { type Random, randomOf, seedOf } from "../kit/random.ts";
+import {
+  compactTurns,
+  countPrompt,
+  estimateCounter,
+  type InterruptedTurns,
+  type Policy,
+  summariseTurns,
+} from "@colloquy/machine/policies";
+import { recordingMachine, type RecordedCase, replayCase, type CaseFile } from "@colloquy/runtime-test/recordings";
 
-/** A thread as it was after each of its entries while a turn was open. */
+import type { Random } from "../kit/random.ts";
+
+/** A thread, and the events that a machine under a policy is sent from then on. */
 export interface Conversation {
   readonly id: string;
   /** How it differs from what was recorded. */
   readonly variant: Variant;
-  readonly steps: readonly State[];
-  /** Each step follows from the one before it. */
-  readonly isOneHistory: boolean;
+  readonly started: Started;
+  readonly events: readonly Event[];
   readonly interrupted: InterruptedTurns;
 }
 
 export type Variant = "as recorded" | "pinned" | "cancelled" | "cancelled, left out" | "summarised" | "compacted";
 
-/** The conversations of a file, some of them by their ids; those that no thread can contain, as far as they go. */
-export const conversationsOf = (
-  { records, common }: CaseFile,
-  seed: number,
-  isWanted: (id: string, index: number) => boolean,
-): readonly Conversation[] =>
-  records.flatMap((recorded, index): readonly Conversation[] => {
-    if (!isWanted(recorded.id, index)) return [];
-    const { entries } = replayCase(recorded, { common });
-    const steps = statesOf(entries);
-    const { id } = recorded;
-    const random = randomOf(seedOf(seed, id));
-    const variants: { readonly [variant in Variant]: readonly State[] } = {
-      "as recorded": steps,
-      pinned: steps.map((state) => pinned(state, random)),
-      cancelled: steps.flatMap(cancelled),
-      "cancelled, left out": steps.flatMap(cancelled),
-      summarised: decidedAgain(entries, summariseTurns()),
-      compacted: decidedAgain(entries, compactTurns({ keepTurns: 1, at: 0 })),
-    };
-    return variantNames.map((variant) => ({
-      id,
-      variant,
-      steps: variants[variant].filter(({ context }) => context.open !== null).map(frozen),
-      isOneHistory: !["pinned", "cancelled", "cancelled, left out"].includes(variant),
-      interrupted: variant === "cancelled, left out" ? "omit" : "keep",
-    }));
-  });
+/** A recording as events. One that no thread can contain goes as far as it can be expressed. */
+export interface Recorded {
+  readonly id: string;
+  readonly started: Started;
+  readonly events: readonly Event[];
+  /** The tokens of all that is said in it. */
+  readonly tokens: number;
+}
 
-const variantNames: readonly Variant[] = [
-  "as recorded",
-  "pinned",
-  "cancelled",
-  "cancelled, left out",
-  "summarised",
-  "compacted",
+export const recordedIn = (recorded: RecordedCase, { common }: Pick<CaseFile, "common">): Recorded | null => {
+  const { entries } = replayCase(recorded, { common });
+  const [first] = entries;
+  if (first?.event.type !== "thread.started") return null;
+  const { configuration: _, ...thread } = first.event;
+  const started = start(recordingMachine(), thread);
+  const events = entries.filter(isLater).map(({ event }) => withoutDigest(event));
+  const whole = promptOf(recordingMachine(), stateBehind(recordingMachine(), started.state, events)).messages;
+  return { id: recorded.id, started, events, tokens: countPrompt(estimateCounter, whole) };
+};
+
+/** A conversation as it was recorded, half of the time; else one that is made of it, by what is drawn. */
+export const drawn = (recorded: Recorded, random: Random): Conversation => {
+  const variant = random.percent(50) ? "as recorded" : (random.pick(variants) ?? "as recorded");
+  const { id, started, events } = recorded;
+  const interrupted = variant === "cancelled, left out" ? "omit" : "keep";
+  const at = variant === "as recorded" ? 0 : random.integer(Math.min(1, events.length), events.length);
+  const machine = machineOf(variant);
+  const before = stateBehind(machine, started.state, events.slice(0, at));
+  const rest = events.slice(at);
+  const changes: { readonly [Each in Variant]?: Change } = {
+    pinned: pinned(before, random),
+    cancelled,
+    "cancelled, left out": cancelled,
+  };
+  const [first, then = rest] = changes[variant] ?? [[]];
+  const state = stateBehind(machine, before, first);
+  return { id, variant, started: { ...started, state }, events: then, interrupted };
+};
+
+const variants: readonly Variant[] = ["pinned", "cancelled", "cancelled, left out", "summarised", "compacted"];
+
+/** The events of a thread before the policy has it, and those after that; by default, the recorded ones. */
+type Change = readonly [before: readonly Event[], then?: readonly Event[]];
+
+/** One or two of its messages are pinned. */
+const pinned = (state: State, random: Random): Change => {
+  const messages = [random.pick(messagesOf(state)), random.pick(messagesOf(state))];
+  return [messages.flatMap((message) => (message === undefined ? [] : pin(message.id)))];
+};
+
+const pin = (message: string): Event => ({ type: "message.pinned", at: 1, message, pinned: true });
+
+/** Its open turn, if there is one, is cancelled, and the next one opened. */
+const cancelled: Change = [
+  [{ type: "cancel.requested", at: 1, reason: "enough" }],
+  [{ type: "ask.received", at: 2, askId: "go-on", input: "Please go on." }],
 ];
 
-const isLater = (entry: Entry): entry is LaterEntry => entry.event.type !== "thread.started";
-
-/** With one or two of its messages pinned. */
-const pinned = (state: State, random: Random): State => {
-  const messages = messagesOf(state);
-  return [random.pick(messages), random.pick(messages)].reduce<State>(
-    (before, message) =>
-      message === undefined
-        ? before
-        : stateAfter(recordingMachine(), before, { type: "message.pinned", at: 1, message: message.id, pinned: true }),
-    state,
-  );
-};
-
-/** Its open turn cancelled, and the next one open. */
-const cancelled = (state: State): readonly State[] => {
-  if (state.context.open === null) return [];
-  const machine = recordingMachine();
-  const after = stateAfter(machine, state, { type: "cancel.requested", at: 1, reason: "enough" });
-  return [stateAfter(machine, after, { type: "ask.received", at: 2, askId: "go-on", input: "Please go on." })];
-};
-
-/** The same events, handled by a machine that has summaries written. */
-const decidedAgain = (entries: readonly Entry[], policy: Policy): readonly State[] => {
+/** The machine that a thread is held with before the policy has it. */
+const machineOf = (variant: Variant): ConversationMachine => {
+  const policies: { readonly [variant: string]: Policy } = {
+    summarised: summariseTurns(),
+    compacted: compactTurns({ keepTurns: 1, at: 0 }),
+  };
+  const policy = policies[variant];
+  if (policy === undefined) return recordingMachine();
   const budget = { tokens: 10_000_000, reserve: 0 };
-  const machine = conversationMachine({
-    policy,
-    budget,
-    unknownTool: "ask",
-    interrupted: "keep",
-    retry: { attempts: 1 },
-  });
-  const [first] = entries;
-  if (first?.event.type !== "thread.started") return [];
-  const { configuration: _, ...thread } = first.event;
-  let { state } = start(machine, thread);
-  const steps: State[] = [];
-  for (const entry of entries) {
-    if (!isLater(entry)) continue;
-    state = withSummaries(machine, stateAfter(machine, state, withoutDigest(entry.event)));
-    steps.push(state);
-  }
-  return steps;
+  return conversationMachine({ policy, budget, unknownTool: "ask", interrupted: "keep", retry: { attempts: 1 } });
 };
+
+const isLater = (entry: Entry): entry is LaterEntry => entry.event.type !== "thread.started";
 
 /** The prompt is another one, so its digest is. */
 const withoutDigest = (event: Event): Event => {
@@ -120,14 +117,21 @@ const withoutDigest = (event: Event): Event => {
   return rest;
 };
 
-/** Every summary that is out is there at once. */
-const withSummaries = (machine: ConversationMachine, before: State): State => {
+/** A refused event is impossible for the thread, which stays as it is. */
+const stateBehind = (machine: ConversationMachine, before: State, events: readonly Event[]): State => {
   let state = before;
-  for (;;) {
+  const send = (event: Event): State => (state = transition(machine, state, event).state);
+  for (const event of events) withSummaries(send(event), send);
+  return state;
+};
+
+/** Sends every summary that is out, at once. */
+export const withSummaries = (before: State, send: (event: Event) => State): void => {
+  for (let state = before; ;) {
     const summary = outstanding(state).find((effect) => effect.type === "callLlm" && effect.purpose === "summary");
-    if (summary === undefined) return state;
+    if (summary === undefined) return;
     const content = `A summary of ${"all that was said ".repeat(1 + (state.context.summaries % 4))}so far.`;
-    state = stateAfter(machine, state, {
+    state = send({
       type: "llm.completed",
       at: state.context.updatedAt,
       effectId: summary.id,
@@ -135,16 +139,4 @@ const withSummaries = (machine: ConversationMachine, before: State): State => {
       finishReason: "stop",
     });
   }
-};
-
-/** A refused event is impossible for this thread, which stays as it is. */
-const stateAfter = (machine: ConversationMachine, state: State, event: Event): State =>
-  transition(machine, state, event).state;
-
-/** Freezes a value, so that code that changes it throws. */
-const frozen = <Value>(value: Value): Value => {
-  if (typeof value !== "object" || value === null || Object.isFrozen(value)) return value;
-  Object.freeze(value);
-  for (const member of Object.values(value)) frozen(member);
-  return value;
 };

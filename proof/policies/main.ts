@@ -1,5 +1,5 @@
-// Checks the laws of pruning for every shipped policy, and for compositions of them: on every recorded conversation of
-// a folder, at every step, with budgets from none to more than the whole thread. Exits with 1 when a law is broken, or
+// Checks the laws of pruning for every shipped policy, and for compositions of them: each prunes every recorded
+// conversation of a folder, with budgets from none to more than the whole thread. Exits with 1 when a law is broken, or
 // when there was nothing to check; with 2 for arguments that are invalid.
 import { readRecordings } from "@colloquy/runtime-test/recordings";
 
@@ -8,7 +8,7 @@ import { text, whole, workers } from "../kit/options.ts";
 import { recordingsFolder } from "../kit/recordings.ts";
 import { stopwatch, wordsOf } from "../kit/report.ts";
 import { askThreads } from "../kit/threads.ts";
-import { addTallies, printed, type Tallies, violationsIn } from "./tally.ts";
+import { addTallies, printed, type Tallies } from "./tally.ts";
 import type { Outcome, Share } from "./worker.ts";
 
 /** Returns how many conversations are in a folder, or a text that says why it cannot be read. */
@@ -27,7 +27,8 @@ await runCommand({
   name: "policies",
   options: {
     folder: recordingsFolder,
-    budgets: whole(100, "how many budgets each conversation gets"),
+    budgets: whole(100, "how many budgets each conversation gets with each policy"),
+    states: whole(3, "how many states of a conversation are also looked at within other budgets"),
     seed: whole(1, "what is drawn: budgets, pinned messages, compositions", { least: 0, placeholder: "S" }),
     policy: text("NAME", "only this one, by the name that is printed"),
     conversation: text("ID", "only this one"),
@@ -45,12 +46,12 @@ await runCommand({
     const shares = Array.from({ length: parts }, (_, part): Share => ({ ...options, parts, part }));
     const outcomes = await askThreads<Outcome>(new URL("worker.ts", import.meta.url), shares);
     const tallies = outcomes.reduce<Tallies>((sum, outcome) => addTallies(sum, outcome.tallies), {});
-    const sum = (of: "conversations" | "steps"): number => outcomes.reduce((total, outcome) => total + outcome[of], 0);
+    const conversations = outcomes.reduce((total, outcome) => total + outcome.conversations, 0);
     const prompts = Object.values(tallies).reduce((total, tally) => total + tally.prompts, 0);
-    const broken = violationsIn(tallies);
+    const broken = Object.values(tallies).reduce((total, { violations }) => total + violations.length, 0);
     console.log(printed(tallies, ({ conversation }, policy) => again({ conversation, policy })));
     console.log(
-      `\n${number(sum("conversations"))} conversations, ${number(sum("steps"))} steps, ${Object.keys(tallies).length} policies, ${number(prompts)} prompts, seed ${options.seed}: ${number(broken)} violations, in ${seconds()} s`,
+      `\n${number(conversations)} conversations, ${Object.keys(tallies).length} policies, ${number(prompts)} prompts, seed ${options.seed}: ${number(broken)} violations, in ${seconds()} s`,
     );
     if (prompts === 0) console.error("there was nothing to check");
     process.exitCode = broken > 0 || prompts === 0 ? 1 : 0;

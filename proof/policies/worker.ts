@@ -1,12 +1,9 @@
 // Checks its share of the conversations of a folder, and sends back the outcome.
 import { readRecordings } from "@colloquy/runtime-test/recordings";
 import { answerQuestions } from "../kit/threads.ts";
-import { budgetsOf } from "./budgets.ts";
-import { checkConversation, type Work } from "./check.ts";
-import { type Conversation, conversationsOf } from "./conversations.ts";
-import { machinesFor } from "./machines.ts";
+import { checkConversation } from "./check.ts";
+import { drawn, recordedIn, type Recorded } from "./conversations.ts";
 import { randomOf, seedOf } from "../kit/random.ts";
-import { seenOf } from "./seen.ts";
 import { subjectsOf } from "./subjects.ts";
 import { addTallies, type Tallies } from "./tally.ts";
 
@@ -17,6 +14,7 @@ export interface Share {
   readonly part: number;
   readonly parts: number;
   readonly budgets: number;
+  readonly states: number;
   readonly seed: number;
   /** Only the policy of this name; null for all. */
   readonly policy: string | null;
@@ -27,41 +25,33 @@ export interface Share {
 /** The outcome of a share. */
 export interface Outcome {
   readonly conversations: number;
-  readonly steps: number;
   readonly tallies: Tallies;
 }
 
 const check = async (share: Share): Promise<Outcome> => {
-  const subjects = subjectsOf(randomOf(share.seed)).filter(({ name }) => [null, name].includes(share.policy));
-  const work = (await conversationsIn(share)).map((conversation) => workOn(conversation, share));
+  const { seed, budgets, states, policy } = share;
+  const subjects = subjectsOf(randomOf(seed)).filter(({ name }) => [null, name].includes(policy));
+  const all = await recordedFor(share);
   let tallies: Tallies = {};
   for (const subject of subjects) {
-    const machines = machinesFor(subject);
-    for (const each of work)
-      tallies = addTallies(tallies, { [subject.name]: checkConversation(each, subject, machines) });
+    for (const recorded of all) {
+      const random = randomOf(seedOf(seed, `${recorded.id} ${subject.name}`));
+      for (let budget = 0; budget < budgets; budget += 1) {
+        // Half of them without a limit, so that they reach their ends; from none to more than the whole thread takes.
+        const tokens = random.percent(50) ? null : Math.floor(recorded.tokens * 1.1 * random.next());
+        const tally = checkConversation(drawn(recorded, random), subject, { tokens, states, share: random.next() });
+        tallies = addTallies(tallies, { [subject.name]: tally });
+      }
+    }
   }
-  const recorded = work.filter(({ conversation }) => conversation.variant === "as recorded");
-  const steps = recorded.reduce((total, each) => total + each.steps.length, 0);
-  return { conversations: recorded.length, steps, tallies };
+  return { conversations: all.length, tallies };
 };
 
-const conversationsIn = async ({ folder, part, parts, seed, conversation }: Share): Promise<readonly Conversation[]> =>
+const recordedFor = async ({ folder, part, parts, conversation }: Share): Promise<readonly Recorded[]> =>
   (await readRecordings(folder)).cases.flatMap((file) =>
-    conversationsOf(
-      file,
-      seed,
-      (id, index) => index % parts === part && (conversation === null || id === conversation),
-    ),
+    file.records
+      .filter(({ id }, index) => index % parts === part && (conversation === null || id === conversation))
+      .flatMap((recorded) => recordedIn(recorded, file) ?? []),
   );
-
-const workOn = (conversation: Conversation, { seed, budgets }: Share): Work => {
-  const steps = conversation.steps.map(seenOf);
-  const random = randomOf(seedOf(seed, `${conversation.id} ${conversation.variant}`));
-  const many = conversation.variant === "as recorded" ? budgets : Math.ceil(budgets / otherVariants);
-  return { conversation, steps, budgets: budgetsOf(steps, many, random) };
-};
-
-/** Variants of a recording get so many times fewer budgets than the recording. */
-const otherVariants = 10;
 
 answerQuestions(check);

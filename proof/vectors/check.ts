@@ -1,8 +1,8 @@
 import type { Entry, State } from "@colloquy/machine";
 import { decodeJournal, fold } from "@colloquy/machine/journal";
+import { differenceOf } from "@colloquy/runtime-test/laws";
 import * as Either from "fp-ts/lib/Either.js";
 
-import { firstDifference } from "./difference.ts";
 import { vectorOf, scriptOf } from "./record.ts";
 import { played } from "./observe.ts";
 import { type JournalVector, journalVectorOf } from "./journal-vector.ts";
@@ -15,7 +15,7 @@ export const problemOfFile = (vector: Vector | JournalVector): string | null => 
   const { name, says, entries, fork, redact } = vector;
   try {
     const given = { ...(fork === undefined ? {} : { fork }), ...(redact === undefined ? {} : { redact }) };
-    return firstDifference(vector, journalVectorOf({ name, says, entries, ...given }));
+    return differenceOf(vector, plain(journalVectorOf({ name, says, entries, ...given })));
   } catch (thrown) {
     return wordsOf(thrown);
   }
@@ -24,7 +24,7 @@ export const problemOfFile = (vector: Vector | JournalVector): string | null => 
 const problemOfVector = (vector: Vector): string | null => {
   try {
     const script = scriptOf(vector);
-    return firstDifference(vector, vectorOf(script)) ?? problemOfFold(script, vector);
+    return differenceOf(vector, vectorOf(script)) ?? problemOfFold(script, vector);
   } catch (thrown) {
     return `it throws: ${wordsOf(thrown)}`;
   }
@@ -36,7 +36,7 @@ const problemOfFold = (script: Script, { steps }: Vector): string | null => {
   const folded = foldOf(entries);
   if (typeof folded === "string") return `its entries are no journal: ${folded}`;
   const last = played(script).steps.at(-1)?.answer.state;
-  const difference = last === undefined ? null : firstDifference(plain(last), plain(folded));
+  const difference = last === undefined ? null : differenceOf(plain(last), plain(folded));
   return difference === null ? null : `its entries fold to another state: ${difference}`;
 };
 
@@ -47,4 +47,4 @@ const foldOf = (entries: readonly Entry[]): State | string => {
   return Either.isLeft(folded) ? folded.left.reason : folded.right;
 };
 
-const plain = (state: State): unknown => JSON.parse(JSON.stringify(state));
+const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value));

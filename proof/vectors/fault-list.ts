@@ -5,7 +5,7 @@
  */
 export const faults: readonly (readonly [path: string, original: string, mutated: string])[] = [
   [
-    "conversation/decide/approval.ts",
+    "conversation/decide/tool-call.ts",
     'call.started || (call.approval?.status === "granted" && call.approval.because === "unknown_outcome");',
     'call.started && (call.approval?.status === "granted" && call.approval.because === "unknown_outcome");',
   ],
@@ -25,12 +25,12 @@ export const faults: readonly (readonly [path: string, original: string, mutated
     "",
   ],
   [
-    "thread/digest.ts",
+    "thread/make-message.ts",
     ".sort(([left], [right]) => (left < right ? -1 : 1))",
     ".sort(([left], [right]) => (left < right ? 1 : 1))",
   ],
   [
-    "conversation/decide/ask.ts",
+    "conversation/decide/decide.ts",
     "if (data.open?.joining.some((ask) => ask.askId === askId) === true) return repeatedIn(askId, data.open.number);",
     "if (!(data.open?.joining.some((ask) => ask.askId === askId) === true)) return repeatedIn(askId, data.open.number);",
   ],
@@ -67,7 +67,7 @@ export const faults: readonly (readonly [path: string, original: string, mutated
   ],
   ["journal/fork.ts", 'copy.add({ type: "thread.forked", at, from: { threadId, turn } });', ""],
   [
-    "thread/draft.ts",
+    "thread/make-message.ts",
     "return message.parts.length === 0 ? null : marked(message, { incomplete: true });",
     "return message.parts.length === 1 ? null : marked(message, { incomplete: true });",
   ],

@@ -29,7 +29,7 @@ export const uncaughtFaults = async (count: number): Promise<readonly string[]> 
 };
 
 const sources = "packages/machine/src";
-const check = "test/proof/vectors/all.check.ts";
+const check = "packages/machine/test/vectors.test.ts";
 const workersMax = 2;
 
 const newRunner = (): Runner => new Runner({ root, source: sources, tests: check, secondsWithoutProgressMax: 15 });

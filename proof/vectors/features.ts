@@ -1,4 +1,5 @@
 import type { CallLlm, Decided, Effect, Event, Handled, JsonObject, State } from "@colloquy/machine";
+import { leafOf } from "@colloquy/runtime-test";
 
 import type { Played, PlayedStep } from "./observe.ts";
 import type { Named } from "./vector.ts";
@@ -24,12 +25,6 @@ const featuresOfStep = (step: PlayedStep): readonly string[] => {
     ...changesOf(before, answer).map((name) => `${event.type} changes ${name}`),
     ...policiesIn(machine.policy).map((name) => `${name} decides`),
   ];
-};
-
-/** The state at the bottom of the chart. */
-const leafOf = ({ value }: State): string => {
-  if (typeof value === "string") return value;
-  return "awaiting_llm" in value ? value.awaiting_llm : value.awaiting_tool;
 };
 
 const membersOf = (event: Event): readonly string[] =>

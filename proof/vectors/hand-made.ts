@@ -25,7 +25,7 @@ import { scriptOfStory } from "./script-of-story.ts";
 import type { Story, Told } from "./stories/story.ts";
 import type { Script } from "./vector.ts";
 
-/** Returns scripts for features that neither golden traces nor drawn scripts show. */
+/** Returns scripts for features that neither stories in files nor drawn scripts show. */
 export const handMadeScripts = (): readonly Script[] => [
   scriptOfStory(recovery),
   scriptOfStory(chunks),

@@ -1,8 +1,10 @@
 // Holds the machine in TypeScript and, where there is a python3, the one in Python to the vectors, and says whether
 // they show all that they have to. Exits with 1 if one of them differs. `--write` writes the machine's present outcomes
-// into the existing files; `--draw` chooses the drawn ones again.
+// into the existing files; `--draw` chooses the drawn ones again; `--show` prints one for a reader.
+import { traceOf } from "@colloquy/runtime-test";
+
 import { runCommand } from "../kit/command.ts";
-import { flag, whole } from "../kit/options.ts";
+import { flag, type Option, whole } from "../kit/options.ts";
 import { count, printViolations, stopwatch } from "../kit/report.ts";
 import { problemOfFile } from "./check.ts";
 import { coverageOf } from "./coverage.ts";
@@ -12,23 +14,30 @@ import { type VectorFile, vectorFiles, writeVectors } from "./files.ts";
 import { journalVectorOf } from "./journal-vector.ts";
 import { journalScripts } from "./journals.ts";
 import { pythonProblems } from "./python.ts";
-import { scriptOf, vectorOf } from "./record.ts";
-import { drawnSet, writtenScripts } from "./set.ts";
+import { machineOf } from "./machine.ts";
+import { vectorOf } from "./record.ts";
+import { drawnSet, presentScripts, writtenScripts } from "./set.ts";
 import type { Script, Vector } from "./vector.ts";
 
 const playedOf = (files: readonly VectorFile[]): readonly Vector[] =>
   files.flatMap(({ vector }) => (vector.profile === "journals" ? [] : [vector]));
 
 /** Those written by hand as they are now, and the drawn ones that there are. */
-const presentScripts = (): readonly Script[] => {
+const scriptsNow = (): readonly Script[] => {
   const written = writtenScripts();
   const names = new Set(written.map(({ name }) => name));
-  return [
-    ...written,
-    ...playedOf(vectorFiles())
-      .map(scriptOf)
-      .filter(({ name }) => !names.has(name)),
-  ];
+  return [...written, ...presentScripts().filter(({ name }) => !names.has(name))];
+};
+
+/** A conversation as text for a reader: each event above a line, its outcome below. */
+const traceOfScript = ({ machine, start, steps }: Script): string => {
+  if (steps.some((step) => step.machine !== undefined))
+    throw new RangeError("its configuration changes on the way, which a text for readers can't show");
+  return traceOf(
+    machineOf(machine),
+    steps.flatMap(({ says, event }) => (says === undefined ? [event] : [says, event])),
+    start,
+  );
 };
 
 const write = (scripts: readonly Script[]): void =>
@@ -43,9 +52,17 @@ const problemsOfSet = (files: readonly VectorFile[]): readonly string[] => {
   ];
 };
 
+const show: Option<string | null> = {
+  kind: "value",
+  placeholder: "NAME",
+  about: "print the conversation of this file as a text to read, and do nothing else",
+  read: (given) => given.at(-1) ?? null,
+};
+
 await runCommand({
   name: "vectors",
   options: {
+    show,
     write: flag("write what the machine does now into the files"),
     faults: whole(0, "also put the first N of 20 faults into the machine, each of which a vector has to catch", {
       least: 0,
@@ -53,10 +70,17 @@ await runCommand({
     }),
     draw: flag("choose the drawn ones anew, which takes a minute, and write all"),
   },
-  run: async ({ write: rewrites, draw, faults: faultCount }) => {
+  run: async ({ show: shown, write: rewrites, draw, faults: faultCount }) => {
+    if (shown !== null) {
+      const script = presentScripts().find(({ name }) => name === shown);
+      if (script === undefined)
+        throw new RangeError(`--show is "${shown}"; give the name of a file of core or policies`);
+      console.log(traceOfScript(script));
+      return;
+    }
     const seconds = stopwatch();
     if (draw) write(drawnSet());
-    else if (rewrites) write(presentScripts());
+    else if (rewrites) write(scriptsNow());
     const files = vectorFiles();
     const problems = files.flatMap(({ file, vector }) => {
       const problem = problemOfFile(vector);

@@ -1,21 +1,24 @@
 import { chosen } from "./choose.ts";
 import { drawnPlays } from "./draw.ts";
-import { goldenScripts } from "./golden.ts";
+import { vectorFiles } from "./files.ts";
 import { handMadeScripts } from "./hand-made.ts";
 import { probingScripts } from "./probes.ts";
+import { scriptOf } from "./record.ts";
 import { stories } from "./stories/all.ts";
 import { scriptOfStory } from "./script-of-story.ts";
 import { summaryScripts } from "./summaries.ts";
 import type { Script } from "./vector.ts";
 
-/** Scripts that are written by hand. */
-export const writtenScripts = (): readonly Script[] => [
-  ...goldenScripts(),
-  ...handMadeScripts(),
-  ...probingScripts(),
-  ...summaryScripts(),
-  ...stories.map(scriptOfStory),
-];
+/** Scripts that are written by hand: by functions here, or as steps in their own files. */
+export const writtenScripts = (): readonly Script[] => {
+  const made = [...handMadeScripts(), ...probingScripts(), ...summaryScripts(), ...stories.map(scriptOfStory)];
+  const names = new Set(made.map(({ name }) => name));
+  return [...presentScripts().filter(({ name }) => !names.has(name) && !/^drawn-\d+$/.test(name)), ...made];
+};
+
+/** The scripts of the files that there are. */
+export const presentScripts = (): readonly Script[] =>
+  vectorFiles().flatMap(({ vector }) => (vector.profile === "journals" ? [] : [scriptOf(vector)]));
 
 /** All scripts: those written by hand, and of those drawn what they leave out. The same each time. */
 export const drawnSet = (): readonly Script[] => {

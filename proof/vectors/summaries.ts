@@ -59,6 +59,11 @@ export const summaryScripts = (): readonly Script[] => [
     says: "A summary fails while a failed call waits to be made again.",
     steps: steps([...oneTurn, ask("b", 20), failed("t/2.1#1"), failed("t/summary-1#1")]),
   },
+  {
+    ...beginning("summary-called-off-by-an-ask", 100, 0.5),
+    says: "An ask opens its turn at the beginning: the summary of the turns that leave the path is called off.",
+    steps: steps([...oneTurn, { type: "ask.received", askId: "b", input: "Anew.", from: 0 }]),
+  },
 ];
 
 const beginning = (name: string, tokens: number, at: number): Omit<Script, "says" | "steps"> => ({

@@ -130,7 +130,7 @@ const calling: Rows = {
   },
 };
 
-const quality: Metric<Question, Answer> = ({ outputs: made }) => made.answer.includes("good");
+const quality: Metric<SessionTurn<Question, Answer>> = ({ outputs: made }) => made.answer.includes("good");
 
 /** A session that answered these. */
 const answered = async (...answers: readonly string[]) => {
@@ -146,7 +146,7 @@ const learning: Rows = {
   "session.score(metric, gold=None)": async () => {
     const qa = await answered("Paris", "Rome");
     const gold = { Q1: "Paris", Q2: "Madrid" };
-    const metric: Metric<Question, Answer, Readonly<Record<string, string>>> = (turn, right) =>
+    const metric: Metric<SessionTurn<Question, Answer>, Readonly<Record<string, string>> | undefined> = (turn, right) =>
       turn.outputs.answer === right?.[turn.inputs.question];
     expect(await qa.score(metric, { gold })).toEqual([1, 0]);
     expect((await qa.turns()).map(scoreOf)).toEqual([1, 0]);

@@ -1,4 +1,4 @@
-import { type Metric, rerun, rerunTable } from "@colloquy/sessions/datasets";
+import { type Metric, rerun, rerunTable, type SaidTurn } from "@colloquy/sessions/datasets";
 import type { NamedJournal } from "@colloquy/machine/inspect";
 import { openaiChat, systemClock } from "@colloquy/runtime-node";
 import { serverOf, withoutSecrets } from "./models.ts";
@@ -32,7 +32,10 @@ export const rerunJournals = async (
     throw new Error(`--history is "${history}"; it must be one of: recorded, own`);
   const { apiKey, baseURL, model } = serverOf(options, null, environment);
   const machine = await optionsFromModule(options.options);
-  const metric = options.metric === undefined ? undefined : await functionFromModule<Metric>(options.metric, "metric");
+  const metric =
+    options.metric === undefined
+      ? undefined
+      : await functionFromModule<Metric<SaidTurn, SaidTurn>>(options.metric, "metric");
   const journals: NamedJournal[] = [];
   const files = journalFiles(paths);
   for (const file of files) {

@@ -132,7 +132,7 @@ describe("data sets", () => {
     expect(none).toMatchObject({
       exitCode: 1,
       error:
-        "0 rows of 0 examples\n0 tokens in the examples, 0 of them trained (by estimate@1)\nleft out: 1 undone, 1 score\n",
+        "0 rows of 0 examples\n0 tokens in the examples, 0 of them trained (by estimate@1)\nleft out: 1 undone, 1 belowScore\n",
     });
     const unscored = ["--score", "other", "--min-score", "0"];
     expect((await run("export", "tea", "--as", "sft", ...unscored, "--to", to, "--store", store)).exitCode).toBe(1);

@@ -147,11 +147,13 @@ export const runContextOf = <Options extends RunOptions>(
   const { machine, llm, clock, secrets } = options;
   const observation = new Observation(options.hooks ?? {}, [...(options.observers ?? [])], options.onObserverError);
   const failed = (thrown: unknown): void => observation.report(thrown, "secrets");
+  const declared = toolsOf(machine);
   return {
     machine,
     llm,
     clock,
-    tools: toolRegistry(options.tools ?? [], toolsOf(machine)),
+    tools: toolRegistry(options.tools ?? [], declared),
+    declared,
     describeThrown: options.describeThrown ?? null,
     secrets: () => [...secretsOf(() => secrets?.(), failed), ...secretsOf(() => llm.secrets?.(), failed)],
     observation,

@@ -1,12 +1,12 @@
 // Exports for every reader of a conversation. More special exports are in `/policies`, `/journal`, `/inspect`,
 // `/storage` and `/hosting`.
-export type { Json, JsonObject } from "./thread/json.ts";
+export type { Json, JsonObject } from "./thread/plain-data.ts";
 export * from "./thread/message.ts";
 export type * from "./thread/output.ts";
 export { type Chunks, toArray } from "./thread/chunks.ts";
 export { contentText, partText } from "./thread/content-text.ts";
-export { canonicalText, digestOf, digestOfMessage, digestOfPrompt } from "./thread/digest.ts";
-export { messageFromDraft, messageFromReply, messageFromResult } from "./thread/draft.ts";
+export { canonicalText, digestOf, digestOfMessage, digestOfPrompt } from "./thread/make-message.ts";
+export { messageFromDraft, messageFromReply, messageFromResult } from "./thread/make-message.ts";
 export { messagesFromSeed, type SeedDraft, type SeedReply, type SeedResult } from "./thread/seed.ts";
 export type { Pin, Thread } from "./thread/thread.ts";
 export type * from "./thread/turn.ts";
@@ -16,7 +16,7 @@ export { type CostReading, readCost } from "./thread/cost.ts";
 export { ConfigurationError } from "./prompt/configuration-error.ts";
 export type { Budget } from "./prompt/policy.ts";
 
-export { saysCut } from "./conversation/decide/cut-reply.ts";
+export { saysCut } from "./conversation/decide/outcome.ts";
 export { type ModelPrice, pricesPerMillion } from "./conversation/decide/prices.ts";
 export { SeedError } from "./conversation/update/begin.ts";
 export type {

@@ -4,7 +4,6 @@ import {
   type AnswerableEffect,
   type CallLlm,
   type ConversationMachine,
-  type Effect,
   type Entry,
   type Event,
   type Handled,
@@ -173,9 +172,6 @@ const throughJson = <Value>(value: Value): Value => {
   expect(read).toEqual(value);
   return read;
 };
-
-export const callsAmong = (effects: readonly Effect[], purpose: CallLlm["purpose"]): readonly CallLlm[] =>
-  effects.filter((effect): effect is CallLlm => effect.type === "callLlm" && effect.purpose === purpose);
 
 const foldOf = (entries: readonly Entry[]): State => {
   const decoded = decodeJournal(entries);

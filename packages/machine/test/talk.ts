@@ -109,5 +109,5 @@ export const calling = (...names: readonly string[]): ReplyDraft => ({
   toolCalls: names.map((name, position) => ({ id: `call_${position}`, name, arguments: "{}" })),
 });
 
-/** Observers hear how each call ended; `outcome-signals.test.ts` and the golden traces are about that, and no other test is. */
+/** Observers hear how each call ended; the vectors hold that, and no other test does. */
 const isOutcome = (effect: Effect): boolean => effect.type === "publish" && /^(model|tool)\./.test(effect.signal.type);

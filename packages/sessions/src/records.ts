@@ -1,15 +1,13 @@
 import { type HostedThread, JournalUnreadableError } from "@colloquy/host";
 import { checkOptions, checkValue, kinds, type OptionKinds } from "@colloquy/host/store";
 import * as Either from "fp-ts/lib/Either.js";
-import type { SessionCore } from "./core/core.ts";
-import { mostShown, policyOf } from "./core/policy.ts";
-import { memoryOf } from "./program/memory.ts";
 import { type SavedSession, savedSession } from "./saved/saved-session.ts";
-import { type ExampleOptions, type Examples, examplesOf } from "./score/examples.ts";
-import { type Metric, noteScores, type ScoreOptions, scoresOf } from "./score/score.ts";
-import { type Shown, shownIn, type ShownTurns } from "./shown/shown-in.ts";
-import { promptShown, type TurnPrompt } from "./shown/turn-prompt.ts";
-import { sessionTurns, turnsInView } from "./thread/turns.ts";
+import { mostShown, policyOf } from "./threads/policy.ts";
+import type { SharedSession } from "./threads/shared-session.ts";
+import { type ExampleOptions, type Examples, examplesOf, mergeExamples } from "./turns/examples.ts";
+import { promptsIn, type TurnPrompt, type TurnPrompts } from "./turns/prompts.ts";
+import { type Metric, noteScores, type ScoreOptions, scoresOf } from "./turns/score.ts";
+import { type SessionTurn, sessionTurns, turnsInView } from "./turns/turns.ts";
 
 /** The functions on the recorded turns of a session. */
 export interface Records<Inputs extends object, Result extends object> {
@@ -17,7 +15,10 @@ export interface Records<Inputs extends object, Result extends object> {
    * Scores each turn, and stores its score as an annotation of the turn. Returns the scores in the order of the turns.
    * No score is stored before all are known.
    */
-  score<Gold>(metric: Metric<Inputs, Result, Gold>, options?: ScoreOptions<Gold>): Promise<readonly number[]>;
+  score<Gold>(
+    metric: Metric<SessionTurn<Inputs, Result>, Gold | undefined>,
+    options?: ScoreOptions<Gold>,
+  ): Promise<readonly number[]>;
   /**
    * Returns the turns as training examples, oldest first, and the turns that are left out, with the reason.
    *
@@ -36,77 +37,72 @@ export interface Records<Inputs extends object, Result extends object> {
   save(): Promise<SavedSession>;
 }
 
-/** The options for examples from recorded turns. */
 export interface RecordedExampleOptions<Inputs extends object, Result extends object, Gold = unknown>
   extends ExampleOptions, ScoreOptions<Gold> {
-  readonly metric?: Metric<Inputs, Result, Gold>;
+  readonly metric?: Metric<SessionTurn<Inputs, Result>, Gold | undefined>;
 }
 
-/** Makes the records of a thread. */
-export const recordsOf = (core: SessionCore, thread: HostedThread): Records<object, object> => ({
-  score: async (metric, options = {}) => {
+/** The records of a session on a thread, untyped. */
+export class ThreadRecords implements Records<object, object> {
+  readonly thread: HostedThread;
+  readonly #session: SharedSession;
+
+  constructor(session: SharedSession, thread: HostedThread) {
+    this.#session = session;
+    this.thread = thread;
+  }
+
+  async score<Gold>(
+    metric: Metric<SessionTurn, Gold | undefined>,
+    options: ScoreOptions<Gold> = {},
+  ): Promise<readonly number[]> {
     checkValue("score: the metric", metric, kinds.call);
     checkOptions<object>("score", options, scoreKinds);
-    return score(core, thread, metric, options);
-  },
-  examples: async (options = {}) => {
+    return this.#score(metric, options);
+  }
+
+  async examples<Gold>(options: RecordedExampleOptions<object, object, Gold> = {}): Promise<Examples> {
     checkOptions<object>("examples", options, exampleKinds);
-    return examples(core, thread, options);
-  },
-  promptOfTurn: async (turn) => {
-    const { state, shown } = await journalled(thread);
-    const found = shown.get(turn);
-    if (found !== undefined) return shownBy(core, found);
+    const { metric } = options;
+    if (metric !== undefined) await this.#score(metric, options);
+    if ((await this.thread.state()) === null) return mergeExamples();
+    const prompts = await this.#prompts();
+    const turns = turnsInView(prompts.state, this.#session.options.maxStoredTurns);
+    return examplesOf(this.thread.id, turns, prompts, options);
+  }
+
+  async promptOfTurn(turn: number): Promise<TurnPrompt | null> {
+    const { state, of } = await this.#prompts();
     const { length } = state.context.conversation.turns;
-    if (Number.isSafeInteger(turn) && turn > 0 && turn <= length) return null;
+    const prompt = of(turn);
+    if (prompt !== null || (Number.isSafeInteger(turn) && turn > 0 && turn <= length)) return prompt;
     const there = length === 0 ? "none" : `1 to ${length}`;
-    throw new RangeError(`thread "${thread.id}" has no turn ${turn}; there are ${there}`);
-  },
-  save: async () => savedSession(await thread.exportJournal()),
-});
+    throw new RangeError(`thread "${this.thread.id}" has no turn ${turn}; there are ${there}`);
+  }
 
-const score = async <Gold>(
-  core: SessionCore,
-  thread: HostedThread,
-  metric: Metric<object, object, Gold>,
-  options: ScoreOptions<Gold>,
-): Promise<readonly number[]> => {
-  const turns = sessionTurns(await thread.state(), core.options.maxStoredTurns);
-  const scores = await scoresOf(turns, metric, options, (error, turn) =>
-    core.report(error, `the metric, for turn ${turn}`),
-  );
-  await noteScores(thread, turns, scores);
-  return scores;
-};
+  async save(): Promise<SavedSession> {
+    return savedSession(await this.thread.exportJournal());
+  }
 
-const examples = async <Gold>(
-  core: SessionCore,
-  thread: HostedThread,
-  options: RecordedExampleOptions<object, object, Gold>,
-): Promise<Examples> => {
-  const { metric } = options;
-  if (metric !== undefined) await score(core, thread, metric, options);
-  if ((await thread.state()) === null) return examplesOf(thread.id, [], options);
-  const { state, shown, isRedacted } = await journalled(thread);
-  const sources = turnsInView(state, core.options.maxStoredTurns).map((turn) => ({
-    turn,
-    isRedacted: isRedacted(turn),
-    memory: () => {
-      const found = shown.get(turn.number);
-      return found === undefined ? memoryOf([]) : shownBy(core, found).memory;
-    },
-  }));
-  return examplesOf(thread.id, sources, options);
-};
+  async #score<Gold>(
+    metric: Metric<SessionTurn, Gold | undefined>,
+    options: ScoreOptions<Gold>,
+  ): Promise<readonly number[]> {
+    const turns = sessionTurns(await this.thread.state(), this.#session.options.maxStoredTurns);
+    const scores = await scoresOf(turns, metric, options, (error, turn) =>
+      this.#session.report(error, `the metric, for turn ${turn}`),
+    );
+    await noteScores(this.thread, turns, scores);
+    return scores;
+  }
 
-const shownBy = ({ options }: SessionCore, shown: Shown): TurnPrompt =>
-  promptShown(shown, policyOf(options), mostShown(options));
-
-const journalled = async (thread: HostedThread): Promise<ShownTurns> => {
-  const read = shownIn(await thread.exportJournal());
-  if (Either.isRight(read)) return read.right;
-  throw new JournalUnreadableError(thread.id, `entry ${read.left.seq}: ${read.left.reason}`);
-};
+  async #prompts(): Promise<TurnPrompts> {
+    const { options } = this.#session;
+    const read = promptsIn(await this.thread.exportJournal(), policyOf(options), mostShown(options));
+    if (Either.isRight(read)) return read.right;
+    throw new JournalUnreadableError(this.thread.id, `entry ${read.left.seq}: ${read.left.reason}`);
+  }
+}
 
 const scoreKinds: OptionKinds<ScoreOptions> = { gold: kinds.anything, onMetricError: kinds.oneOf("zero", "raise") };
 

@@ -1,34 +1,22 @@
-import { BoundSession } from "./bound-session.ts";
-import type { CallHandle, CallOptions } from "./call/call.ts";
-import { SessionCore } from "./core/core.ts";
-import type { AnyOptions, SessionOptions } from "./core/options.ts";
-import type { GivenExchange } from "./program/exchange.ts";
-import { type Memory, type TurnSummary, memoryAt } from "./program/memory.ts";
+import type { Checkpoint, HostedThread } from "@colloquy/host";
+import { promptOf, start, type State, type Turn, turnsOf } from "@colloquy/machine";
+import { summarySections } from "@colloquy/machine/hosting";
+import { draftsOf, exchangesGiven, type GivenExchange } from "./program/exchange.ts";
+import { type Memory, memoryOf, summariesIn, type TurnSummary } from "./program/memory.ts";
 import type { Program } from "./program/program.ts";
-import type { Records } from "./records.ts";
 import type { Signature } from "./program/signature.ts";
-import type { SessionTurn } from "./thread/turns.ts";
-import type { Trace } from "./nesting/trace.ts";
-import type { Checkpoint, HostedThread, LlmContext, LlmHandler, LlmOutcome } from "@colloquy/host";
-import {
-  type CallLlm,
-  noUsage,
-  type ReportedUsage,
-  type Tally,
-  type Usage,
-  ConfigurationError,
-  contentText,
-  textOf,
-  toArray,
-  turnNumbered,
-} from "@colloquy/machine";
-import { reasonOf } from "@colloquy/runtime-node";
-import type { Ground } from "./core/ground.ts";
-import { Frame } from "./nesting/frame.ts";
-import { type Fields, fieldsOf } from "./program/fields.ts";
-import { marksIn } from "./program/marks.ts";
-import { replyOf } from "./program/reply.ts";
-import { runProgram } from "./call/run-program.ts";
+import { type Records, ThreadRecords } from "./records.ts";
+import { beginCall, type CallHandle, type CallOptions } from "./run/call.ts";
+import { pastMemory } from "./run/episodes.ts";
+import { threadIdOfUser, threadIdUnder, type Where } from "./run/place.ts";
+import { programHandler } from "./run/program-handler.ts";
+import { type Trace, traceOf } from "./run/trace.ts";
+import { journalIn } from "./saved/saved-session.ts";
+import type { AnyOptions, SessionOptions } from "./threads/options.ts";
+import { mostShown } from "./threads/policy.ts";
+import type { SessionRuntime } from "./threads/session-runtime.ts";
+import { placeOn, SharedSession } from "./threads/shared-session.ts";
+import { isRecorded, type SessionTurn, sessionTurn, sessionTurns } from "./turns/turns.ts";
 
 /**
  * A program with turns, on one thread. All values that it takes and returns are copied. Each manual change of the
@@ -128,118 +116,199 @@ export function session<Given extends object, Inputs extends object, Outputs ext
 ): Session<Given, Inputs, Result, Outputs>;
 export function session(program: Program<never, object>, given: object): Session<object, object, object> {
   // Typed by the overloads; the signature checks inputs and outputs.
-  const core = new SessionCore(program, given as AnyOptions, programHandler);
-  return new BoundSession(core, core.ground(), { threadId: core.options.threadId ?? core.name, named: false }, null);
+  const shared = new SharedSession(program, given as AnyOptions, programHandler);
+  return new ThreadSession(
+    shared,
+    shared.runtime(),
+    { threadId: shared.options.threadId ?? shared.name, named: false },
+    null,
+  );
 }
 
-/** Makes the model of a session's threads: its program. Summaries are written by the summariser, or by a real model. */
-const programHandler = (core: SessionCore, ground: () => Ground): LlmHandler => {
-  const handler: LlmHandler = (call, context) =>
-    call.purpose === "summary" ? summarise(core, ground(), call, context) : answer(core, ground(), call, context);
-  return Object.assign(handler, { secrets: () => ground().llm?.secrets?.() ?? [] });
-};
+/** A session on one of its threads. It is untyped; `session` adds the types. */
+class ThreadSession extends ThreadRecords implements Session<object, object, object> {
+  readonly name: string;
+  readonly #session: SharedSession;
+  readonly #runtime: SessionRuntime;
+  readonly #where: Where;
+  /** The thread of the outer session under which this one is viewed; null if it is viewed by itself. */
+  readonly #outer: string | null;
 
-const answer = async (
-  core: SessionCore,
-  ground: Ground,
-  call: CallLlm,
-  { signal }: LlmContext,
-): Promise<LlmOutcome> => {
-  const { threadId, turn } = call;
-  const asked = call.messages.at(-1);
-  const marks = marksIn(asked?.metadata);
-  const waiting = core.waiting.of(threadId, marks.askId);
-  const createdAt = (await ground.host.thread(threadId).state())?.context.createdAt ?? 0;
-  const frame = new Frame({
-    key: `${threadId}/${turn}`,
-    turn: { threadId, createdAt, number: turn },
-    path: [],
-    ancestors: [...(marks.ancestors ?? []), threadId],
-    memory: memoryAt(call.messages),
-    ground,
-    signal,
-    isWithin: (session) => session === core || waiting.some((each) => each.isWithin(session)),
-    show: (part) => {
-      for (const each of waiting) each.show(part);
-    },
-  });
-  const model = `${core.name}@${core.version}`;
-  const inputs = fieldsOf(asked);
-  try {
-    const outputs = await runProgram(core, frame, inputs, { threadId, turn });
-    const reply = replyOf(outputs, described(core, inputs, outputs) ?? toolsUsed(frame));
-    return { type: "completed", reply, finishReason: "stop", usage: reportedUsage(frame.usage), model };
-  } catch (thrown) {
-    if (!signal.aborted) for (const each of waiting) each.threw(thrown);
-    const failure = { kind: "unknown", message: reasonOf(thrown), retryable: false } as const;
-    return { type: "failed", failure, usage: reportedUsage(frame.usage) };
+  constructor(session: SharedSession, runtime: SessionRuntime, where: Where, outer: string | null) {
+    super(session, runtime.host.thread(where.threadId));
+    this.name = session.name;
+    this.#session = session;
+    this.#runtime = runtime;
+    this.#where = where;
+    this.#outer = outer;
   }
-};
 
-/**
- * Calls `describe` with copies and without the memory, because it only describes the outputs. If it throws, the answer
- * is still recorded.
- */
-const described = (core: SessionCore, inputs: Fields, outputs: Fields): string | null => {
-  const { options } = core;
-  if (options.describe === undefined) return null;
-  try {
-    // Typed by the signature.
-    const said: unknown = options.describe(structuredClone(inputs) as never, structuredClone(outputs));
-    if (typeof said === "string") return said;
-    throw new TypeError(`describe gave a value of type ${typeof said}; it must give a text`);
-  } catch (thrown) {
-    core.report(thrown, "describe");
-    return null;
+  call(inputs: object, options?: CallOptions): CallHandle<object> {
+    return beginCall(this.#session, this.#where, inputs, options);
   }
-};
 
-const toolsUsed = ({ toolUse }: Frame): string | null => toolUse.filter((used) => used !== null).join("\n") || null;
+  user(id: string): ThreadSession {
+    return this.#on(threadIdOfUser(this.name, id));
+  }
 
-/**
- * Reports the usage of the nested model calls as the usage of the one call that the program is; none for a program
- * without model calls.
- */
-const reportedUsage = (usage: Usage): ReportedUsage =>
-  usage.calls === 0
-    ? { inputTokens: 0, outputTokens: 0 }
-    : Object.fromEntries(
-        Object.keys(noUsage)
-          .filter((field) => field.endsWith("Tokens"))
-          // The tallies have the same names as the reported figures.
-          .map((field) => [field, usage[field as keyof ReportedUsage & keyof Usage]] as const)
-          .filter((entry): entry is readonly [string, Tally] => entry[1].reported > 0)
-          .map(([field, { sum }]) => [field, sum]),
+  under(outer: { readonly thread: HostedThread }): ThreadSession {
+    const { id } = outer.thread;
+    const runtime = this.#session.runtime(outer instanceof ThreadSession ? outer.#runtime : undefined);
+    return new ThreadSession(this.#session, runtime, { threadId: threadIdUnder(id, this.name), named: true }, id);
+  }
+
+  async turns(): Promise<readonly SessionTurn[]> {
+    return sessionTurns(await this.thread.state(), this.#session.options.maxStoredTurns);
+  }
+
+  async count(): Promise<number> {
+    return (await this.turns()).length;
+  }
+
+  async memory(): Promise<Memory> {
+    return this.#memoryIn(await this.#state());
+  }
+
+  async summaries(): Promise<readonly TurnSummary[]> {
+    const state = await this.#state();
+    const { cut } = promptOf(this.#session.machine, state);
+    const sections =
+      cut.summarised === undefined ? [] : summarySections(state.context.conversation, cut.summarised, cut);
+    return summariesIn(this.#memoryIn(state), sections);
+  }
+
+  undo(calls = 1): Promise<readonly SessionTurn[]> {
+    return this.#move(() => undoCalls(this.thread, calls));
+  }
+
+  async pop(): Promise<SessionTurn | null> {
+    return (await this.undo())[0] ?? null;
+  }
+
+  redo(calls = 1): Promise<readonly SessionTurn[]> {
+    return this.#move(() => redoCalls(this.thread, calls));
+  }
+
+  async reset(): Promise<void> {
+    await this.#ready();
+    await this.thread.clear();
+  }
+
+  async addTurn(exchange: GivenExchange): Promise<void> {
+    const drafts = exchangesGiven("the turn", [exchange]).flatMap(draftsOf);
+    await this.#ready();
+    await this.thread.addTurn(drafts);
+  }
+
+  async fork(turn?: number): Promise<ThreadSession> {
+    await this.#ready();
+    const { thread } = await this.thread.fork(turn === undefined ? {} : { turn });
+    return this.#on(thread.id);
+  }
+
+  async checkpoint(name: string): Promise<void> {
+    await this.#ready();
+    await this.thread.checkpoint(name);
+  }
+
+  async restore(name: string): Promise<void> {
+    const names = (await this.checkpoints()).map((checkpoint) => checkpoint.name);
+    if (!names.includes(name))
+      throw new RangeError(
+        `the checkpoint ${JSON.stringify(name)} was not found; there are: ${names.join(", ") || "none"}`,
       );
-
-/** Requests the summary of a turn. A failure fails only the summary, not the answer. */
-const summarise = async (
-  core: SessionCore,
-  ground: Ground,
-  call: CallLlm,
-  context: LlmContext,
-): Promise<LlmOutcome> => {
-  const { summariser } = core.options;
-  const [instruction, request] = call.messages;
-  const text = await withDescription(core, ground, call, request === undefined ? "" : textOf(request));
-  if (summariser === undefined) {
-    if (ground.llm === undefined) throw new ConfigurationError(`the session "${core.name}" has no model for summaries`);
-    const messages = call.messages.map((message) =>
-      message === request ? { ...message, parts: [{ type: "text", text } as const] } : message,
-    );
-    return ground.llm({ ...call, messages }, context);
+    await this.thread.restore(name);
   }
-  const given = { text, instruction: instruction === undefined ? "" : textOf(instruction), signal: context.signal };
-  return { type: "completed", reply: { content: await summariser(given) }, finishReason: "stop" };
+
+  checkpoints(): Promise<readonly Checkpoint[]> {
+    return this.thread.checkpoints();
+  }
+
+  swap(program: Program<never, object>, options: { readonly version?: string } = {}): void {
+    this.#session.swap(program, options.version);
+  }
+
+  async trace(turn?: number): Promise<Trace | null> {
+    const number = turn ?? (await this.turns()).at(-1)?.number;
+    return number === undefined ? null : traceOf(this.#runtime.host, this.thread.id, number, this.name);
+  }
+
+  async load(saved: unknown, options?: { readonly threadId?: string }): Promise<ThreadSession> {
+    return this.#on((await this.#runtime.host.importJournal(journalIn(saved, options?.threadId), options)).id);
+  }
+
+  start(): void {
+    this.#runtime.host.start();
+  }
+
+  close(): Promise<void> {
+    return this.#session.close();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  #on(threadId: string): ThreadSession {
+    return new ThreadSession(this.#session, this.#runtime, { threadId, named: true }, null);
+  }
+
+  /** Moves the head, one move after the other: two at once would take back the same call. */
+  #move<Moved>(move: () => Promise<Moved>): Promise<Moved> {
+    return this.#runtime.lanes.run(`the head of ${this.thread.id}`, move);
+  }
+
+  #ready(): Promise<void> {
+    return this.#session.ready(placeOn(this.#runtime, this.thread));
+  }
+
+  #memoryIn(state: State): Memory {
+    const { machine, options } = this.#session;
+    const { messages } = promptOf(machine, state);
+    return memoryOf(state.context.open === null ? messages : messages.slice(0, -1), mostShown(options));
+  }
+
+  async #state(): Promise<State> {
+    return (await this.thread.state()) ?? this.#begun();
+  }
+
+  /** Returns the state of the thread, or the state that it will have at its first call. */
+  async #begun(): Promise<State> {
+    const parent = this.#session.options.lifespan === "episodic" ? this.#outer : null;
+    const past = parent === null ? "" : await pastMemory(this.#runtime.host, parent, this.name);
+    const system = past === "" ? {} : { system: past };
+    const seed = this.#session.seed.flatMap(draftsOf);
+    return start(this.#session.machine, { threadId: this.thread.id, at: 0, seed, ...system }).state;
+  }
+}
+
+/** Takes back the newest recorded calls, and the failed turns between them. Returns them, newest first. */
+const undoCalls = async (thread: HostedThread, calls: number): Promise<readonly SessionTurn[]> => {
+  checkCalls("undo", calls);
+  const state = await thread.state();
+  const undone = state === null || calls === 0 ? [] : turnsOf(state).filter(isRecorded).slice(-calls);
+  const [oldest] = undone;
+  if (oldest !== undefined) await thread.moveHead(oldest.parent);
+  return undone.map(sessionTurn).reverse();
 };
 
-/** Replaces the outputs in a text with their description by `describe`. */
-const withDescription = async (core: SessionCore, { host }: Ground, call: CallLlm, text: string): Promise<string> => {
-  if (core.options.describe === undefined) return text;
-  const state = await host.thread(call.threadId).state();
-  const covered = state?.context.summarising?.covers.to;
-  if (state === null || covered === undefined) return text;
-  const turn = turnNumbered(state, covered);
-  const answer = turn === undefined ? undefined : toArray(turn.messages).findLast(({ role }) => role === "assistant");
-  return answer === undefined ? text : text.replace(contentText(answer.parts), () => textOf(answer));
+/**
+ * Moves towards the newest call that continues from here, by `calls` calls or fewer if there are no more. Returns them,
+ * newest first.
+ */
+const redoCalls = async (thread: HostedThread, calls: number): Promise<readonly SessionTurn[]> => {
+  checkCalls("redo", calls);
+  const redone: Turn[] = [];
+  if ((await thread.state()) === null) return redone.map(sessionTurn);
+  while (redone.length < calls) {
+    const [next] = await thread.redo(1);
+    if (next === undefined) break;
+    if (isRecorded(next)) redone.unshift(next);
+  }
+  return redone.map(sessionTurn);
+};
+
+const checkCalls = (name: string, calls: number): void => {
+  if (!(Number.isSafeInteger(calls) && calls >= 0))
+    throw new RangeError(`${name}: the number of calls is ${calls}; it must be a whole number, 0 or more`);
 };

@@ -144,7 +144,7 @@ class Pair {
     const loaded = await this.#loaded();
     expect(await loaded.turns()).toEqual(await this.#real.turns());
     expect([...(await loaded.examples())]).toEqual(
-      (await this.#real.examples()).map((example) => ({ ...example, threadId: loaded.thread.id })),
+      (await this.#real.examples()).map((example) => ({ ...example, thread: loaded.thread.id })),
     );
     for (const { number, shown } of this.#slow.turns()) {
       const prompt = await this.#real.promptOfTurn(number);

@@ -1,9 +1,7 @@
 import { cpSync, existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 
-import { memoryStore } from "@colloquy/host";
 import type { Entry } from "@colloquy/machine";
-import { randomIds, systemClock } from "@colloquy/runtime-node";
 
 import { inFolder } from "../../kit/folder.ts";
 import { entriesIn } from "../../kit/journal.ts";
@@ -12,13 +10,12 @@ import { childSecondsMax, runChild } from "../../kit/program.ts";
 import { type Random, randomOf } from "../../kit/random.ts";
 import { wordsOf } from "../../kit/report.ts";
 import type { SeededRun } from "../../kit/seeded-runs.ts";
+import { converse } from "../points/converse.ts";
+import { memoryPlace } from "../points/places.ts";
 import { type Fact, readFacts } from "../story/facts.ts";
-import { Fuse } from "../story/fuse.ts";
 import { judge, keptProblems, lastOut, type Uncrashed } from "../story/judge.ts";
-import { hostLife, live } from "../story/life.ts";
 import { rowOf } from "../story/table.ts";
 import { asks, story, storyMachine } from "../story/script.ts";
-import { watchedModel, watchedStore, watchedTools } from "../story/watched.ts";
 import { type ChildOptions, leaseLostCode } from "./child.ts";
 import type { Fault } from "./faults.ts";
 
@@ -153,16 +150,7 @@ let held: Promise<Uncrashed> | undefined;
 /** The story as it is when nothing dies. */
 const uncrashed = (): Promise<Uncrashed> =>
   (held ??= (async () => {
-    const facts: Fact[] = [];
-    const opened = memoryStore({ clock: systemClock });
-    const watch = { fuse: new Fuse(null), sleep: async () => undefined, record: (fact: Fact) => void facts.push(fact) };
-    const store = watchedStore(opened, watch);
-    const parts = { store, llm: watchedModel(store, watch), tools: watchedTools(store, watch), clock: systemClock };
-    const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
-    const onAnswer = (answer: Uncrashed["answers"][number]): void => void facts.push({ type: "answered", ...answer });
-    const living = { sleep, isAlive: () => true, runAgain: true, answered: new Set<string>(), onAnswer };
-    await live(hostLife({ ...parts, sleep }, { ids: randomIds }), living);
-    const journal = entriesIn(await opened.read(story.threadId));
+    const { journal, facts } = await converse({ openStore: memoryPlace.open, diesAt: null, runAgain: true });
     requireSummaries(journal);
     return { journal, answers: facts.filter((fact) => fact.type === "answered"), isOrdered: false };
   })());

@@ -124,7 +124,7 @@ export const recoveredAs = (entry: Entry): Row["recovered"] | "something else" =
   return "something else";
 };
 
-/** The table as `docs/testing.md` has it. */
+/** The table as `docs/host.md` has it. */
 export const tableInMarkdown = (): string =>
   [
     ["outstanding", "recovery", "then", "entry marked `recovered`"],

@@ -10,7 +10,7 @@ import { toolStories } from "./tools.ts";
 import { windowStories } from "./windows.ts";
 import { type Story } from "./story.ts";
 
-/** Stories that are told by concept: what neither golden traces nor drawn scripts show. */
+/** Stories that are told by concept: what neither stories in files nor drawn scripts show. */
 export const stories: readonly Story[] = [
   ...windowStories,
   ...askStories,

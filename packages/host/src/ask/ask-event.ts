@@ -89,7 +89,7 @@ const { overlap: _, from: __, whenBusy: ___, output: ____, ...sharedKinds } = as
 
 export const steerOptionKinds: OptionKinds<SteerOptions> = { ...sharedKinds, during: true };
 
-/** Returns the event of an ask, or why it is refused. A plain text needs no copy and no check. */
+/** Returns the event of an ask, or why it is refused. A plain text needs no copy and no check (`isRead`). */
 export const askEvent = (
   at: number,
   askId: string,
@@ -97,7 +97,7 @@ export const askEvent = (
   { name, metadata, model, limits, overlap, from, tools: defined }: Omit<AskOptions, "output">,
   joins?: AskReceived["joins"],
   output?: ExpectedOutput,
-): Either.Either<Refusal, AskReceived> => {
+): Either.Either<Refusal, { readonly event: AskReceived; readonly isRead: boolean }> => {
   const read =
     defined == null || (Array.isArray(defined) && defined.length === 0)
       ? Either.right(undefined)
@@ -107,6 +107,8 @@ export const askEvent = (
   const event: AskReceived = { type: "ask.received", at, askId, input };
   const texts = typeof input === "string" && typeof askId === "string" && askId !== "";
   if (texts && (name ?? metadata ?? model ?? limits ?? overlap ?? from ?? tools ?? joins ?? output) === undefined)
-    return Either.right(event);
-  return givenEvent<AskReceived>({ ...event, name, metadata, model, limits, overlap, from, tools, joins, output });
+    return Either.right({ event: Object.freeze(event), isRead: Number.isFinite(at) });
+  return Either.map((given: AskReceived) => ({ event: given, isRead: false }))(
+    givenEvent<AskReceived>({ ...event, name, metadata, model, limits, overlap, from, tools, joins, output }),
+  );
 };

@@ -7,16 +7,14 @@ import {
   askNamed,
   turnNumbered,
 } from "@colloquy/machine";
-import { askedOtherwise, isSameInput, refusalOfRepeat } from "@colloquy/machine/hosting";
+import { refusalOfRepeat } from "@colloquy/machine/hosting";
 import { AskRefusedError } from "../boundary/errors.ts";
 import { messageOf } from "../boundary/thrown.ts";
 import type { Sender } from "../mailbox/mailbox.ts";
 import type { ToolContext } from "../tools/tool.ts";
-import { cursorAt } from "../turn-log/cursor.ts";
-import { HandleCursor } from "../turn-log/handle-cursor.ts";
+import { cursorAt, HandleCursor } from "../turn-log/cursor.ts";
 import { type AskPart, partsAwaited } from "../turn-log/parts.ts";
 import type { AskHandle } from "./ask-handle.ts";
-import type { AskWatcher, StopAsk } from "./ask-watcher.ts";
 import { type AskResult, resultOf, summaryWithoutTurn, type CompletedTurn } from "./result.ts";
 import { AskReturnedError, AskSupersededError, TurnCancelledError, OutputError } from "./turn-errors.ts";
 import { redactedText } from "@colloquy/machine/storage";
@@ -42,7 +40,10 @@ export class Ask implements AskHandle, Sender {
   cancel: CancelRequested | null = null;
   /** Finds another thread for the ask if this one is busy; null if the ask is refused then. */
   whenBusy: (() => void) | null = null;
-  #turn: number | null = null;
+  /** Whether the event needs no copy and no check. */
+  isRead = false;
+  /** The turn that answers the ask, or that it waits to join; null before there is one. */
+  turn: number | null = null;
   /** Whether it is shown only what happens in its turn from where it joined. */
   isUnderWay = false;
   /** What the handle shows. */
@@ -54,7 +55,8 @@ export class Ask implements AskHandle, Sender {
   #outcome: AskResult | Error | null = null;
   /** Made when the ask is first awaited, so that one that is never awaited causes no unhandled rejection. */
   #awaiting: PromiseWithResolvers<AskResult> | null = null;
-  #watcher: AskWatcher<Ask> | null = null;
+  /** Is notified from here on; null for none. */
+  watcher: AskWatcher<Ask> | null = null;
   #carried = 0;
   /** Whether the ask was compared with the first ask of its id. */
   #isChecked = false;
@@ -83,22 +85,12 @@ export class Ask implements AskHandle, Sender {
     return this.#carried > 0;
   }
 
-  /** The turn that answers the ask, or that it waits to join; null before there is one. */
-  get turn(): number | null {
-    return this.#turn;
-  }
-
-  /** Sets the watcher that is notified from here on; null for none. */
-  watch(watcher: AskWatcher<Ask> | null): void {
-    this.#watcher = watcher;
-  }
-
   /** Gives the ask its turn. @param isUnderWay whether it is shown only what happens in the turn from here on */
   join(turn: number, isUnderWay = true): void {
-    if (this.settled || this.#turn === turn) return;
-    this.#turn = turn;
+    if (this.settled || this.turn === turn) return;
+    this.turn = turn;
     this.isUnderWay = isUnderWay;
-    this.#watcher?.joined(this, turn);
+    this.watcher?.joined(this, turn);
   }
 
   /** Cancels the ask when the signal aborts, until it is settled. */
@@ -134,10 +126,11 @@ export class Ask implements AskHandle, Sender {
 
   /** Moves this ask to another thread. */
   moveTo(threadId: string): void {
-    this.#watcher?.settled(this);
-    this.#watcher = null;
+    this.watcher?.settled(this);
+    this.watcher = null;
     this.#isChecked = false;
     this.event = null;
+    this.isRead = false;
     this.inboxId = null;
     this.whenBusy = null;
     this.threadId = threadId;
@@ -149,9 +142,9 @@ export class Ask implements AskHandle, Sender {
    * too often.
    */
   lost(): boolean {
-    if (this.#turn !== null) this.parts.push({ type: "thread.lost", turn: this.#turn });
-    this.#watcher?.left(this);
-    this.#turn = null;
+    if (this.turn !== null) this.parts.push({ type: "thread.lost", turn: this.turn });
+    this.watcher?.left(this);
+    this.turn = null;
     this.#isChecked = false;
     return ++this.#carried <= carriedMost;
   }
@@ -161,14 +154,16 @@ export class Ask implements AskHandle, Sender {
    * happened too often.
    */
   carryOver(): boolean {
-    this.#watcher = null;
+    this.watcher = null;
     this.#isChecked = false;
     const mayGoOn = ++this.#carried <= carriedMost;
-    if (mayGoOn && this.#turn !== null) this.parts.push({ type: "thread.lost", turn: this.#turn });
+    if (mayGoOn && this.turn !== null) this.parts.push({ type: "thread.lost", turn: this.turn });
     return mayGoOn;
   }
 
-  accepted(): void {}
+  accepted(): void {
+    this.#isChecked = true;
+  }
 
   /** Fails a refused ask. A repeated one instead waits for the turn that answers it, or gets its outcome at once. */
   refused(refusal: Refusal, state: State | null): void {
@@ -178,13 +173,6 @@ export class Ask implements AskHandle, Sender {
     }
     if (refusal.kind === "busy" && this.whenBusy !== null) this.whenBusy();
     else this.fail(new AskRefusedError(this.threadId, this.askId, refusal));
-  }
-
-  /** Refuses the ask if its content differs from the first ask with its id. */
-  checkFirst(first: AskReceived): void {
-    this.#isChecked = true;
-    if (this.event !== null && !isSameInput(first, this.event))
-      this.fail(new AskRefusedError(this.threadId, this.askId, askedOtherwise(this.askId)));
   }
 
   /**
@@ -225,7 +213,7 @@ export class Ask implements AskHandle, Sender {
 
   /** Joins a turn that is already in progress, and shows its pending approvals and results. */
   #joinUnderWay(turn: number, state: State): void {
-    if (this.settled || this.#turn === turn) return;
+    if (this.settled || this.turn === turn) return;
     this.join(turn, this.event === null);
     for (const part of partsAwaited(state)) this.parts.push(part);
   }
@@ -260,13 +248,14 @@ export class Ask implements AskHandle, Sender {
     const result = resultOf(this.threadId, this.askId, turn, this.#cause());
     deliver(result, turn, this.output, (outcome) => {
       this.parts.endTurn({ type: "turn.ended", turn: turn.number, status: turn.outcome.status });
-      this.#settle(outcome, null);
+      this.#settle(outcome);
     });
   }
 
   /** Fails the ask: it gets no turn, or none that is known here. */
   fail(error: Error): void {
-    this.#settle(error, error);
+    if (!this.settled) this.parts.end(error);
+    this.#settle(error);
   }
 
   // oxlint-disable-next-line unicorn/no-thenable -- awaiting the handle is how its result is had
@@ -301,13 +290,12 @@ export class Ask implements AskHandle, Sender {
     return this.#awaiting.promise;
   }
 
-  #settle(outcome: AskResult | Error, unread: Error | null): void {
+  #settle(outcome: AskResult | Error): void {
     if (this.settled) return;
     this.#signal?.removeEventListener("abort", this.#onAbort);
-    this.parts.end(unread);
     this.#outcome = outcome;
     this.#deliver();
-    this.#watcher?.settled(this);
+    this.watcher?.settled(this);
   }
 
   #deliver(): void {
@@ -373,3 +361,19 @@ const delivered = (result: CompletedTurn, checked: Checked): AskResult | OutputE
   const message = issues.map(({ message: words, path = [] }) => [...path, words].join(": ")).join("; ");
   return new OutputError(result, { kind, message }, issues, result.text);
 };
+
+/**
+ * Is notified when an ask gets a turn, loses it, or is settled. Generic, so that both the ask and the collection that
+ * keeps it can name this type.
+ */
+interface AskWatcher<Ask> {
+  /** Called when a turn answers the ask, or the ask waits to join one. */
+  joined(ask: Ask, turn: number): void;
+  /** Called when the ask has lost its turn and has no other. */
+  left(ask: Ask): void;
+  /** Called when the ask has its outcome, or has moved to another thread. */
+  settled(ask: Ask): void;
+}
+
+/** Stops an ask. Returns true if its event had not been handled yet, so nothing of it is journalled. */
+export type StopAsk<Ask> = (ask: Ask, reason: string | undefined) => boolean;

@@ -1,7 +1,7 @@
-import type { Entry, State } from "@colloquy/machine";
+// The asks of a thread that are not settled, and the signals that concern them.
+import type { Signal, State, Turn } from "@colloquy/machine";
 import type { ToolContext } from "../tools/tool.ts";
-import type { AskPart } from "../turn-log/parts.ts";
-import type { PartRecorder } from "../turn-log/writer.ts";
+import type { PartRecorder } from "../turn-log/log.ts";
 import type { Ask } from "./ask.ts";
 
 /** The asks of a thread that are not settled. However many wait, those of a turn are found at once. */
@@ -9,21 +9,13 @@ export class Asks {
   // Null if there are none, as for most open threads.
   #named: Map<string, Set<Ask>> | null = null;
   #ofTurn: Map<number, Set<Ask>> | null = null;
-  #size = 0;
-  #recorder: PartRecorder | null = null;
+  /** Takes what is shown, once for all asks, and has the logs that they read; null while the thread is being opened. */
+  recorder: PartRecorder | null = null;
 
-  /** Keeps what is shown, and has the logs that the asks read; null while the thread is being opened. */
-  get recorder(): PartRecorder | null {
-    return this.#recorder;
-  }
-
-  set recorder(recorder: PartRecorder) {
-    this.#recorder = recorder;
+  /** Has the recorder take what is shown from here on, and the asks read its logs. */
+  recordWith(recorder: PartRecorder): void {
+    this.recorder = recorder;
     for (const ask of this.#inTurns()) this.#readTurn(ask);
-  }
-
-  get size(): number {
-    return this.#size;
   }
 
   /** Whether code waits for one of the asks, or may. */
@@ -34,19 +26,9 @@ export class Asks {
   }
 
   add(ask: Ask): void {
-    this.#size++;
     this.#named = withAsk(this.#named, ask.askId, ask);
     if (ask.turn !== null) this.#watcher.joined(ask, ask.turn);
-    ask.watch(this.#watcher);
-  }
-
-  /**
-   * Compares asks with an entry that accepted an ask of their id. Those with different content are refused, and do not
-   * join its turn.
-   */
-  heard({ event, redacted }: Entry): void {
-    if (event.type !== "ask.received" || redacted === true) return;
-    for (const ask of this.named(event.askId)) ask.checkFirst(event);
+    ask.watcher = this.#watcher;
   }
 
   /** Returns the asks with an id. There are several if it was asked again while the first was waited for. */
@@ -90,15 +72,10 @@ export class Asks {
     return carried;
   }
 
-  /** Shows a part of a turn: it is written once, for all that read it. */
-  emit(turn: number, part: AskPart): void {
-    this.#recorder?.record(turn, part);
-  }
-
   /** Voids what was shown of a step that is in progress and is made again. */
   voidStep(turn: number, step: number): void {
-    if (this.#recorder?.log(turn)?.hasShown(step) !== true) return;
-    this.emit(turn, { type: "thread.lost", turn });
+    if (this.recorder?.log(turn)?.hasShown(step) !== true) return;
+    this.recorder?.record(turn, { type: "thread.lost", turn });
   }
 
   /**
@@ -112,7 +89,7 @@ export class Asks {
 
   /** Lets an ask read the log of its turn. */
   #readTurn(ask: Ask): void {
-    const log = ask.turn === null ? null : this.#recorder?.log(ask.turn);
+    const log = ask.turn === null ? null : this.recorder?.log(ask.turn);
     if (log != null) ask.parts.follow(log, ask.isUnderWay ? "end" : "first");
   }
 
@@ -125,7 +102,6 @@ export class Asks {
       if (ask.turn !== null) this.#ofTurn = withoutAsk(this.#ofTurn, ask.turn, ask);
     },
     settled: (ask: Ask): void => {
-      this.#size--;
       this.#named = withoutAsk(this.#named, ask.askId, ask);
       this.#watcher.left(ask);
     },
@@ -154,4 +130,77 @@ const withoutAsk = <Key>(sets: Map<Key, Set<Ask>> | null, key: Key, ask: Ask): M
   const set = sets?.get(key);
   if (set?.delete(ask) === true && set.size === 0) sets?.delete(key);
   return sets?.size === 0 ? null : sets;
+};
+
+/**
+ * Notifies the asks that a signal concerns.
+ *
+ * @param state the one after the signal.
+ * @param ended the turn that the signal says has ended.
+ */
+export const announce = (asks: Asks, signal: Signal, state: State, ended: Turn | undefined): void => {
+  switch (signal.type) {
+    case "turn.started":
+      for (const askId of signal.askIds) for (const ask of asks.concerned(askId, state)) ask.join(signal.turn, false);
+      asks.recorder?.record(signal.turn, signal);
+      return;
+    case "turn.ended":
+      if (ended !== undefined) announceEnd(asks, ended);
+      return;
+    case "ask.withdrawn":
+      for (const ask of asks.concerned(signal.askId, state)) ask.withdraw();
+      return;
+    case "ask.superseded":
+    case "ask.returned":
+      for (const ask of asks.concerned(signal.askId, state)) {
+        ask.parts.push({ type: "signal", signal });
+        if (signal.type === "ask.superseded") ask.superseded(signal.by);
+        else ask.returned(signal.turn);
+      }
+      return;
+    case "ask.joined":
+    case "ask.delivered":
+      for (const ask of asks.concerned(signal.askId, state)) ask.join(signal.turn);
+      asks.recorder?.record(signal.turn, { type: "signal", signal });
+      return;
+    case "ask.queued":
+      for (const ask of asks.concerned(signal.askId, state)) ask.parts.push({ type: "signal", signal });
+      return;
+    case "turn.interrupted":
+      asks.recorder?.record(signal.turn, { type: "signal", signal });
+      for (const ask of asks.concerned(signal.by, state)) ask.parts.push({ type: "signal", signal });
+      return;
+    case "policy.failed":
+    case "context.warning":
+      // Shown in the turn whose call it is about, which the same entry may have ended.
+      if (asks.recorder?.newest != null) asks.recorder?.record(asks.recorder.newest, { type: "signal", signal });
+      return;
+    case "summary.started":
+    case "summary.completed":
+    case "summary.failed":
+      // Between turns it belongs to no ask.
+      if (state.context.open !== null) asks.recorder?.record(state.context.open.number, { type: "signal", signal });
+      return;
+    case "retry.scheduled":
+    case "output.refused":
+    case "limit.reached":
+    case "context.unfit":
+      asks.recorder?.record(signal.turn, { type: "signal", signal });
+      return;
+    // An ask is shown parts that say the same.
+    case "model.replied":
+    case "model.failed":
+    case "tool.ended":
+    case "thread.updated":
+  }
+};
+
+/**
+ * Tells the asks of a turn that it has ended. An ask that joined the turn but was never shown is left out: it gets a
+ * signal of its own.
+ */
+const announceEnd = (asks: Asks, turn: Turn): void => {
+  const { number } = turn;
+  asks.recorder?.record(number, { type: "turn.ended", turn: number, status: turn.outcome.status });
+  for (const ask of asks.ofTurn(number)) if (turn.asks.some(({ askId }) => askId === ask.askId)) ask.ended(turn);
 };

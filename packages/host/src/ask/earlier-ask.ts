@@ -1,7 +1,6 @@
 import type { Refusal } from "@colloquy/machine";
-import type { HandleCursor } from "../turn-log/handle-cursor.ts";
-import type { StopAsk } from "./ask-watcher.ts";
-import { Ask } from "./ask.ts";
+import type { HandleCursor } from "../turn-log/cursor.ts";
+import { Ask, type StopAsk } from "./ask.ts";
 
 /**
  * A handle to an ask that was made before, on this host or another. While no code awaits it, the thread need not be
@@ -35,7 +34,7 @@ export class EarlierAsk extends Ask {
 
   override detach(): boolean {
     if (this.#isWaitedFor) return false;
-    this.watch(null);
+    this.watcher = null;
     this.#isAttached = false;
     return true;
   }

@@ -103,11 +103,14 @@ export type ObserverErrorHandler = (error: unknown, where: string) => void;
 /** Calls observers and hooks so that none of their errors does harm. */
 export class Observation {
   readonly hooks: Hooks;
+  /** Whether there is an observer. */
+  readonly isObserved: boolean;
   readonly #observers: readonly Observer[];
   readonly #onError: ObserverErrorHandler | undefined;
 
   constructor(hooks: Hooks, observers: readonly Observer[], onError: ObserverErrorHandler | undefined) {
     this.hooks = hooks;
+    this.isObserved = observers.length > 0;
     this.#observers = observers;
     this.#onError = onError;
   }
@@ -145,9 +148,9 @@ export class Observation {
     }
   }
 
-  /** Calls an `after` hook without waiting for it. */
+  /** Calls an `after` hook, which is there, without waiting for it. */
   after<Name extends keyof Hooks>(name: Name, ...given: Parameters<NonNullable<Hooks[Name]>>): void {
-    if (this.hooks[name] !== undefined) void this.before(name, ...given);
+    void this.before(name, ...given);
   }
 
   report(error: unknown, where: string): void {

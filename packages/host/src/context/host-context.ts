@@ -1,4 +1,4 @@
-import type { ConversationMachine, ThreadInput } from "@colloquy/machine";
+import type { ConversationMachine, ThreadInput, ToolDeclaration } from "@colloquy/machine";
 import type { OptionKinds } from "../boundary/option-kinds.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Ids } from "../ports/ids.ts";
@@ -16,6 +16,8 @@ export interface RunContext {
   readonly machine: ConversationMachine;
   readonly llm: LlmHandler;
   readonly tools: ToolRegistry;
+  /** The tools that the machine declares. */
+  readonly declared: readonly ToolDeclaration[];
   readonly clock: Clock;
   readonly observation: Observation;
   /** Returns the text that may be shown of an error of the model handler; null for none. */

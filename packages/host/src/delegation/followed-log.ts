@@ -5,7 +5,7 @@ import { isInJournal, partsMax } from "../turn-log/log.ts";
 import { type AskPart, partsAwaited } from "../turn-log/parts.ts";
 import { completeLog, completeOpenLog, replayOf } from "../turn-log/replay.ts";
 import { partOf, StoredParts } from "../turn-log/stored.ts";
-import { TurnWriter } from "../turn-log/writer.ts";
+import { TurnWriter } from "../turn-log/log.ts";
 
 /**
  * Writes the logs of the turns of a thread that another host holds: from its journal, from the parts that its holder
@@ -44,7 +44,7 @@ export class FollowedLog extends TurnWriter {
     this.#onWaiting = onWaiting ?? (() => {});
     const isLogged = onWaiting === null && host.partLogging !== null;
     this.#stored = isLogged ? new StoredParts(threadId, host.partLogging, host.logs) : null;
-    asks.recorder = this;
+    asks.recordWith(this);
   }
 
   /** Receives a part of a turn. Any other value is ignored. */

@@ -1,13 +1,11 @@
 import { type Entry, type Signal, type State, turnNumbered } from "@colloquy/machine";
-import { isIdle } from "../mailbox/idle.ts";
-import { announce } from "../ask/announce.ts";
 import { Ask } from "../ask/ask.ts";
-import type { Asks } from "../ask/asks.ts";
+import { type Asks, announce } from "../ask/asks.ts";
 import { notAskedEarlier } from "../ask/earlier-ask.ts";
 import { StoreError, ThreadHeldError, JournalUnreadableError } from "../boundary/errors.ts";
 import type { HostContext } from "../context/host-context.ts";
 import { HeldLease } from "../journal/lease.ts";
-import type { Diversion, Envelope, Sender } from "../mailbox/mailbox.ts";
+import { type Diversion, type Envelope, isIdle, type Sender } from "../mailbox/mailbox.ts";
 import type { Engine, LeaseLostError } from "../ports/store.ts";
 import { FollowedEngine } from "./followed-engine.ts";
 import { FollowedJournal } from "./followed-journal.ts";
@@ -255,11 +253,10 @@ export class Following implements Diversion {
   #show(entry: Entry, signals: readonly Signal[], state: State): void {
     const { asks } = this.#follower;
     if (entry.event.type === "ask.received") this.#seen.add(entry.event.askId);
-    asks.heard(entry);
     for (const signal of signals) {
       const ended = signal.type === "turn.ended" ? turnNumbered(state, signal.turn) : undefined;
       if (ended !== undefined) this.#log.complete(ended);
-      announce(asks, signal, state);
+      announce(asks, signal, state, ended);
     }
     this.#log.completeOpen(state);
   }

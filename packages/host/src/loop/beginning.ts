@@ -24,7 +24,7 @@ export const begin = async (
   if (explicit === null && !mailbox.some((envelope) => "event" in envelope && makesThread(envelope.event)))
     throw new ThreadUnknownError(threadId);
   const { state, entry } = started(host, threadId, explicit, host.clock.now());
-  await leased.append([entry]);
+  await leased.held.append([entry]);
   begun(state);
   if (explicit !== null && mailbox.first === first) {
     mailbox.take();

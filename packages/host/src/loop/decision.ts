@@ -5,7 +5,7 @@ import { EventRefusedError, ThreadExistsError, ThreadUnknownError } from "../bou
 import type { RunContext } from "../context/host-context.ts";
 import { makesThread, started } from "./beginning.ts";
 import { changedConfiguration } from "./recovery.ts";
-import { hasPartial, notBefore, progressOf, stepOf } from "./step.ts";
+import { hasPartial, notBefore, progressOf, stepOf } from "./decide.ts";
 
 /** The machine's decision about an event in a thread. */
 export type Decision =

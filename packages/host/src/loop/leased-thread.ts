@@ -1,5 +1,6 @@
+// A thread whose lease this host has: how it gets the lease, and what only its holder does with the store.
 import { askNamed, type Entry, type Refusal, type State } from "@colloquy/machine";
-import { SnapshotDamagedError } from "@colloquy/machine/storage";
+import { SnapshotDamagedError, StoredChunks, takeSnapshot } from "@colloquy/machine/storage";
 import { Ask } from "../ask/ask.ts";
 import { StoreError, StoreTimeoutError, ThreadClosedError, ThreadHeldError } from "../boundary/errors.ts";
 import type { HostContext } from "../context/host-context.ts";
@@ -8,16 +9,15 @@ import { type Follower, Following } from "../delegation/following.ts";
 import { HeldInbox } from "../delegation/inbox.ts";
 import { requestLease } from "../delegation/requested-lease.ts";
 import { HeldLease } from "../journal/lease.ts";
-import { loadWhole, openJournal, seenIn } from "../journal/opening.ts";
-import { missesMost, type SnapshotReader } from "../journal/snapshot-reader.ts";
-import { Snapshots } from "../journal/snapshots.ts";
+import { loadWhole, openJournal, seenIn, type Opened } from "../journal/opening.ts";
+import { missesMost, SnapshotReader } from "../journal/snapshot-reader.ts";
 import type { Envelope, EventEnvelope, MadeEnvelope, Mailbox } from "../mailbox/mailbox.ts";
 import { inTime } from "../ports/store-in-time.ts";
-import { type Engine, type Lease, type LeaseLostError } from "../ports/store.ts";
+import type { Engine, LeaseLostError, Lease } from "../ports/store.ts";
 import { completeLog, replayOfOpen } from "../turn-log/replay.ts";
 import { PartSink } from "../turn-log/sink.ts";
 import { StoredParts } from "../turn-log/stored.ts";
-import { TurnWriter } from "../turn-log/writer.ts";
+import { TurnWriter } from "../turn-log/log.ts";
 
 /** A loop that wants the lease of its thread. */
 export interface Candidate extends Follower {
@@ -82,8 +82,8 @@ export const mayFollow = ({ store, whenHeld }: HostContext): boolean =>
 export class LeasedThread {
   /** Whether the thread of another host was followed here before. */
   readonly hasFollowed: boolean;
+  readonly held: HeldLease;
   readonly #candidate: Candidate;
-  readonly #lease: HeldLease;
   readonly #inbox: HeldInbox | null;
   readonly #snapshots: Snapshots;
   readonly #sink: PartSink | null;
@@ -95,7 +95,7 @@ export class LeasedThread {
     const { host } = candidate;
     const { inbox } = host.store;
     this.#candidate = candidate;
-    this.#lease = lease;
+    this.held = lease;
     this.hasFollowed = hasFollowed;
     this.#inbox = inbox === undefined ? null : new HeldInbox(inbox, lease.lease, host, candidate);
     this.#snapshots = new Snapshots(host);
@@ -104,18 +104,9 @@ export class LeasedThread {
     this.#writer = new TurnWriter(threadId, host.logs, token, this.#sink);
   }
 
-  get lease(): Lease {
-    return this.#lease.lease;
-  }
-
   /** Reads the older turns of the state from the snapshot. */
   get reader(): SnapshotReader {
     return this.#snapshots.reader;
-  }
-
-  /** Whether another host may have the thread by now. */
-  get ranOut(): boolean {
-    return this.#lease.ranOut;
   }
 
   /**
@@ -124,10 +115,6 @@ export class LeasedThread {
    */
   async inboxItems(own: Map<string, Envelope>): Promise<readonly Envelope[]> {
     return (await this.#inbox?.collect(own)) ?? [];
-  }
-
-  get host(): HostContext {
-    return this.#candidate.host;
   }
 
   /**
@@ -161,11 +148,11 @@ export class LeasedThread {
   /** The state of the thread; null when it is new. @throws JournalUnreadableError, StoreError, LeaseLostError */
   async open(): Promise<State | null> {
     const { host, asks } = this.#candidate;
-    const opened = await openJournal(host, this.lease);
+    const opened = await openJournal(host, this.held.lease);
     if (opened !== null) this.#snapshots.begin(opened);
     const turn = opened?.state.context.open ?? null;
     if (turn !== null) await this.#knowShown(turn);
-    asks.recorder = this.#writer;
+    asks.recordWith(this.#writer);
     return opened?.state ?? null;
   }
 
@@ -216,25 +203,20 @@ export class LeasedThread {
     this.#inbox?.watch();
   }
 
-  /** Adds entries to the journal, all or none, durable when the promise resolves, or at once. @throws LeaseLostError, SequenceConflictError, StoreError */
-  append(entries: readonly Entry[]): void | Promise<void> {
-    return this.#lease.append(entries);
-  }
-
   /** An entry was added, and this is the state after it. */
   appended(entry: Entry, state: State): void {
     this.#misses = 0;
-    this.#snapshots.appended(this.lease, entry, state);
+    this.#snapshots.appended(this.held.lease, entry, state);
   }
 
   /** Releases the lease, after a last snapshot and the answers to inbox items were written. Never rejects. @param state null where it may be wrong: then no snapshot is written. */
   async end(state: State | null): Promise<void> {
-    const { clock, storeTimeoutMs, observation } = this.host;
+    const { clock, storeTimeoutMs, observation } = this.#candidate.host;
     this.#inbox?.stop();
     this.#writer.end();
     try {
       // Where the store did not answer an append in time, nothing more is written to it.
-      if (!this.#lease.isUnanswered)
+      if (!this.held.isUnanswered)
         await inTime(
           clock,
           storeTimeoutMs,
@@ -242,15 +224,87 @@ export class LeasedThread {
           () => new StoreTimeoutError("closing", storeTimeoutMs),
         );
     } catch (thrown) {
-      observation.report(new StoreError(this.lease.threadId, "take what was left to write", thrown), "store");
+      observation.report(new StoreError(this.held.lease.threadId, "take what was left to write", thrown), "store");
     }
-    await this.#lease.release();
+    await this.held.release();
   }
 
   /** Writes what is left to write. */
   async #finish(state: State | null): Promise<void> {
     await this.#sink?.end();
-    if (state !== null) await this.#snapshots.end(this.lease, state);
+    if (state !== null) await this.#snapshots.end(this.held.lease, state);
     await this.#inbox?.end();
+  }
+}
+
+/**
+ * Keeps the snapshot of an open thread. It is saved in the background, between turns, when enough entries were appended
+ * since the last one. A failed save is reported, and costs only the reading that it would have saved.
+ */
+class Snapshots {
+  readonly #host: HostContext;
+  #chunks = new StoredChunks();
+  /** The newest entry that a snapshot covers, or was to cover. */
+  #seq = -1;
+  #newest: Entry | null = null;
+  #saving: Promise<void> | null = null;
+  #reader = new SnapshotReader(null);
+
+  constructor(host: HostContext) {
+    this.#host = host;
+  }
+
+  /** Reads the older turns of the state. */
+  get reader(): SnapshotReader {
+    return this.#reader;
+  }
+
+  /** Starts with a thread that was opened. */
+  begin({ newest, snapshotSeq, chunks, reader }: Opened): void {
+    this.#reader = reader;
+    this.#newest = newest;
+    this.#seq = snapshotSeq;
+    this.#chunks = chunks;
+  }
+
+  /** Makes the next snapshot due at once, since the present one is useless. */
+  forget(): void {
+    this.#seq = -1;
+  }
+
+  /** Notes an entry that was stored, with the state after it, and saves a snapshot if one is due. */
+  appended(lease: Lease, entry: Entry, state: State): void {
+    this.#newest = entry;
+    const { snapshotEvery } = this.#host;
+    if (snapshotEvery === 0 || entry.seq - this.#seq < snapshotEvery) return;
+    if (state.context.open !== null || this.#saving !== null) return;
+    this.#saving = this.#save(lease, entry, state).finally(() => {
+      this.#saving = null;
+    });
+  }
+
+  /**
+   * Ends with a thread that is released: waits for a pending save, and saves new entries if that is worth it. Never
+   * rejects.
+   */
+  async end(lease: Lease, state: State): Promise<void> {
+    await this.#saving;
+    const { snapshotEvery } = this.#host;
+    const newest = this.#newest;
+    if (snapshotEvery === 0 || newest === null || newest.seq - this.#seq <= snapshotEvery / 4) return;
+    await this.#save(lease, newest, state);
+  }
+
+  /** Saves a snapshot. Never rejects. */
+  async #save(lease: Lease, newest: Entry, state: State): Promise<void> {
+    try {
+      this.#seq = newest.seq;
+      const snapshot = await this.#reader.over(() => takeSnapshot(state, newest, this.#chunks));
+      const { threadId, seq, head, chunks, dropped } = snapshot;
+      await this.#host.store.saveSnapshot(lease, { threadId, seq, head, chunks, dropped });
+      this.#chunks.keep(snapshot);
+    } catch (thrown) {
+      this.#host.observation.report(thrown, "snapshot");
+    }
   }
 }

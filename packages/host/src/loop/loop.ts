@@ -1,22 +1,20 @@
 import type { State } from "@colloquy/machine";
 import { SnapshotDamagedError } from "@colloquy/machine/storage";
-import { IdleTimer, isIdle } from "../mailbox/idle.ts";
 import type { Ask } from "../ask/ask.ts";
 import { Asks } from "../ask/asks.ts";
 import { notAskedEarlier } from "../ask/earlier-ask.ts";
-import { resultsIn } from "../turn-log/parts.ts";
 import { StoreError, ThreadClosedError } from "../boundary/errors.ts";
 import type { HostContext } from "../context/host-context.ts";
 import type { SnapshotReader } from "../journal/snapshot-reader.ts";
-import { type Envelope, Mailbox } from "../mailbox/mailbox.ts";
+import { type Envelope, isIdle, Mailbox } from "../mailbox/mailbox.ts";
 import { LeaseLostError } from "../ports/store.ts";
 import { begin } from "./beginning.ts";
-import { decide, endedMeanwhile } from "./decide.ts";
+import { decide, endedMeanwhile, type Taken, takeTogether } from "./decide.ts";
 import { type Candidate, type LeasedThread, leaseThread, type PreviousLoop, mayFollow } from "./leased-thread.ts";
 import type { LoopPort, Responding, Running } from "./loop-port.ts";
 import { perform, stopAnswered } from "./perform.ts";
+import { reportEffect, reportEntry } from "./report.ts";
 import { recover } from "./recovery.ts";
-import { type Taken, takeTogether } from "./taken.ts";
 
 /**
  * The loop of one thread. Its law:
@@ -35,18 +33,21 @@ export class ThreadLoop implements Candidate, LoopPort {
   readonly asks: Asks = new Asks();
   readonly running: Map<string, Running> = new Map();
   responding: Responding | null = null;
+  /** Null while the thread is being opened, or is held by another host. */
+  state: State | null = null;
   /** Whether the thread was released for another host that left an item in its inbox. */
   isHandedOver = false;
   readonly #mailbox = new Mailbox();
   readonly #onEnd: (loop: ThreadLoop, carried: readonly Ask[]) => void;
   #busy = true; // opening, or between taking an event and having performed its effects
-  #state: State | null = null;
   #leased: LeasedThread | null = null;
   /** Resolves when no write is in progress any more, so that the lease can be released. */
   #underWay: Promise<void>;
   #ended: Error | null = null;
   #released: Promise<void> | null = null;
-  readonly #idle: IdleTimer;
+  /** The time since which the thread is idle, in milliseconds since the epoch. */
+  #idleSince = 0;
+  #cancelIdle: (() => void) | null = null;
 
   /**
    * @param before the previous loop of the thread: it must be over before the thread can be opened.
@@ -62,17 +63,7 @@ export class ThreadLoop implements Candidate, LoopPort {
     this.lost = before.lost;
     this.host = host;
     this.#onEnd = onEnd;
-    this.#idle = new IdleTimer(
-      host,
-      () => this.#isIdle(),
-      () => void this.#letGo(),
-    );
     this.#underWay = this.#open(before.over);
-  }
-
-  /** Null while the thread is being opened, or is held by another host. */
-  get state(): State | null {
-    return this.#state;
   }
 
   get reader(): SnapshotReader | null {
@@ -106,7 +97,7 @@ export class ThreadLoop implements Candidate, LoopPort {
     }
     this.asks.add(ask);
     const lookUp = (state: State): void => ask.refused(notAskedEarlier, state);
-    this.post(event === null ? { task: lookUp, sender: ask } : { event, sender: ask });
+    this.post(event === null ? { task: lookUp, sender: ask } : { event, sender: ask, isRead: ask.isRead });
     if (ask.cancel !== null) this.post({ event: ask.cancel, sender: null });
   }
 
@@ -130,11 +121,11 @@ export class ThreadLoop implements Candidate, LoopPort {
 
   /** Whether the lease ran out, as it does while a process stands still: the thread may have continued elsewhere. */
   get ranOut(): boolean {
-    return this.#leased?.ranOut === true;
+    return this.#leased?.held.ranOut === true;
   }
 
   mayCall(): boolean {
-    if (this.#leased?.ranOut === true) this.end(new LeaseLostError(this.#leased.lease));
+    if (this.#leased?.held.ranOut === true) this.end(new LeaseLostError(this.#leased.held.lease));
     return this.#ended === null;
   }
 
@@ -163,11 +154,11 @@ export class ThreadLoop implements Candidate, LoopPort {
     // Items that were posted while another host was followed are older than the mailbox.
     if (leased.hasFollowed) this.#mailbox.addFirst(items);
     else for (const envelope of items) this.#mailbox.add(envelope);
-    this.#state = await leased.open();
+    this.state = await leased.open();
     if (this.#ended !== null) return;
-    const known = (state: State): void => void (this.#state = state);
-    if (this.#state === null) await begin(this, leased, this.#mailbox, known);
-    else this.#mailbox.addFirst(await leased.withWholeState(this.#state, known, (state) => recover(this, state)));
+    const known = (state: State): void => void (this.state = state);
+    if (this.state === null) await begin(this, leased, this.#mailbox, known);
+    else this.#mailbox.addFirst(await leased.withWholeState(this.state, known, (state) => recover(this, state)));
     leased.watch();
   }
 
@@ -177,37 +168,43 @@ export class ThreadLoop implements Candidate, LoopPort {
     if (this.#ended !== null || leased === null) return;
     for (let envelope = this.#mailbox.take(); envelope !== undefined; envelope = this.#mailbox.take()) {
       try {
-        if (this.#state === null) continue;
+        if (this.state === null) continue;
         if ("task" in envelope) {
-          envelope.task(this.#state);
+          envelope.task(this.state);
           continue;
         }
-        const step = decide(leased, envelope, this.#state, this.responding);
+        const step = decide(this.host, leased, envelope, this.state, this.responding);
         if (step === null) continue;
-        const taken = takeTogether(leased.host.machine, this.#mailbox, { envelope, step });
-        const appending = leased.append(taken.map((each) => each.step.entry));
+        const first = { envelope, step };
+        const taken = step.entry.event.type.startsWith("tool.")
+          ? takeTogether(this.host.machine, this.#mailbox, first)
+          : [first];
+        const appending = leased.held.append(taken.map((each) => each.step.entry));
         if (appending !== undefined || taken.length > 1) {
           this.#underWay = this.#goOn(appending, taken);
           return;
         }
         this.#commit({ envelope, step });
       } catch (thrown) {
-        if (thrown instanceof SnapshotDamagedError && this.#state !== null) {
-          this.#underWay = this.#decideAnew(leased, this.#state, envelope, thrown);
+        if (thrown instanceof SnapshotDamagedError && this.state !== null) {
+          this.#underWay = this.#decideAnew(leased, this.state, envelope, thrown);
           return;
         }
         this.#fail(envelope, thrown);
       }
     }
     this.#busy = false;
-    if (this.#ended === null) this.#idle.begin();
+    if (!this.#isIdle()) return;
+    // Waits until nothing has happened for a while. One timer serves all waits.
+    this.#idleSince = this.host.clock.now();
+    this.#cancelIdle ??= this.#wakeAt(this.#idleSince + this.host.idleMs);
   }
 
   /** Continues `#drain` after the append, if that is not immediate or has several entries. */
   async #goOn(appending: void | Promise<void>, taken: readonly Taken[]): Promise<void> {
     try {
       await appending;
-      if (this.#ended !== null) throw await endedMeanwhile(this.#leased, taken, this.#ended);
+      if (this.#ended !== null) throw await endedMeanwhile(this.host.machine, this.#leased, taken, this.#ended);
       for (const each of taken) this.#commit(each);
     } catch (thrown) {
       for (const { envelope } of taken) this.#fail(envelope, thrown);
@@ -223,7 +220,7 @@ export class ThreadLoop implements Candidate, LoopPort {
     damage: SnapshotDamagedError,
   ): Promise<void> {
     try {
-      this.#state = await leased.openAgain(damage, state);
+      this.state = await leased.openAgain(damage, state);
       this.#mailbox.addFirst([envelope]);
     } catch (thrown) {
       this.#fail(envelope, thrown);
@@ -232,19 +229,17 @@ export class ThreadLoop implements Candidate, LoopPort {
   }
 
   #commit({ envelope: { sender }, step: { state, entry, effects } }: Taken): void {
-    const before = this.#state;
-    this.#state = state;
+    const before = this.state;
+    this.state = state;
     this.#leased?.appended(entry, state);
     sender?.accepted(entry);
-    this.host.observation.entry(entry, this.threadId, { before, after: state });
-    if (before !== null) {
-      if (this.asks.size > 0) this.asks.heard(entry);
-      for (const part of resultsIn(entry, before)) this.asks.emit(part.turn, part);
-    }
     stopAnswered(this, entry.event);
+    reportEntry(this, entry, before, state);
     for (const effect of effects) {
       // An observer may have closed the thread.
-      if (this.#ended === null) perform(this, effect);
+      if (this.#ended !== null) return;
+      reportEffect(this, effect);
+      if (effect.type !== "publish") perform(this, effect);
     }
   }
 
@@ -259,7 +254,7 @@ export class ThreadLoop implements Candidate, LoopPort {
   end(reason: Error): void {
     if (this.#ended !== null) return;
     this.#ended = reason;
-    this.#idle.end();
+    this.#cancelIdle?.();
     for (const running of this.running.values()) running.stop(reason);
     this.running.clear();
     for (const { sender } of this.#mailbox.end(reason)) sender?.failed(reason);
@@ -267,6 +262,17 @@ export class ThreadLoop implements Candidate, LoopPort {
     const carried = this.asks.end(reason, reason instanceof LeaseLostError && mayFollow(this.host));
     this.#released = this.#release();
     this.#onEnd(this, carried);
+  }
+
+  #wakeAt(dueAt: number): () => void {
+    const { clock, idleMs } = this.host;
+    return clock.wakeAt(dueAt, () => {
+      this.#cancelIdle = null;
+      if (!this.#isIdle()) return;
+      const due = this.#idleSince + idleMs;
+      if (due <= clock.now()) void this.#letGo();
+      else this.#cancelIdle = this.#wakeAt(due);
+    });
   }
 
   /** Releases an idle thread, unless its inbox has a new item. */
@@ -277,11 +283,11 @@ export class ThreadLoop implements Candidate, LoopPort {
 
   async #release(): Promise<void> {
     await this.#underWay;
-    await this.#leased?.end(this.#ended instanceof ThreadClosedError ? this.#state : null);
+    await this.#leased?.end(this.#ended instanceof ThreadClosedError ? this.state : null);
   }
 
   #isIdle(): boolean {
-    if (this.#ended !== null || this.#busy || this.#mailbox.size > 0 || this.running.size > 0) return false;
-    return !this.asks.areWaitedFor && this.#state !== null && isIdle(this.#state);
+    if (this.#ended !== null || this.#busy || this.running.size > 0) return false;
+    return !this.asks.areWaitedFor && this.#mailbox.size === 0 && this.state !== null && isIdle(this.state);
   }
 }

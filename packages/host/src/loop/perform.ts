@@ -1,22 +1,14 @@
 import type { Effect, Entry, StartTimer, CallLlm } from "@colloquy/machine";
-import { LlmRun } from "./llm-run.ts";
+import { LlmRun, callModel, type GivenOutcome, llmAnswer } from "./llm-run.ts";
 import type { LoopPort, Running } from "./loop-port.ts";
 import { OutputRun } from "./output-run.ts";
-import { reportEffect } from "./report.ts";
 import { ToolRun } from "./tool-run.ts";
-import { callModel, type GivenOutcome, llmAnswer } from "./llm-answer.ts";
-
-/** Reports an effect, starts it, and returns. Its result is posted to the loop as an event. */
-export const perform = (loop: LoopPort, effect: Effect): void => {
-  reportEffect(loop, effect);
-  begin(loop, effect);
-};
 
 /**
- * Starts an effect, or stops the one that it cancels. Approval requests, signals and calls that the caller answers
- * start nothing.
+ * Starts an effect, or stops the one that it cancels, and returns. Its result is posted to the loop as an event.
+ * Approval requests, signals and calls that the caller answers start nothing.
  */
-export const begin = (loop: LoopPort, effect: Effect): void => {
+export const perform = (loop: LoopPort, effect: Effect): void => {
   switch (effect.type) {
     case "callLlm":
       if (effect.purpose === "summary") new SummaryRun(loop, effect).begin();
@@ -102,7 +94,7 @@ class SummaryRun implements Running {
     if (signal.aborted) return;
     running.delete(this.#call.id);
     const event = llmAnswer(this.#call, withoutPartial(outcome), clock.now(), undefined);
-    this.#loop.post({ event, sender: null });
+    this.#loop.post({ event, sender: null, isRead: event.type === "llm.completed" });
   }
 }
 

@@ -15,6 +15,7 @@ import type { EventEnvelope } from "../mailbox/mailbox.ts";
 import { withheldAfterCrash } from "./approvals.ts";
 import type { LoopPort } from "./loop-port.ts";
 import { perform } from "./perform.ts";
+import { reportEffect } from "./report.ts";
 
 /**
  * Takes up what a thread was doing when it was last put down: a model is called again, a timer is set again, a
@@ -65,6 +66,7 @@ const unlessStopped = async <Answer>(
 /** Asks that were shown some of a reply are shown that it is void; the call then starts its step again. */
 const performAgain = (loop: LoopPort, effect: AnswerableEffect): void => {
   if (effect.type === "callLlm" && effect.purpose === "answer") loop.asks.voidStep(effect.turn, effect.step);
+  reportEffect(loop, effect);
   perform(loop, effect);
 };
 

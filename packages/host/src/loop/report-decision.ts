@@ -1,10 +1,10 @@
 import { type Event, type State, type ThreadStarted } from "@colloquy/machine";
 import { callOut, turnOfEffect } from "@colloquy/machine/hosting";
-import { type AskPart, resultsIn } from "../turn-log/parts.ts";
+import type { AskPart } from "../turn-log/parts.ts";
 import type { RunContext } from "../context/host-context.ts";
 import { ShownOutput } from "../output/partial-json.ts";
 import type { HandledDecision } from "./decision.ts";
-import { asksShown, reportEffect, type ReportPort, reportResult, showReply } from "./report.ts";
+import { asksShown, reportEffect, reportEntry, type ReportPort, reportResult, showReply } from "./report.ts";
 
 /** A part that is shown to the asks of a turn. */
 export interface ShownPart {
@@ -28,8 +28,7 @@ export const reportDecision = (
     const asks = asksShown((turn, part) => void parts.push({ turn, part }), newest);
     const port = { threadId, host, asks, state: after };
     if (before !== null) reportAnswer(port, entry.event, before, streamed);
-    host.observation.entry(entry, threadId, { before, after });
-    if (before !== null) for (const part of resultsIn(entry, before)) asks.emit(part.turn, part);
+    reportEntry(port, entry, before, after);
     for (const effect of effects) reportEffect(port, effect);
   }
   return parts;

@@ -1,7 +1,11 @@
+// Reports entries, effects and replies to the asks of a thread, to observers and to hooks.
 import {
+  type ApprovalAnswered,
+  approvalsOf,
   type CallLlm,
   type CallTool,
   type Effect,
+  type Entry,
   type LlmCompleted,
   type State,
   type ToolCompleted,
@@ -9,12 +13,11 @@ import {
   type Turn,
   turnNumbered,
 } from "@colloquy/machine";
-import { callIdAt } from "@colloquy/machine/hosting";
-import { announce } from "../ask/announce.ts";
-import { Asks } from "../ask/asks.ts";
+import { callIdAt, callToAnswer, denialOf, placeIn } from "@colloquy/machine/hosting";
+import { Asks, announce } from "../ask/asks.ts";
 import type { RunContext } from "../context/host-context.ts";
 import type { ShownOutput } from "../output/partial-json.ts";
-import { approvalPart, type AskPart, resultPart, resultRequested } from "../turn-log/parts.ts";
+import { approvalPart, type AskPart, resultPart, resultRequested, type ToolResultPart } from "../turn-log/parts.ts";
 
 /** A thread whose entries and effects are reported: to its asks, to observers, and to `after` hooks. */
 export interface ReportPort {
@@ -25,6 +28,17 @@ export interface ReportPort {
   readonly state: State | null;
 }
 
+/** Reports an entry that is stored, with the results in it that no tool of this host gave. */
+export const reportEntry = (
+  { threadId, host, asks }: ReportPort,
+  entry: Entry,
+  before: State | null,
+  after: State,
+): void => {
+  if (host.observation.isObserved) host.observation.entry(entry, threadId, { before, after });
+  if (before !== null) for (const part of resultsIn(entry, before)) asks.recorder?.record(part.turn, part);
+};
+
 /** Reports an effect that the machine asks for, before it is performed. */
 export const reportEffect = (port: ReportPort, effect: Effect): void => {
   switch (effect.type) {
@@ -33,20 +47,20 @@ export const reportEffect = (port: ReportPort, effect: Effect): void => {
       return;
     case "callTool":
       if (effect.by !== "caller") return;
-      port.asks.emit(effect.turn, resultRequested(effect));
+      port.asks.recorder?.record(effect.turn, resultRequested(effect));
       port.host.observation.callToAnswer(effect, port.threadId);
       return;
     case "requestApproval":
-      port.asks.emit(effect.turn, approvalPart(effect));
+      port.asks.recorder?.record(effect.turn, approvalPart(effect));
       port.host.observation.approval(effect, port.threadId);
       return;
     case "publish": {
       const { signal } = effect;
-      port.host.observation.signal(signal, port.threadId);
+      if (port.host.observation.isObserved) port.host.observation.signal(signal, port.threadId);
       if (port.state === null) return;
       const ended = signal.type === "turn.ended" ? turnNumbered(port.state, signal.turn) : undefined;
       if (ended !== undefined) endTurn(port, ended);
-      announce(port.asks, signal, port.state);
+      announce(port.asks, signal, port.state, ended);
       return;
     }
     case "checkOutput":
@@ -61,8 +75,8 @@ export const reportEffect = (port: ReportPort, effect: Effect): void => {
 
 /** Reports the answer of a tool call, once it is journalled. */
 export const reportResult = ({ asks, host }: ReportPort, call: CallTool, event: ToolCompleted | ToolFailed): void => {
-  asks.emit(call.turn, resultPart(call, event));
-  host.observation.after("afterToolCall", call, event);
+  asks.recorder?.record(call.turn, resultPart(call, event));
+  if (host.observation.hooks.afterToolCall !== undefined) host.observation.after("afterToolCall", call, event);
 };
 
 /** The place of a model call whose reply is shown, with the part of the wanted output so far. */
@@ -85,7 +99,7 @@ export const showReply = (port: ReportPort, shown: ShownCall, { reply }: LlmComp
   }
   reply.toolCalls?.forEach((call, position) => {
     const place = { turn, step, position, callId: callIdAt(turn, step, position) };
-    port.asks.emit(turn, { type: "toolCall", ...place, name: call.name, arguments: call.arguments });
+    port.asks.recorder?.record(turn, { type: "toolCall", ...place, name: call.name, arguments: call.arguments });
   });
 };
 
@@ -96,10 +110,11 @@ export const showText = (
   type: "text" | "reasoning" | "refusal",
   text: string,
 ): void => {
-  asks.emit(turn, { type: `${type}.delta`, turn, step, attempt, text });
+  asks.recorder?.record(turn, { type: `${type}.delta`, turn, step, attempt, text });
   const value = type === "text" ? output?.add(text) : undefined;
   const refused = state?.context.open?.refusedOutputs?.length ?? 0;
-  if (value !== undefined) asks.emit(turn, { type: "output.partial", turn, step, attempt: refused + 1, value });
+  if (value !== undefined)
+    asks.recorder?.record(turn, { type: "output.partial", turn, step, attempt: refused + 1, value });
 };
 
 /**
@@ -108,20 +123,21 @@ export const showText = (
 const beginStep = (port: ReportPort, { turn, step, attempt }: CallLlm): void => {
   if (attempt > 1 && port.asks.recorder?.log(turn)?.hasStartedStep(step) !== false) return;
   if (step > 1) endStep(port, turn, step - 1);
-  port.asks.emit(turn, { type: "step.started", turn, step });
+  port.asks.recorder?.record(turn, { type: "step.started", turn, step });
 };
 
 const endStep = ({ threadId, host, asks }: ReportPort, turn: number, step: number): void => {
   // If it was shown before a crash, it is not shown again.
-  if (asks.recorder?.log(turn)?.hasEndedStep(step) !== true) asks.emit(turn, { type: "step.ended", turn, step });
-  host.observation.after("afterStep", { threadId, turn, step });
+  if (asks.recorder?.log(turn)?.hasEndedStep(step) !== true)
+    asks.recorder?.record(turn, { type: "step.ended", turn, step });
+  if (host.observation.hooks.afterStep !== undefined) host.observation.after("afterStep", { threadId, turn, step });
 };
 
 /** Reports the end of a turn, besides its signal. */
 const endTurn = (port: ReportPort, turn: Turn): void => {
   const { threadId, host } = port;
   if (turn.steps > 0) endStep(port, turn.number, turn.steps);
-  host.observation.after("afterTurn", { threadId, turn });
+  if (host.observation.hooks.afterTurn !== undefined) host.observation.after("afterTurn", { threadId, turn });
 };
 
 /**
@@ -138,4 +154,40 @@ export const asksShown = (show: (turn: number, part: AskPart) => void, newest: (
     },
   };
   return asks;
+};
+
+/**
+ * Returns the results in an entry that no tool of this host gave: results that the machine decided, and the caller's.
+ */
+const resultsIn = (entry: Entry, before: State): readonly ToolResultPart[] => {
+  const { event } = entry;
+  if (event.type === "approval.answered") return [...resultsDenied(event, before), ...resultsDecided(entry, before)];
+  if (event.type !== "tool.completed" && event.type !== "tool.failed") return resultsDecided(entry, before);
+  const answered = callToAnswer(before, event.effectId);
+  return answered === undefined ? [] : [resultPart(answered, event)];
+};
+
+/** Returns the result of a call that was not approved. */
+const resultsDenied = (event: ApprovalAnswered, before: State): readonly ToolResultPart[] => {
+  const request = event.approved
+    ? undefined
+    : approvalsOf(before).find(({ id }) => placeIn(id) === placeIn(event.effectId));
+  if (request === undefined) return [];
+  const { turn, step, position, callId, name } = request;
+  return [{ type: "toolResult", turn, step, position, callId, name, ...denialOf(request, event) }];
+};
+
+const resultsDecided = (entry: Entry, before: State): readonly ToolResultPart[] => {
+  const { open } = before.context;
+  const results = "decided" in entry ? (entry.decided?.results ?? []) : [];
+  if (results.length === 0 || open === null) return [];
+  const written = entry.event.type === "llm.completed" ? entry.event.reply.toolCalls : undefined;
+  const calls = written ?? (open.stage.type === "running" ? open.stage.calls : []);
+  const place = { type: "toolResult", turn: open.number, step: open.step } as const;
+  return results.map((result) => ({
+    ...place,
+    callId: callIdAt(open.number, open.step, result.position),
+    ...result,
+    name: calls[result.position]?.name ?? "",
+  }));
 };

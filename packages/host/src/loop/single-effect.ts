@@ -19,7 +19,7 @@ import type { AskPart } from "../turn-log/parts.ts";
 import type { RunContext } from "../context/host-context.ts";
 import type { Envelope, EventEnvelope } from "../mailbox/mailbox.ts";
 import type { LoopPort, Responding, Running } from "./loop-port.ts";
-import { begin } from "./perform.ts";
+import { perform } from "./perform.ts";
 import { asksShown } from "./report.ts";
 
 /** An effect that is being performed. */
@@ -80,7 +80,7 @@ export class SingleEffect implements LoopPort, Performing {
     this.state = state;
     this.#effect = effect;
     this.asks = asksShown(show, () => null);
-    begin(this, effect);
+    perform(this, effect);
     this.#reply = this.responding;
     // A call that the caller answers starts nothing.
     if (this.running.size === 0 && !this.hasEnded) this.#end(null);

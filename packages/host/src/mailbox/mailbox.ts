@@ -1,4 +1,5 @@
 import type { Entry, Event, Refusal, State, ThreadStarted } from "@colloquy/machine";
+import { waitsOutside } from "@colloquy/machine/hosting";
 import type * as Either from "fp-ts/lib/Either.js";
 
 /** Takes the envelopes in place of a mailbox. */
@@ -102,6 +103,8 @@ export interface EventEnvelope {
   readonly sender: Sender | null;
   /** Set if a recovery sent the event in place of an answer that was lost in a crash. */
   readonly recovered?: true;
+  /** The event is deeply frozen plain data for which `problemOfEvent` finds nothing, so it needs no copy and no check. */
+  readonly isRead?: boolean;
 }
 
 /**
@@ -131,3 +134,13 @@ export interface Sender {
   /** Called when the envelope was not handled, or when it is unknown whether its event is journalled. */
   failed(error: Error): void;
 }
+
+/**
+ * Returns whether a thread has nothing to do until something new is asked. Either no turn is open or about to be, or
+ * the open one only waits for approvals and results of the caller's tools. These waits are in the state, and may take
+ * days.
+ */
+export const isIdle = (state: State): boolean => {
+  const { open, queue } = state.context;
+  return open === null ? queue.length === 0 : open.deadlineAt === null && waitsOutside(state);
+};

@@ -85,7 +85,8 @@ class MemoryStore implements Store {
     const texts = entries.map((entry) => JSON.stringify(entry));
     if (texts.length > 0) this.#journals.set(threadId, journal);
     journal.texts.push(...texts);
-    keepFacts(journal, entries);
+    if (entries.some(({ event: { type } }) => type === "thread.started" || type === "metadata.changed"))
+      keepFacts(journal, entries);
   }
 
   async read(threadId: string, fromSeq: number = 0): Promise<readonly unknown[]> {

@@ -69,3 +69,20 @@ export type LlmOutcome =
       readonly partial?: ReplyDraft;
       readonly usage?: ReportedUsage;
     };
+
+/**
+ * Returns whether the value is an `LlmDelta`. It is checked because handlers may be JavaScript, and shown text may be
+ * journalled.
+ */
+export const isDelta = (given: unknown): boolean => {
+  if (typeof given !== "object" || given === null || !("type" in given)) return false;
+  if (given.type === "toolCall") return isCallDelta(given);
+  const isText = given.type === "text" || given.type === "reasoning" || given.type === "refusal";
+  return isText && "text" in given && typeof given.text === "string";
+};
+
+const isCallDelta = (given: object): boolean => {
+  const { index, id, name, arguments: written } = given as { readonly [member: string]: unknown };
+  if (!(Number.isSafeInteger(index) && Number(index) >= 0)) return false;
+  return (id === null || typeof id === "string") && typeof name === "string" && typeof written === "string";
+};

@@ -1,4 +1,5 @@
-import type { AskReceived, Refusal } from "@colloquy/machine";
+// Asks on a thread, or in a fork of it if the thread is busy.
+import { type AskReceived, type Refusal, digestOf, type ForkOrigin } from "@colloquy/machine";
 import * as Either from "fp-ts/lib/Either.js";
 import {
   askEvent,
@@ -9,17 +10,16 @@ import {
   type SteerOptions,
 } from "../ask/ask-event.ts";
 import type { AskHandle } from "../ask/ask-handle.ts";
-import type { StopAsk } from "../ask/ask-watcher.ts";
-import { Ask } from "../ask/ask.ts";
+import { Ask, type StopAsk } from "../ask/ask.ts";
 import { withContext } from "../ask/asks.ts";
 import { EarlierAsk } from "../ask/earlier-ask.ts";
-import { AskRefusedError, ThreadClosedError } from "../boundary/errors.ts";
+import { AskRefusedError, ThreadClosedError, StoreError, ThreadExistsError } from "../boundary/errors.ts";
 import { problemOfOptions } from "../boundary/option-kinds.ts";
 import { messageOf } from "../boundary/thrown.ts";
 import { type OutputOf, type OutputSchema, wantedOutput, type WrittenOf } from "../output/expected.ts";
 import type { Ids } from "../ports/ids.ts";
-import { askOrFork, problemOfBusy } from "./ask-or-fork.ts";
-import type { ThreadRef } from "./thread-ref.ts";
+import { type ThreadRef, look } from "./thread-ref.ts";
+import { forkThread } from "./fork.ts";
 
 /** Asks on a thread. */
 export const askOn = <Schema extends OutputSchema>(
@@ -94,21 +94,23 @@ const asked = (
     ask.fail(new AskRefusedError(id, askId, { kind: "invalid", reason: noToolContext }));
   if (ask.settled) return ask;
   const wanted = output === undefined ? Either.right(null) : wantedOutput(output);
-  const event = Either.isLeft(wanted)
+  const made = Either.isLeft(wanted)
     ? refuse(wanted.left)
     : askEvent(host.clock.now(), askId, input, options, joins, wanted.right?.expected);
-  if (Either.isLeft(event)) {
-    ask.fail(new AskRefusedError(id, askId, event.left));
+  if (Either.isLeft(made)) {
+    ask.fail(new AskRefusedError(id, askId, made.left));
     return ask;
   }
+  const { event, isRead } = made.right;
   if (Either.isRight(wanted) && wanted.right !== null) {
     // The copy in the event: the given schema may change later.
     const { expected, schema } = wanted.right;
-    ask.output = { expected: event.right.output ?? expected, schema, clock: host.clock };
+    ask.output = { expected: event.output ?? expected, schema, clock: host.clock };
   }
-  if (options.whenBusy === "fork") void askOrFork(thread, ask, event.right, (where) => post(where, ask));
+  if (options.whenBusy === "fork") void askOrFork(thread, ask, event, (where) => post(where, ask));
   else {
-    ask.event = event.right;
+    ask.event = event;
+    ask.isRead = isRead;
     post(thread, ask);
   }
   return ask;
@@ -139,4 +141,87 @@ const cancel = ({ id, host, loops }: ThreadRef, ask: Ask, reason: string | undef
   const loop = loops.use(id);
   ask.cancel = event;
   loop?.post({ event, sender: null });
+};
+
+/**
+ * Asks after a turn of a thread. If the thread is busy, or the ask was made in a fork before, asks in the fork. On any
+ * error the ask fails.
+ *
+ * @param post hands the ask to a thread.
+ */
+const askOrFork = async (
+  thread: ThreadRef,
+  ask: Ask,
+  event: AskReceived,
+  post: (thread: ThreadRef) => void,
+): Promise<void> => {
+  const fork: ThreadRef = { ...thread, id: forkIdOf(thread.id, ask.askId) };
+  const go = (where: ThreadRef, asked: AskReceived): void => {
+    if (ask.settled) return;
+    ask.event = asked;
+    post(where);
+  };
+  const goTo = ({ turn }: ForkOrigin): void => {
+    ask.parts.push({ type: "thread.forked", threadId: fork.id, turn });
+    go(fork, { ...event, from: turn });
+  };
+  await failing(ask, async () => {
+    const origin = await originOf(thread, fork, ask);
+    if (origin !== null) {
+      ask.moveTo(fork.id);
+      goTo(origin);
+      return;
+    }
+    ask.whenBusy = () => {
+      ask.moveTo(fork.id);
+      void failing(ask, async () => goTo(await forked(thread, fork, ask, event.from ?? 0)));
+    };
+    go(thread, event);
+  });
+};
+
+/** Returns why an ask's options for a busy thread are invalid, for callers in JavaScript; null if they are valid. */
+const problemOfBusy = ({ whenBusy = "reject", from }: Pick<AskOptions, "whenBusy" | "from">): string | null => {
+  return whenBusy === "fork" && from === undefined
+    ? 'ask: whenBusy: "fork" needs from, the turn behind which the fork goes on'
+    : null;
+};
+
+/** Returns the id of an ask's fork: the same for the same ask, in every process and at any time. */
+const forkIdOf = (threadId: string, askId: string): string => `fork-${digestOf([threadId, askId])}`;
+
+/** Returns the origin of the fork; null if it does not exist. @throws AskRefusedError if another thread has its id */
+const originOf = async (thread: ThreadRef, fork: ThreadRef, { askId }: Ask): Promise<ForkOrigin | null> => {
+  const there = await look(fork, ({ context }) => ({ origin: context.forkedFrom }));
+  if (there === null || there.origin?.threadId === thread.id) return there?.origin ?? null;
+  const reason = `the fork of this ask would be thread "${fork.id}", which is another one; ask under another askId`;
+  throw new AskRefusedError(thread.id, askId, { kind: "invalid", reason });
+};
+
+/** Makes the fork, unless another process has made it meanwhile. */
+const forked = async (
+  thread: ThreadRef,
+  fork: ThreadRef,
+  ask: Ask,
+  from: NonNullable<AskReceived["from"]>,
+): Promise<ForkOrigin> => {
+  const turn = typeof from === "number" ? from : await turnAt(thread, from.checkpoint);
+  try {
+    await forkThread(thread, { turn, threadId: fork.id });
+  } catch (thrown) {
+    if (!(thrown instanceof ThreadExistsError)) throw thrown;
+  }
+  return (await originOf(thread, fork, ask)) ?? { threadId: thread.id, turn };
+};
+
+/** Returns the turn of a checkpoint. The machine knew the checkpoint when it refused the ask as busy. */
+const turnAt = async (thread: ThreadRef, checkpoint: string): Promise<number> =>
+  (await look(thread, ({ context }) => context.conversation.checkpoints[checkpoint])) ?? 0;
+
+const failing = async (ask: Ask, work: () => Promise<void>): Promise<void> => {
+  try {
+    await work();
+  } catch (thrown) {
+    ask.fail(thrown instanceof Error ? thrown : new StoreError(ask.threadId, "fork", thrown));
+  }
 };

@@ -1,4 +1,4 @@
-import { isIdle } from "../mailbox/idle.ts";
+import { isIdle } from "../mailbox/mailbox.ts";
 import { ThreadHeldError } from "../boundary/errors.ts";
 import { messageOf } from "../boundary/thrown.ts";
 import type { LeftThread } from "../context/hooks.ts";

@@ -1,3 +1,4 @@
+// The log of a turn: the parts that were shown of it, kept once for all readers, and its writer.
 import { canonicalText } from "@colloquy/machine";
 import type { AskPart } from "./parts.ts";
 
@@ -308,3 +309,59 @@ const sizeOf = (part: AskPart, text: string | null): number => {
   if (typeof part.content === "string") return part.content.length;
   return part.content.reduce((sum, piece) => sum + (piece.type === "text" ? piece.text.length : 1000), 0);
 };
+
+/** Keeps the parts that are shown of turns. */
+export interface PartRecorder {
+  record(turn: number, part: AskPart): void;
+  /** Returns the log of a turn; null if none is kept here. */
+  log(turn: number): TurnLog | null;
+  /** The newest turn of which a part is kept; null if there is none. */
+  readonly newest: number | null;
+}
+
+/** Keeps the logs of turns, also after the end. */
+interface LogKeeper {
+  open(threadId: string, turn: number): TurnLog;
+  rest(threadId: string, log: TurnLog): void;
+}
+
+/** Writes the logs of the turns of a thread, one after the other, and into the store as well if there is a sink. */
+export class TurnWriter implements PartRecorder {
+  readonly #threadId: string;
+  readonly #logs: LogKeeper;
+  readonly #epoch: number;
+  readonly #sink: { added(log: TurnLog): void } | null;
+  /** The log of the turn that was shown last. */
+  #log: TurnLog | null = null;
+
+  /** @param epoch the token of the lease */
+  constructor(threadId: string, logs: LogKeeper, epoch: number, sink: { added(log: TurnLog): void } | null) {
+    this.#threadId = threadId;
+    this.#logs = logs;
+    this.#epoch = epoch;
+    this.#sink = sink;
+  }
+
+  get newest(): number | null {
+    return this.#log?.turn ?? null;
+  }
+
+  record(turn: number, part: AskPart): void {
+    const log = this.#log?.turn === turn ? this.#log : this.log(turn);
+    log.append(this.#epoch, part);
+    // The text has the partial output already.
+    if (part.type !== "output.partial") this.#sink?.added(log);
+    if (part.type === "turn.ended") this.#logs.rest(this.#threadId, log);
+  }
+
+  log(turn: number): TurnLog {
+    if (this.#log?.turn === turn) return this.#log;
+    if (this.#log !== null) this.end();
+    return (this.#log = this.#logs.open(this.#threadId, turn));
+  }
+
+  /** Ends the writing. */
+  end(): void {
+    if (this.#log !== null) this.#logs.rest(this.#threadId, this.#log);
+  }
+}

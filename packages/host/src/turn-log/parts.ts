@@ -1,8 +1,6 @@
 import type {
-  ApprovalAnswered,
   CallTool,
   Content,
-  Entry,
   RequestApproval,
   Signal,
   State,
@@ -12,7 +10,6 @@ import type {
   TurnStatus,
 } from "@colloquy/machine";
 import { approvalsOf, callsToAnswer } from "@colloquy/machine";
-import { callIdAt, callToAnswer, denialOf, placeIn } from "@colloquy/machine/hosting";
 
 /**
  * A piece of what happens to an ask, in order. Deltas are text as the model writes it. When an attempt fails and
@@ -133,7 +130,7 @@ interface ResultRequestedPart extends CallPlace {
 }
 
 /** The outcome of a tool call. Results are shown as they arrive, in any order. */
-interface ToolResultPart extends CallPlace {
+export interface ToolResultPart extends CallPlace {
   readonly type: "toolResult";
   readonly name: string;
   readonly outcome: ToolOutcome;
@@ -183,40 +180,4 @@ export const resultPart = (
 ): ToolResultPart => {
   const outcome = event.type === "tool.completed" ? "completed" : event.outcome;
   return { type: "toolResult", turn, step, position, callId, name, outcome, content: event.content };
-};
-
-/**
- * Returns the results in an entry that no tool of this host gave: results that the machine decided, and the caller's.
- */
-export const resultsIn = (entry: Entry, before: State): readonly ToolResultPart[] => {
-  const { event } = entry;
-  if (event.type === "approval.answered") return [...resultsDenied(event, before), ...resultsDecided(entry, before)];
-  if (event.type !== "tool.completed" && event.type !== "tool.failed") return resultsDecided(entry, before);
-  const answered = callToAnswer(before, event.effectId);
-  return answered === undefined ? [] : [resultPart(answered, event)];
-};
-
-/** Returns the result of a call that was not approved. */
-const resultsDenied = (event: ApprovalAnswered, before: State): readonly ToolResultPart[] => {
-  const request = event.approved
-    ? undefined
-    : approvalsOf(before).find(({ id }) => placeIn(id) === placeIn(event.effectId));
-  if (request === undefined) return [];
-  const { turn, step, position, callId, name } = request;
-  return [{ type: "toolResult", turn, step, position, callId, name, ...denialOf(request, event) }];
-};
-
-const resultsDecided = (entry: Entry, before: State): readonly ToolResultPart[] => {
-  const { open } = before.context;
-  const results = "decided" in entry ? (entry.decided?.results ?? []) : [];
-  if (results.length === 0 || open === null) return [];
-  const written = entry.event.type === "llm.completed" ? entry.event.reply.toolCalls : undefined;
-  const calls = written ?? (open.stage.type === "running" ? open.stage.calls : []);
-  const place = { type: "toolResult", turn: open.number, step: open.step } as const;
-  return results.map((result) => ({
-    ...place,
-    callId: callIdAt(open.number, open.step, result.position),
-    ...result,
-    name: calls[result.position]?.name ?? "",
-  }));
 };

@@ -20,7 +20,7 @@ export class TurnLogs {
 
   /** Returns the parts of a turn; undefined if none are kept. */
   of(threadId: string, turn: number): TurnLog | undefined {
-    this.#forgetOld();
+    this.#forgetOld(this.#clock.now());
     return this.#ofThreads.get(threadId)?.get(turn);
   }
 
@@ -39,9 +39,10 @@ export class TurnLogs {
   rest(threadId: string, parts: TurnLog): void {
     if (this.#resting.has(parts)) return;
     const { characters } = parts;
-    this.#resting.set(parts, { threadId, since: this.#clock.now(), characters });
+    const since = this.#clock.now();
+    this.#resting.set(parts, { threadId, since, characters });
     this.#characters += characters;
-    this.#forgetOld();
+    this.#forgetOld(since);
   }
 
   /** Drops the parts of a thread whose words are deleted or redacted: none of them may be shown any more. */
@@ -50,8 +51,8 @@ export class TurnLogs {
     this.#ofThreads.delete(threadId);
   }
 
-  #forgetOld(): void {
-    const oldest = this.#clock.now() - this.#keepMs;
+  #forgetOld(now: number): void {
+    const oldest = now - this.#keepMs;
     for (const [parts, { since }] of this.#resting) {
       if (since > oldest && this.#resting.size <= restingMost && this.#characters <= charactersMost) return;
       this.#drop(parts);

@@ -1,9 +1,8 @@
 import { AskRefusedError, AskSupersededError, tool } from "@colloquy/host";
-import { type AskReceived, conversationMachine, start, type State, transition } from "@colloquy/machine";
+import { type AskReceived, conversationMachine, start, type State, transition, turnNumbered } from "@colloquy/machine";
 import { describe, expect, test } from "vitest";
-import { announce } from "../../src/ask/announce.ts";
 import { Ask } from "../../src/ask/ask.ts";
-import { Asks } from "../../src/ask/asks.ts";
+import { Asks, announce } from "../../src/ask/asks.ts";
 import { calls, entriesOf, errorOf, held, journalOf, partsOf, says, settle, stage } from "../stage.ts";
 
 const askId = "a";
@@ -140,7 +139,8 @@ describe("an ask under the id of another that says something else", () => {
     for (const each of [event("one"), answer]) {
       const step = transition(machine, state, each);
       ({ state } = step);
-      for (const effect of step.effects) if (effect.type === "publish") announce(asks, effect.signal, state);
+      const ended = turnNumbered(state, 1);
+      for (const effect of step.effects) if (effect.type === "publish") announce(asks, effect.signal, state, ended);
     }
     expectOther(await other?.catch((thrown: unknown) => thrown));
     expect(await same).toMatchObject({ text: "1", turn: 1 });

@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
-import type { Json, JsonObject } from "@colloquy/machine";
+import type { JsonObject } from "@colloquy/machine";
+import { jsonValue } from "../exchange/import-problem.ts";
 import { isJsonObject } from "../exchange/json-object.ts";
 import { aiOptions } from "./provider-options.ts";
 import { toolOutput } from "./output.ts";
@@ -13,7 +14,6 @@ export interface ModelMessage {
 
 const text = z.string();
 const providerOptions = z.optional(aiOptions);
-const json = z.custom<Json>((value) => value !== undefined, "expected a value");
 
 const textPart = z.looseObject({ type: z.literal("text"), text, providerOptions });
 const filePart = z.looseObject({
@@ -46,7 +46,7 @@ const assistantPart = z.discriminatedUnion("type", [
     type: z.literal("tool-call"),
     toolCallId: text,
     toolName: text,
-    input: z.optional(json),
+    input: z.optional(jsonValue),
     providerExecuted: z.optional(z.boolean()),
     providerOptions,
   }),

@@ -8,15 +8,16 @@ import { outputOf } from "./output.ts";
 import { aiReasons } from "./reasons.ts";
 import { aiTextOf } from "./text.ts";
 import { type CallIds, callIdsOf } from "../exchange/call-ids.ts";
+import { inOrder } from "../exchange/call-order.ts";
 import { exportLosses } from "../exchange/export-losses.ts";
-import { foreignValue } from "../exchange/foreign.ts";
+import { aiPlace, foreignValue, placeOfAi, withoutField } from "../exchange/foreign.ts";
 import { importConversation, type Imported, type ImportOptions } from "../exchange/import-conversation.ts";
 import type { ImportProblem } from "../exchange/import-problem.ts";
 import type { Exported } from "../exchange/loss.ts";
 import type { ModelMessage } from "./model-message.ts";
 import { readModelMessages } from "./model-reading.ts";
-import { inOrder, withoutPlace } from "./order.ts";
 import type { Reading } from "../exchange/piece.ts";
+import { onlyText } from "../exchange/reply-draft.ts";
 
 /**
  * Converts a conversation to the `ModelMessage`s of the AI SDK (7), as plain JSON. Fields that the SDK has no place
@@ -72,18 +73,14 @@ const systemText = ({ parts }: Message): string => parts.map((part) => aiTextOf(
 
 /** Returns a single text without options as a string, otherwise a list of parts. */
 const contentOf = (parts: readonly Part[], ids: CallIds): string | readonly JsonObject[] => {
-  const written = inOrder(parts).flatMap((part) => contentPart(part, ids));
-  const [only, second] = written;
-  if (only === undefined) return "";
-  const { type, text, ...rest } = only;
-  const plain = second === undefined && type === "text" && typeof text === "string" && text !== "";
-  return plain && Object.keys(rest).length === 0 ? text : written;
+  const written = inOrder(parts, placeOfAi).flatMap((part) => contentPart(part, ids));
+  return written.length === 0 ? "" : (onlyText(written) ?? written);
 };
 
 const contentPart = (part: Part, ids: CallIds): readonly JsonObject[] => {
   if (part.type === "toolCall") {
     const { input, own } = inputOf(part.arguments);
-    const options = optionsOf(withoutPlace(part.provider), { ...own, ...withoutId(part.providerCallId) });
+    const options = optionsOf(withoutField(part.provider, aiPlace), { ...own, ...withoutId(part.providerCallId) });
     const toolCallId = ids.get(part.callId) ?? "";
     return [{ type: "tool-call", toolCallId, toolName: part.name, input, ...underName("providerOptions", options) }];
   }

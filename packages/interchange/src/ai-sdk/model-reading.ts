@@ -6,12 +6,12 @@ import { type AiOptions, fieldsOfOptions, ourName, withResultOptions } from "./p
 import { contentOfOutput, notRun } from "./output.ts";
 import { partOfAiText, reasoningOfAi, replyPartOfAiText } from "./text.ts";
 import { isJsonObject } from "../exchange/json-object.ts";
-import { foreignPart } from "../exchange/foreign.ts";
+import { placedBefore } from "../exchange/call-order.ts";
+import { foreignPart, placeOfAi } from "../exchange/foreign.ts";
 import { eachItem, type ImportProblem, shaped } from "../exchange/import-problem.ts";
-import { type Lose, loseRest } from "../exchange/loss.ts";
+import { type Lose, loseIn, loseRest } from "../exchange/loss.ts";
 import type { AssistantPart, FilePart, ModelMessageRead, ToolMessageRead, ToolResultRead } from "./model-message.ts";
 import { modelMessage } from "./model-message.ts";
-import { placedBefore } from "./order.ts";
 import { notebook, type Notebook, type Reading } from "../exchange/piece.ts";
 import { type MessageFields, replyDraft, type ReplyPart } from "../exchange/reply-draft.ts";
 
@@ -75,7 +75,7 @@ const readReply = (
     else if (part.type === "tool-result" && own.has(part.toolCallId)) results.push(part);
     else if (part.type === "tool-approval-request") lose("", "an approval that was asked for", approvalsEnd);
     else {
-      calls = placedBefore(parts.length, calls);
+      calls = placedBefore(parts.length, calls, placeOfAi);
       parts.push(replyPart(part, lose));
     }
   }
@@ -228,10 +228,7 @@ const loseMembers = (value: object, read: readonly string[], lose: Lose): void =
     "model messages are not known to have it",
   );
 
-const at =
-  (lose: Lose, place: number): Lose =>
-  (path, what, why) =>
-    lose(path === "" ? `content.${place}` : `content.${place}.${path}`, what, why);
+const at = (lose: Lose, place: number): Lose => loseIn(lose, `content.${place}`);
 
 /** The part was JSON before it was read. */
 const asJson = (part: object): JsonObject => part as JsonObject;

@@ -5,15 +5,15 @@ import { aiOptions, underName } from "./provider-options.ts";
 import { parsedJson } from "./arguments.ts";
 import { aiTextOf, partOfAiText } from "./text.ts";
 import { foreignPart, foreignValue } from "../exchange/foreign.ts";
+import { jsonValue } from "../exchange/import-problem.ts";
 import { type Lose, loseRest } from "../exchange/loss.ts";
 import { isJsonObject } from "../exchange/json-object.ts";
-
-const json = z.custom<Json>((value) => value !== undefined, "expected a value");
+import { onlyText } from "../exchange/reply-draft.ts";
 
 /** The schema of a tool's answer in the AI SDK. */
 export const toolOutput = z.discriminatedUnion("type", [
   z.looseObject({ type: z.enum(["text", "error-text"]), value: z.string(), providerOptions: z.optional(aiOptions) }),
-  z.looseObject({ type: z.enum(["json", "error-json"]), value: json, providerOptions: z.optional(aiOptions) }),
+  z.looseObject({ type: z.enum(["json", "error-json"]), value: jsonValue, providerOptions: z.optional(aiOptions) }),
   z.looseObject({
     type: z.literal("execution-denied"),
     reason: z.optional(z.string()),
@@ -90,11 +90,9 @@ export const markedText = ([only, second]: readonly ContentPart[]): OutputText |
 };
 
 /** Returns the text of a result that consists of one text; an empty text if it has no parts. */
-const textOfParts = ([only, second]: readonly JsonObject[]): OutputText | undefined => {
-  if (only === undefined) return { type: "text", value: "" };
-  const { type, text, ...rest } = only;
-  const plain = second === undefined && type === "text" && typeof text === "string" && text !== "";
-  return plain && Object.keys(rest).length === 0 ? { type: "text", value: text } : undefined;
+const textOfParts = (parts: readonly JsonObject[]): OutputText | undefined => {
+  const value = parts.length === 0 ? "" : onlyText(parts);
+  return value === undefined ? undefined : { type: "text", value };
 };
 
 const outputTypes: readonly string[] = ["error-text", "json", "error-json", "execution-denied"];

@@ -1,8 +1,8 @@
 import * as Either from "fp-ts/lib/Either.js";
 import * as z from "zod/mini";
-import type { Json, JsonObject } from "@colloquy/machine";
+import type { JsonObject } from "@colloquy/machine";
 import { aiOptions } from "./provider-options.ts";
-import { type ImportProblem, problem, shaped } from "../exchange/import-problem.ts";
+import { type ImportProblem, jsonValue, problem, shaped } from "../exchange/import-problem.ts";
 
 /** A message in the AI SDK's form for people (`UIMessage`), as plain JSON. */
 export interface UiMessage {
@@ -19,7 +19,7 @@ export interface UiMessagePart extends JsonObject {
 
 const text = z.string();
 const providerMetadata = z.optional(aiOptions);
-const json = z.optional(z.custom<Json>((value) => value !== undefined, "expected a value"));
+const json = z.optional(jsonValue);
 
 /** The schema of a message's fields, without its parts. */
 export const uiMessage = z.looseObject({

@@ -3,7 +3,7 @@ import { aiFileOf, partOfAiFile } from "./file.ts";
 import { ourName, underName } from "./provider-options.ts";
 import { aiTextOf } from "./text.ts";
 import { isJsonObject } from "../exchange/json-object.ts";
-import { fieldsFor, foreignPart, foreignValue, presentOf } from "../exchange/foreign.ts";
+import { fieldsFor, foreignPart, foreignValue, presentOf, withoutField } from "../exchange/foreign.ts";
 import type { Lose } from "../exchange/loss.ts";
 import type { UiFile, UiMessagePart } from "./ui-message.ts";
 
@@ -39,11 +39,8 @@ export const partOfUiFile = (file: UiFile, value: JsonObject, lose: Lose): Conte
 };
 
 /** Returns a `provider` without the fields of UI messages, which have their own members there; undefined for none. */
-export const withoutUi = (provider: JsonObject | undefined): JsonObject | undefined => {
-  if (provider === undefined || provider["ui"] === undefined) return provider;
-  const { ui: _, ...others } = provider;
-  return Object.keys(others).length === 0 ? undefined : others;
-};
+export const withoutUi = (provider: JsonObject | undefined): JsonObject | undefined =>
+  provider?.["ui"] === undefined ? provider : withoutField(provider, "ui");
 
 /** Adds our own fields of a message to one of its parts, where an import reads them. */
 export const carrying = (part: UiMessagePart, message: JsonObject): UiMessagePart => {

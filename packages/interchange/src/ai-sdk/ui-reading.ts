@@ -5,10 +5,10 @@ import { partOfAiText, reasoningOfAi, replyPartOfAiText } from "./text.ts";
 import { isJsonObject } from "../exchange/json-object.ts";
 import { foreignPart, presentOf } from "../exchange/foreign.ts";
 import { eachItem, type ImportProblem, shaped } from "../exchange/import-problem.ts";
-import { type Lose, loseRest } from "../exchange/loss.ts";
+import { type Lose, loseIn, loseRest } from "../exchange/loss.ts";
 import { orRepair } from "../exchange/pairing.ts";
 import { notebook, type Notebook, type Reading } from "../exchange/piece.ts";
-import { type MessageFields, replyDraft, type ReplyPart } from "../exchange/reply-draft.ts";
+import { type MessageFields, plainText, replyDraft, type ReplyPart } from "../exchange/reply-draft.ts";
 import { readUiParts, uiMessage, type UiPart, type UiReasoning, type UiText, type UiTool } from "./ui-message.ts";
 import { partOfUiFile } from "./ui-part.ts";
 import { callOfTool, resultOfTool } from "./ui-tool.ts";
@@ -64,17 +64,9 @@ const readInput = (
   const fields = fieldsOf(parts, outer);
   add(index, {
     role: fields.developer && role === "system" ? "developer" : role,
-    content: simple(content),
+    content: plainText(content) ?? content,
     ...fields.said,
   });
-};
-
-/** Returns a single plain text as a string, as other formats have it. */
-const simple = (content: readonly ContentPart[]): string | readonly ContentPart[] => {
-  const [only, second] = content;
-  return second === undefined && only?.type === "text" && only.text !== "" && !("provider" in only)
-    ? only.text
-    : content;
 };
 
 /** Reads each step of a model as a reply with its results. A user message in between becomes its own message. */
@@ -94,7 +86,8 @@ const readSteps = (parts: readonly UiPart[], outer: Outer, index: number, book: 
       flush();
       const lose = at(book.loseAt(index), place);
       lose("", "that the user said it while the model was at work", "it is a user's message, in its place");
-      book.add(index, { role: "user", content: simple(part.parts.flatMap((inner) => contentOf(inner, lose))) });
+      const content = part.parts.flatMap((inner) => contentOf(inner, lose));
+      book.add(index, { role: "user", content: plainText(content) ?? content });
     } else step.push({ part, place });
   }
   flush();
@@ -248,7 +241,4 @@ const carriedBy = (part: UiPart): JsonObject | undefined => {
 
 const isThreadsOwn = (id: string): boolean => /^(s\d+|\d+\.\d+)$/.test(id);
 
-const at =
-  (lose: Lose, place: number): Lose =>
-  (path, what, why) =>
-    lose(path === "" ? `parts.${place}` : `parts.${place}.${path}`, what, why);
+const at = (lose: Lose, place: number): Lose => loseIn(lose, `parts.${place}`);

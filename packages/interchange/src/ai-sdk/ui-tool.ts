@@ -12,6 +12,7 @@ import type {
 import { argumentsOf, inputOf, parsedJson } from "./arguments.ts";
 import { fieldsOfOptions, optionsOf, underName } from "./provider-options.ts";
 import { markedText, notRun } from "./output.ts";
+import { jsonObject } from "../exchange/import-problem.ts";
 import { isJsonObject } from "../exchange/json-object.ts";
 import { fieldsFor, presentOf } from "../exchange/foreign.ts";
 import { plainText } from "../exchange/reply-draft.ts";
@@ -131,16 +132,15 @@ const contentOfOutput = (output: Json | undefined): string | readonly ContentPar
 
 const marked = (text: string, output: string): readonly ContentPart[] => [{ type: "text", text, provider: { output } }];
 
-const object = z.custom<JsonObject>(isJsonObject);
 /** The parts of a result as our export writes them. */
 const contentPart = z.custom<ContentPart>(
   (value) =>
     z
       .discriminatedUnion("type", [
-        z.strictObject({ type: z.literal("text"), text: z.string(), provider: z.optional(object) }),
+        z.strictObject({ type: z.literal("text"), text: z.string(), provider: z.optional(jsonObject) }),
         z.strictObject({ type: z.literal("data"), field: z.string(), value: z.unknown() }),
         z.strictObject({ type: z.literal("image"), url: z.string(), detail: z.optional(z.string()) }),
-        z.strictObject({ type: z.literal("opaque"), value: object }),
+        z.strictObject({ type: z.literal("opaque"), value: jsonObject }),
       ])
       .safeParse(value).success,
 );

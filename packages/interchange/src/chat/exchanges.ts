@@ -2,7 +2,7 @@ import type { Json, JsonObject, SeedDraft, ToolDeclaration } from "@colloquy/mac
 import * as Either from "fp-ts/lib/Either.js";
 import * as z from "zod/mini";
 import type { Imported, ImportOptions } from "../exchange/import-conversation.ts";
-import { eachItem, type ImportProblem, problem, shaped } from "../exchange/import-problem.ts";
+import { eachItem, type ImportProblem, jsonObject, problem, shaped } from "../exchange/import-problem.ts";
 import { fromChatMessage } from "./message.ts";
 import { fromChatMessages } from "./messages.ts";
 import { excerpt } from "../exchange/json-object.ts";
@@ -131,18 +131,16 @@ const toolsOf = (tools: readonly Json[] | null | undefined): readonly ToolDeclar
     ];
   });
 
-const object = z.custom<JsonObject>((value) => typeof value === "object" && value !== null && !Array.isArray(value));
-
 const exchangeShape = z.object({
-  request: z.object({ messages: z.array(object), tools: z.nullish(z.array(z.any())) }),
+  request: z.object({ messages: z.array(jsonObject), tools: z.nullish(z.array(z.any())) }),
   response: z.object({
     created: z.optional(z.unknown()),
-    choices: z.nullish(z.array(z.object({ message: object }))),
+    choices: z.nullish(z.array(z.object({ message: jsonObject }))),
   }),
 });
 
 const toolShape = z.object({
-  function: z.object({ name: z.string(), description: z.optional(z.string()), parameters: z.optional(object) }),
+  function: z.object({ name: z.string(), description: z.optional(z.string()), parameters: z.optional(jsonObject) }),
 });
 
 /**

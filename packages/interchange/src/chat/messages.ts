@@ -9,7 +9,7 @@ import { importConversation, type Imported, type ImportOptions } from "../exchan
 import { eachItem, type ImportProblem, problem } from "../exchange/import-problem.ts";
 import { type Exported, saysNothing, type Lose, loseRest } from "../exchange/loss.ts";
 import { notebook, type Reading, type Notebook } from "../exchange/piece.ts";
-import { isJsonObject } from "../exchange/json-object.ts";
+import { isJsonObject, without } from "../exchange/json-object.ts";
 import { orRepair } from "../exchange/pairing.ts";
 
 /**
@@ -196,8 +196,5 @@ const lostOfResult = (wire: JsonObject, lose: Lose, names: Map<string, string>):
   const called = typeof id === "string" ? names.get(id) : undefined;
   if (called !== undefined && called !== name) lose("name", `the name "${name}"`, `the call is one of "${called}"`);
 };
-
-const without = (object: JsonObject, keys: readonly string[]): JsonObject =>
-  Object.fromEntries(Object.entries(object).filter(([key]) => !keys.includes(key)));
 
 const isList = (value: Json): value is readonly Json[] => Array.isArray(value);

@@ -1,6 +1,7 @@
 import * as Either from "fp-ts/lib/Either.js";
 import * as z from "zod/mini";
-import { excerpt, isJsonObject } from "../exchange/json-object.ts";
+import { jsonObject } from "../exchange/import-problem.ts";
+import { excerpt } from "../exchange/json-object.ts";
 import type { Json, JsonObject } from "@colloquy/machine";
 
 /** A message of chat completions, loosely typed: the known fields, and any others. */
@@ -13,8 +14,6 @@ export interface ChatMessage {
   readonly tool_call_id?: string;
   readonly [field: string]: Json | undefined;
 }
-
-const jsonObject = z.custom<JsonObject>(isJsonObject, "expected an object");
 
 /** The schema of the fields that are read. All are optional, since every server leaves out some. */
 const wireMessage = z.looseObject({

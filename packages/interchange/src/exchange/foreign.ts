@@ -1,5 +1,6 @@
 import type { Json, JsonObject, ContentPart, OpaquePart, Part } from "@colloquy/machine";
-import { isJsonObject } from "./json-object.ts";
+import type { CallPlace } from "./call-order.ts";
+import { isJsonObject, without } from "./json-object.ts";
 
 /** The formats with parts and fields that no other format has. */
 export type ForeignFormat = "responses" | "model" | "ui" | "langchain";
@@ -40,6 +41,18 @@ export const aiResult = "aiResult";
  */
 export const foreignFields: readonly string[] = ["responses", "ai", aiPlace, "ui", "output", aiResult, "langchain"];
 
+/** The place of a call in the AI SDK's messages. */
+export const placeOfAi: CallPlace = {
+  in: (provider) => provider?.[aiPlace],
+  added: (provider, place) => ({ ...provider, [aiPlace]: place }),
+};
+
+/** Returns a `provider` without a member; undefined if nothing else is left. */
+export const withoutField = (provider: JsonObject | undefined, name: string): JsonObject | undefined => {
+  const others = without(provider ?? {}, [name]);
+  return Object.keys(others).length === 0 ? undefined : others;
+};
+
 /** Returns a `provider` without the members of other formats; undefined for none. */
 export const ownFields = (provider: JsonObject | undefined): JsonObject | undefined =>
   provider === undefined ? undefined : without(provider, foreignFields);
@@ -62,9 +75,6 @@ export const presentOf = (fields: JsonObject): JsonObject =>
 
 const isEmpty = (value: Json | undefined): boolean =>
   value === undefined || value === null || (typeof value === "object" && Object.keys(value).length === 0);
-
-const without = (object: JsonObject, keys: readonly string[]): JsonObject =>
-  Object.fromEntries(Object.entries(object).filter(([key]) => !keys.includes(key)));
 
 const isOpaque = (part: { readonly type: string }): part is Extract<ContentPart, { readonly type: "opaque" }> =>
   part.type === "opaque";

@@ -1,7 +1,7 @@
 import * as Either from "fp-ts/lib/Either.js";
 import * as z from "zod/mini";
-import type { Json } from "@colloquy/machine";
-import { excerpt } from "./json-object.ts";
+import type { Json, JsonObject } from "@colloquy/machine";
+import { excerpt, isJsonObject } from "./json-object.ts";
 import { plainJson } from "./plain-json.ts";
 
 /** The reason why a value cannot be imported as a conversation. */
@@ -43,6 +43,12 @@ export const shaped = <Value>(
   const where = issue === undefined || issue.path.length === 0 ? "" : `${issue.path.join(".")}: `;
   return problem(index, `item ${index} is not ${what}: ${where}${issue?.message ?? "unreadable"}, in ${shown(value)}`);
 };
+
+/** The schema of an object. */
+export const jsonObject = z.custom<JsonObject>(isJsonObject, "expected an object");
+
+/** The schema of any JSON value. */
+export const jsonValue = z.custom<Json>((value) => value !== undefined, "expected a value");
 
 /** Errors are in English, whichever language zod is set to elsewhere. */
 const english = z.locales.en();

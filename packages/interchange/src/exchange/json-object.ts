@@ -4,6 +4,10 @@ import type { JsonObject } from "@colloquy/machine";
 export const isJsonObject = (value: unknown): value is JsonObject =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
+/** Returns an object without these members. */
+export const without = (object: JsonObject, keys: readonly string[]): JsonObject =>
+  Object.fromEntries(Object.entries(object).filter(([key]) => !keys.includes(key)));
+
 /** Returns the beginning of a value's JSON, for an error message. */
 export const excerpt = (value: unknown): string => {
   const text = JSON.stringify(value) ?? String(value);

@@ -30,6 +30,12 @@ export const saysNothing = (value: unknown): boolean =>
   value === "" ||
   (typeof value === "object" && Object.keys(value).length === 0);
 
+/** Returns a function that reports losses within a path. */
+export const loseIn =
+  (lose: Lose, outer: string): Lose =>
+  (path, what, why) =>
+    lose(path === "" ? outer : `${outer}.${path}`, what, why);
+
 /** Reports each non-empty member of an object that was not read. */
 export const loseRest = (lose: Lose, path: string, rest: object, why: string): void => {
   for (const [key, value] of Object.entries(rest))

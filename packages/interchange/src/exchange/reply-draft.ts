@@ -22,6 +22,16 @@ export const replyDraft = (
   ...fields,
 });
 
+/** Returns the text of parts in a wire format if they are one plain text; undefined otherwise. */
+export const onlyText = (
+  [only, second]: readonly JsonObject[],
+  types: readonly unknown[] = ["text"],
+): string | undefined => {
+  const { type, text, ...rest } = only ?? {};
+  const isPlain = second === undefined && types.includes(type) && Object.keys(rest).length === 0;
+  return isPlain && typeof text === "string" && text !== "" ? text : undefined;
+};
+
 /** Returns the text if the parts are one plain text; undefined otherwise. */
 export const plainText = (parts: readonly ReplyPart[]): string | undefined => {
   const [only, second] = parts;

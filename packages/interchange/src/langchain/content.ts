@@ -1,7 +1,8 @@
-import type { ContentPart, Json, JsonObject, Part, ReasoningPart, RefusalPart } from "@colloquy/machine";
+import type { ContentPart, JsonObject, Part, ReasoningPart, RefusalPart } from "@colloquy/machine";
 import { foreignPart, foreignValue, isForeign, ownFields, providerOf } from "../exchange/foreign.ts";
 import { isJsonObject } from "../exchange/json-object.ts";
 import { saysNothing } from "../exchange/loss.ts";
+import { onlyText } from "../exchange/reply-draft.ts";
 import type { StoredData } from "./stored-message.ts";
 
 /**
@@ -10,11 +11,7 @@ import type { StoredData } from "./stored-message.ts";
  */
 export const contentOf = (parts: readonly Part[]): string | readonly JsonObject[] => {
   const blocks = parts.flatMap(blockOf);
-  const [first, second] = blocks;
-  if (first === undefined) return "";
-  const { type, text, ...rest } = first;
-  const plain = second === undefined && type === "text" && typeof text === "string" && text !== "";
-  return plain && Object.keys(rest).length === 0 ? text : blocks;
+  return blocks.length === 0 ? "" : (onlyText(blocks) ?? blocks);
 };
 
 /** Converts content to parts. Blocks that only LangChain's integrations know are kept for them. */
@@ -77,7 +74,7 @@ const partOf = (block: JsonObject): ContentPart | ReasoningPart | RefusalPart =>
 
 const textOf = (block: JsonObject, text: string): ContentPart => {
   const { type: _, text: __, cache_control, ...langchain } = block;
-  return { type: "text", text, ...providerOf({ ...present({ cache_control }), langchain }) };
+  return { type: "text", text, ...providerOf({ cache_control, langchain }) };
 };
 
 const reasoningOf = (block: JsonObject, text: string): ReasoningPart => ({
@@ -107,6 +104,3 @@ const imageOfOpenAi = ({ url, detail, ...others }: JsonObject): ContentPart | un
   if (detail === undefined) return { type: "image", url };
   return typeof detail === "string" ? { type: "image", url, detail } : undefined;
 };
-
-const present = (fields: { readonly [field: string]: Json | undefined }): JsonObject =>
-  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));

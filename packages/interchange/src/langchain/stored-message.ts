@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
 import type { Json, JsonObject } from "@colloquy/machine";
+import { jsonObject, jsonValue } from "../exchange/import-problem.ts";
 import { isJsonObject } from "../exchange/json-object.ts";
 
 /** A message in LangChain's stored form (`StoredMessage`, the output of `toDict`), as plain JSON. */
@@ -21,8 +22,6 @@ interface LangChainData {
   readonly [field: string]: Json | undefined;
 }
 
-const jsonObject = z.custom<JsonObject>(isJsonObject, "expected an object");
-const json = z.custom<Json>((value) => value !== undefined, "expected a value");
 const text = z.nullish(z.string());
 
 /** The schema of the data that is read. Versions and integrations differ in what they leave out. */
@@ -31,7 +30,7 @@ const data = z.looseObject({
   name: text,
   role: text,
   additional_kwargs: z.nullish(jsonObject),
-  tool_calls: z.nullish(z.array(z.looseObject({ id: text, name: z.string(), args: z.nullish(json) }))),
+  tool_calls: z.nullish(z.array(z.looseObject({ id: text, name: z.string(), args: z.nullish(jsonValue) }))),
   invalid_tool_calls: z.nullish(z.array(z.looseObject({ id: text, name: text, args: text, error: text }))),
   tool_call_id: text,
   status: text,

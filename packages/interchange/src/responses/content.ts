@@ -1,6 +1,7 @@
 import type { JsonObject, ContentPart, ImagePart, OpaquePart, Part, RefusalPart } from "@colloquy/machine";
 import { isJsonObject } from "../exchange/json-object.ts";
 import { fieldsFor, foreignPart, foreignValue, presentOf, providerOf } from "../exchange/foreign.ts";
+import { onlyText } from "../exchange/reply-draft.ts";
 import { type ItemContent, textTypes } from "./item.ts";
 import { fieldsOf } from "./order.ts";
 
@@ -11,13 +12,8 @@ import { fieldsOf } from "./order.ts";
 export const inputContent = (parts: readonly Part[]): ItemContent => plainOr(parts.flatMap(inputPart));
 
 /** Returns a single text without other fields as a string; an empty text if there are no parts. */
-export const plainOr = (parts: readonly JsonObject[]): ItemContent => {
-  const [only, second] = parts;
-  if (only === undefined) return "";
-  const { type, text, ...rest } = only;
-  if (second !== undefined || !textTypes.includes(type) || typeof text !== "string" || text === "") return parts;
-  return Object.keys(presentOf(rest)).length === 0 ? text : parts;
-};
+export const plainOr = (parts: readonly JsonObject[]): ItemContent =>
+  parts.length === 0 ? "" : (onlyText(parts.map(presentOf), textTypes) ?? parts);
 
 /** Converts a part of a model's reply; none for a part with its own item, or without a form there. */
 export const outputPart = (part: Part): readonly JsonObject[] => {

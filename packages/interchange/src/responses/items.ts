@@ -2,6 +2,7 @@ import * as Either from "fp-ts/lib/Either.js";
 import type { JsonObject, Message, Part, ToolCallPart } from "@colloquy/machine";
 import { toolCallsOf, toolResultOf } from "@colloquy/machine";
 import { type CallIds, callIdsOf } from "../exchange/call-ids.ts";
+import { inOrder } from "../exchange/call-order.ts";
 import { exportLosses, type Group, type Reasons } from "../exchange/export-losses.ts";
 import { fieldsFor, foreignValue, isForeign } from "../exchange/foreign.ts";
 import { isJsonObject } from "../exchange/json-object.ts";
@@ -12,7 +13,7 @@ import type { Reading } from "../exchange/piece.ts";
 import { callItem, resultItem } from "./calls.ts";
 import { inputContent, outputPart, plainOr } from "./content.ts";
 import type { ResponseItem } from "./item.ts";
-import { inOrder, messageBegunBy } from "./order.ts";
+import { messageBegunBy, placeOfItem } from "./order.ts";
 import { readResponseItems } from "./reading.ts";
 
 /**
@@ -72,7 +73,7 @@ const replyItems = (message: Message, ids: CallIds): readonly ResponseItem[] => 
     if (said.length > 0) fields = {};
     said = [];
   };
-  for (const part of inOrder(message.parts)) {
+  for (const part of inOrder(message.parts, placeOfItem)) {
     const item = ownItem(part, ids);
     const begun = messageBegunBy(part);
     if (item !== undefined || begun !== undefined) flush();

@@ -1,8 +1,9 @@
 import type { JsonObject, ReplyDraft, ToolCallDraft } from "@colloquy/machine";
+import { placedBefore } from "../exchange/call-order.ts";
 import { providerOf } from "../exchange/foreign.ts";
 import { type Lose, loseRest } from "../exchange/loss.ts";
 import { plainText, type ReplyPart } from "../exchange/reply-draft.ts";
-import { beginningMessage, placedBefore } from "./order.ts";
+import { beginningMessage, placeOfItem } from "./order.ts";
 
 /** The contribution of a model's item to a reply. Consecutive items form one reply. */
 export interface ReplyItem {
@@ -37,8 +38,8 @@ export const joined = (before: Reply | null, added: ReplyItem, lose: Lose, index
     lose("", "an empty message of the model", "what stands beside it is the reply");
   const parts = reply.message === undefined || added.message === undefined ? added.parts : begunBy(added, lose);
   if (parts.length > 0) {
-    for (const [place, call] of placedBefore(reply.parts.length, reply.calls.slice(reply.behind)).entries())
-      reply.calls[reply.behind + place] = call;
+    const calls = placedBefore(reply.parts.length, reply.calls.slice(reply.behind), placeOfItem);
+    for (const [place, call] of calls.entries()) reply.calls[reply.behind + place] = call;
     reply.behind = reply.calls.length;
   }
   reply.parts.push(...parts);

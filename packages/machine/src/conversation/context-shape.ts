@@ -1,7 +1,6 @@
 import { chunkSize } from "../thread/chunks.ts";
-import { canonicalText } from "../thread/digest.ts";
-import { isObject } from "../thread/json.ts";
-import { describeValueProblem, type ValueProblem, within, wrong } from "../thread/value-problem.ts";
+import { canonicalText } from "../thread/make-message.ts";
+import { isObject, describeValueProblem, type ValueProblem, within, wrong } from "../thread/plain-data.ts";
 import { contentPart, replyPartShapes } from "./protocol/message-forms.ts";
 import {
   bool,

@@ -1,6 +1,6 @@
 import * as Either from "fp-ts/lib/Either.js";
 import type { AnyEventObject, AnyMachineSnapshot, AnyStateMachine, Snapshot } from "xstate";
-import { frozen, owned } from "../thread/frozen.ts";
+import { frozen, owned } from "../thread/plain-data.ts";
 import { problemOfPersisted } from "./context-shape.ts";
 import { readEvent } from "./protocol/event-shape.ts";
 

@@ -3,9 +3,8 @@
 // Rule 3: events are facts, effects are requests. `decide` says whether an event fits, and `update` applies it;
 //         an arrow only names the next state.
 import * as Either from "fp-ts/lib/Either.js";
-import { enqueueActions, setup } from "xstate";
-import { frozen, owned } from "../thread/frozen.ts";
-import { type Arrows, arrowsOf } from "./arrows.ts";
+import { enqueueActions, setup, type AnyStateMachine } from "xstate";
+import { frozen, owned } from "../thread/plain-data.ts";
 import { begin, SeedError } from "./update/begin.ts";
 import { configurationOf, type Settings, settingsOf, withDefaults } from "./decide/settings.ts";
 import type { ThreadInput, Event, Configuration } from "./protocol/event.ts";
@@ -18,6 +17,7 @@ import type { Arrow, Plan } from "./update/plan.ts";
 import { guardedMachine } from "./live-actor.ts";
 import { update } from "./update/update.ts";
 import type { ToolDeclaration } from "./protocol/tool.ts";
+import { type Leaf, type StateValue, stateValues } from "./protocol/state.ts";
 
 /** The key of the data that only `transition` and its relatives read. */
 export const internals: unique symbol = Symbol("colloquy.internals");
@@ -169,6 +169,57 @@ const compacted = {
   "llm.failed": [responding, error],
   "timer.fired": [responding, error],
 } as const;
+
+/** The targets of each event from each state, read from an XState machine. */
+type Arrows = { readonly [From in Leaf]: { readonly [eventType: string]: Targets | undefined } };
+
+/** The target state of each arrow. */
+type Targets = { readonly [Taken in Arrow]?: StateValue };
+
+/**
+ * Reads the arrows of a machine once, so that a step is a look-up and does not interpret the statechart.
+ *
+ * Each guard asks for one plan. Among several transitions for the same event and plan, XState takes the first, and a
+ * state's own before its parent's. This function reads them in that order; the law `equalStep` compares the two.
+ */
+const arrowsOf = (machine: AnyStateMachine): Arrows =>
+  // The list of leaves covers every key, as the type claims.
+  frozen(Object.fromEntries(leaves.map((leaf) => [leaf, arrowsFrom(machine, leaf)])) as Arrows);
+
+// The type of `stateValues` names exactly its keys.
+const leaves = Object.keys(stateValues) as readonly Leaf[];
+
+type Node = AnyStateMachine["root"];
+
+const arrowsFrom = (machine: AnyStateMachine, leaf: Leaf): Arrows[Leaf] => {
+  const arrows: { [eventType: string]: { [Taken in Arrow]?: StateValue } } = {};
+  for (let node: Node | undefined = nodeOf(machine.root, leaf); node !== undefined; node = node.parent) {
+    for (const [eventType, transitions] of node.transitions) {
+      const targets = (arrows[eventType] ??= {});
+      for (const { guard, target } of transitions) {
+        const arrow = arrowOf(guard);
+        const to = target?.[0]?.key;
+        if (arrow !== undefined) targets[arrow] ??= stateValues[leaves.find((name) => name === to) ?? leaf];
+      }
+    }
+  }
+  return arrows;
+};
+
+const nodeOf = (node: Node, leaf: Leaf): Node | undefined => {
+  for (const child of Object.values<Node>(node.states)) {
+    const found = child.key === leaf ? child : nodeOf(child, leaf);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+};
+
+const arrowOf = (guard: unknown): Arrow | undefined => {
+  const params = typeof guard === "object" && guard !== null && "params" in guard ? guard.params : undefined;
+  if (params === "stays") return params;
+  const leaf = leaves.find((name) => name === params);
+  return leaf === "idle" ? undefined : leaf;
+};
 
 /** The arrows, read once because they are the same in every configuration. */
 const arrows = arrowsOf(machineOf(settingsOf({})));

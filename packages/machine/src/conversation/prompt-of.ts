@@ -2,13 +2,13 @@ import type { Message } from "../thread/message.ts";
 import { counted } from "../prompt/counts.ts";
 import type { Cut } from "../prompt/cut.ts";
 import { messagesIn } from "../prompt/blocks.ts";
-import { decidePrompt, type PromptDecision } from "./decide/prompt.ts";
 import type { OpenTurn } from "./protocol/data.ts";
-import { interruptedResults } from "./decide/step.ts";
-import { withJoined } from "./update/joining.ts";
+import { interruptedResults, decidePrompt, type PromptDecision } from "./decide/step.ts";
+import { withJoined } from "./update/turn-opening.ts";
 import { type ConversationMachine, internals } from "./machine.ts";
 import type { Settings } from "./decide/settings.ts";
-import { ownedState, type State } from "./protocol/state.ts";
+import type { State } from "./protocol/state.ts";
+import { ownedState } from "./protocol/thaw.ts";
 import { answerFrom, flushWaiting, settleRound } from "./update/turn-closing.ts";
 
 /** The prompt of a model call, and the reasons for it. */

@@ -23,27 +23,26 @@
 //
 // Where to read on:
 // - The language: `protocol/event`, `protocol/effect`, `protocol/entry`, `protocol/data`.
-// - Why an event is refused: `decide/decide`, then `decide/ask` (asks) and `decide/unconfigured` (edits).
+// - Why an event is refused: `decide/decide` (asks, too), and `decide/unconfigured` (edits).
 // - How an event changes the data: `update/update`, then `turn-opening`, `reply`, `round`, `turn-closing`, `edit` beside it.
-// - The content of a prompt: `decide/prompt`, `../prompt/decide-cut` (asks the policy), `../prompt/render`.
-// - Summaries: `decide/summary-task` (when), `../prompt/summary-request` (the model's input), `update/summary` (the result).
-// - Why states are immutable at little cost: `thaw`, `../thread/frozen`.
+// - The content of a prompt: `decide/step`, `../prompt/decide-cut` (asks the policy), `../prompt/render`.
+// - Summaries: `decide/step` (when), `../prompt/summary-request` (the model's input), `update/summary` (the result).
+// - Why states are immutable at little cost: `protocol/thaw`, `../thread/plain-data`.
 // - Uses of entries: `../journal` (read, fold, fork), `../snapshot`, `../redaction`.
 import * as Either from "fp-ts/lib/Either.js";
-import { frozen } from "../thread/frozen.ts";
+import { frozen } from "../thread/plain-data.ts";
 import { begin, SeedError } from "./update/begin.ts";
 import { withDefaults } from "./decide/settings.ts";
 import type { ThreadInput, Event } from "./protocol/event.ts";
 import { decide } from "./decide/decide.ts";
 import type { Effect } from "./protocol/effect.ts";
-import { type Decided, type FirstEntry, journalFormat, type LaterEntry } from "./protocol/entry.ts";
+import { type FirstEntry, journalFormat, type LaterEntry } from "./protocol/entry.ts";
 import { readEvent, readThreadInput } from "./protocol/event-shape.ts";
-import { problemOfCalls } from "./decide/lost-calls.ts";
+import { problemOfCalls } from "./update/turn-opening.ts";
 import { type ConversationMachine, internals } from "./machine.ts";
 import type { Refusal } from "./protocol/refusal.ts";
-import { ownedState, type State } from "./protocol/state.ts";
-import { step } from "./arrows.ts";
-import { frozenSince, thawed } from "./thaw.ts";
+import type { Leaf, State, StateValue } from "./protocol/state.ts";
+import { frozenSince, ownedState, thawed } from "./protocol/thaw.ts";
 import { update } from "./update/update.ts";
 
 /** A thread that has just begun. */
@@ -104,31 +103,53 @@ export const transition = (
   event: Event,
   options: { readonly recovered?: boolean } = {},
 ): Transition => {
-  const { settings, arrows } = machine[internals];
-  const before = ownedState(state);
   const read = readEvent(event);
-  if (Either.isLeft(read)) return refused(state, { kind: "invalid", reason: read.left });
-  const taken = read.right;
-  const data = thawed(before.context);
-  const decided = decide(settings, data, taken);
+  return Either.isLeft(read)
+    ? refused(state, { kind: "invalid", reason: read.left })
+    : transitionRead(machine, state, read.right, options);
+};
+
+/**
+ * Applies an event that needs no reading, for a host that makes its own events. The event must be deeply frozen plain
+ * data for which `problemOfEvent` finds nothing.
+ *
+ * @throws SnapshotDamagedError as `transition` does.
+ */
+export const transitionRead = (
+  machine: ConversationMachine,
+  state: State,
+  event: Event,
+  options: { readonly recovered?: boolean } = {},
+): Transition => {
+  const { settings, arrows } = machine[internals];
+  const leading = arrows[leafOf(state.value)];
+  const { value, context } = ownedState(state);
+  const data = thawed(context);
+  const decided = decide(settings, data, event);
   if (Either.isLeft(decided)) return refused(state, decided.left);
-  const decision = frozen(decided.right);
-  const plan = update(data, taken, decision);
-  frozenSince(plan.data, before.context);
-  const after = step(arrows, before, taken, plan);
-  if (after === null) return refused(state, noArrow(state, event));
+  const plan = update(data, event, decided.right);
+  const target = leading[event.type]?.[plan.arrow];
+  if (target === undefined) return refused(state, noArrow(state, event));
+  const effects = plan.effects(settings.prompts);
+  frozenSince(plan.data, context, decided.right, effects);
   const entry: LaterEntry = {
     seq: plan.data.seq,
-    event: taken,
-    ...(isEmpty(decision) ? {} : { decided: decision }),
+    event,
+    ...(Object.keys(decided.right).length === 0 ? {} : { decided: decided.right }),
     ...(options.recovered === true ? { recovered: true } : {}),
   };
   return Object.freeze({
     handled: true,
-    state: after,
-    effects: frozen(plan.effects(settings.prompts)),
+    state: Object.freeze({ value: plan.arrow === "stays" ? value : target, context: plan.data }),
+    effects,
     entry: Object.freeze(entry),
   });
+};
+
+/** Returns the innermost state of a state value. */
+const leafOf = (value: StateValue): Leaf => {
+  if (typeof value === "string") return value;
+  return "awaiting_llm" in value ? value.awaiting_llm : value.awaiting_tool;
 };
 
 /** Returns a refusal with the caller's own state reference. */
@@ -142,8 +163,3 @@ const noArrow = (state: State, event: Event): Refusal => ({
   kind: "invalid",
   reason: `"${event.type}" has no arrow from ${JSON.stringify(state.value)}: the state is not one that a transition gave`,
 });
-
-const isEmpty = (decided: Decided): boolean => {
-  for (const _ in decided) return false;
-  return true;
-};

@@ -1,5 +1,5 @@
 import type { Decided, LaterEntry } from "../conversation/protocol/entry.ts";
-import { canonicalText } from "../thread/digest.ts";
+import { canonicalText } from "../thread/make-message.ts";
 
 /** The difference between two decisions about one event, as text. */
 export interface DecisionDifference {

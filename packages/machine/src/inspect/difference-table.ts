@@ -1,5 +1,5 @@
 import { firstWords, textTable } from "./text-table.ts";
-import type { Json } from "../thread/json.ts";
+import type { Json } from "../thread/plain-data.ts";
 import type { StateDifference } from "./difference.ts";
 
 /** Formats the difference between two states as a table, with a line for each change. At least 80 columns wide. */

@@ -1,11 +1,11 @@
 import type { ConversationData } from "../conversation/protocol/data.ts";
 import { phaseOf, type State } from "../conversation/protocol/state.ts";
-import { sizeOfPath } from "../conversation/update/updated.ts";
-import { toArray } from "../thread/chunks.ts";
-import { canonicalText } from "../thread/digest.ts";
-import type { Json } from "../thread/json.ts";
+import { sizeOfPath } from "../conversation/update/turn-closing.ts";
+import { canonicalText } from "../thread/make-message.ts";
+import type { Json } from "../thread/plain-data.ts";
 import { textOf } from "../thread/message.ts";
-import { turnsOnPath } from "../thread/path.ts";
+import { turnsOnPath } from "../thread/thread.ts";
+import { toArray } from "../thread/chunks.ts";
 import type { Tally } from "../thread/usage.ts";
 
 /** The difference between two states of a thread. Plain data. */

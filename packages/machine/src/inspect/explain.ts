@@ -1,16 +1,16 @@
 import type { Message } from "../thread/message.ts";
 import { counted } from "../prompt/counts.ts";
 import type { SummarisedTurns } from "../prompt/cut.ts";
-import { sameCut } from "../prompt/decide-cut.ts";
 import { explainUnits, tokensOfAll, tokensOfPrompt, type UnitExplanation } from "../prompt/explain-units.ts";
 import type { Budget } from "../prompt/policy.ts";
 import { blocksOf } from "../prompt/render.ts";
 import { summaryMessage } from "../prompt/summary-message.ts";
-import { decidePrompt, type PromptDecision } from "../conversation/decide/prompt.ts";
+import { decidePrompt, type PromptDecision } from "../conversation/decide/step.ts";
 import type { Settings } from "../conversation/decide/settings.ts";
 import { type ConversationMachine, internals } from "../conversation/machine.ts";
 import { nextPrompt, promptAsDecided } from "../conversation/prompt-of.ts";
-import { ownedState, type State } from "../conversation/protocol/state.ts";
+import type { State } from "../conversation/protocol/state.ts";
+import { ownedState } from "../conversation/protocol/thaw.ts";
 
 /** The next prompt, unit by unit. The machine's counter counts all tokens; null if it fails. */
 export interface Explanation {
@@ -81,7 +81,7 @@ export const explainCall = (machine: ConversationMachine, state: State): Explana
   // Messages that arrived during the call are not in its prompt.
   const asSent = { ...open, joining: [], waiting: [] };
   const decided = decidePrompt(settings, { ...context, conversation, cut, open: asSent }, { open: () => asSent });
-  if (sameCut(cut, decided.cut)) return explanationOf(settings, decided);
+  if (!decided.isNew) return explanationOf(settings, decided);
   const { situation, mayFit } = decided;
   const blocks = blocksOf(situation.thread, cut, system, situation.open(), settings.counts);
   const tokens = counted(() => settings.counts.blocks(blocks));
@@ -89,6 +89,7 @@ export const explainCall = (machine: ConversationMachine, state: State): Explana
   const reason = `as ${cut.policy} decided then`;
   return explanationOf(settings, {
     cut,
+    isNew: false,
     reason,
     pressed: false,
     situation,

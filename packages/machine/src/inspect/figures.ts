@@ -1,6 +1,5 @@
+import { sizeOf, turnOf, turnsNewestFirst, type Thread } from "../thread/thread.ts";
 import { toArray } from "../thread/chunks.ts";
-import { sizeOf, turnOf, turnsNewestFirst } from "../thread/path.ts";
-import type { Thread } from "../thread/thread.ts";
 import type { Turn } from "../thread/turn.ts";
 import type { Usage } from "../thread/usage.ts";
 import type { Cut } from "../prompt/cut.ts";
@@ -12,7 +11,7 @@ import { type ConversationMachine, internals } from "../conversation/machine.ts"
 import { promptOf } from "../conversation/prompt-of.ts";
 import { messagesOfOpen } from "../conversation/read/turns.ts";
 import type { State } from "../conversation/protocol/state.ts";
-import { sizeOfPath } from "../conversation/update/updated.ts";
+import { sizeOfPath } from "../conversation/update/turn-closing.ts";
 
 /** The size of a conversation, and how much of it the next prompt shows. */
 export interface ThreadFigures {

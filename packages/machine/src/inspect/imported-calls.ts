@@ -1,8 +1,8 @@
 import type { ConversationData } from "../conversation/protocol/data.ts";
 import { asksForAppendedRound } from "../conversation/update/edit.ts";
-import { at, type Chunks, chunksOf, toArray } from "../thread/chunks.ts";
 import type { Message } from "../thread/message.ts";
-import { isThreadEmpty, turnOf } from "../thread/path.ts";
+import { isThreadEmpty, turnOf } from "../thread/thread.ts";
+import { at, type Chunks, chunksOf, toArray } from "../thread/chunks.ts";
 import type { Entry } from "../conversation/protocol/entry.ts";
 
 /**

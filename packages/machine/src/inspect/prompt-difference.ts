@@ -1,7 +1,7 @@
 import { messageWords } from "../thread/content-text.ts";
 import { firstWords } from "./text-table.ts";
 import type { OfferedTool } from "../conversation/protocol/event.ts";
-import { canonicalText } from "../thread/digest.ts";
+import { canonicalText } from "../thread/make-message.ts";
 import type { Message } from "../thread/message.ts";
 
 /** A difference of a prompt from the recorded one: one message, or one tool. Plain data. */

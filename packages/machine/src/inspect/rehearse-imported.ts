@@ -1,8 +1,8 @@
-import { withoutAppended } from "../thread/appended.ts";
-import type { ConversationData, OpenTurn } from "../conversation/protocol/data.ts";
-import { decidePrompt } from "../conversation/decide/prompt.ts";
-import type { Settings } from "../conversation/decide/settings.ts";
+import { withoutAppended } from "../thread/thread.ts";
 import { chunksOf } from "../thread/chunks.ts";
+import type { ConversationData, OpenTurn } from "../conversation/protocol/data.ts";
+import { decidePrompt } from "../conversation/decide/step.ts";
+import type { Settings } from "../conversation/decide/settings.ts";
 import { noUsage } from "../thread/usage.ts";
 import type { ImportedCall } from "./imported-calls.ts";
 import { callOf, type Rehearsal, type Rehearsed } from "./rehearse.ts";

@@ -3,23 +3,26 @@ import { configurationOf, type Settings } from "../conversation/decide/settings.
 import { callSummary, wantedOutput } from "../conversation/update/call.ts";
 import type { ConversationData, OpenTurn, QueuedAsk } from "../conversation/protocol/data.ts";
 import { decide } from "../conversation/decide/decide.ts";
-import { decidePrompt, type PromptDecision, situationOf } from "../conversation/decide/prompt.ts";
-import { isMeasurable } from "../conversation/decide/step.ts";
-import { decideSummary } from "../conversation/decide/summary-task.ts";
+import {
+  isMeasurable,
+  decidePrompt,
+  type PromptDecision,
+  situationOf,
+  decideSummary,
+} from "../conversation/decide/step.ts";
 import type { LlmCompleted } from "../conversation/protocol/event.ts";
 import type { Decided } from "../conversation/protocol/entry.ts";
-import { withoutJoined } from "../conversation/update/joining.ts";
 import { noEffects } from "../conversation/update/plan.ts";
 import { askSummary, giveUp, receiveSummary } from "../conversation/update/summary.ts";
 import { closeTurn } from "../conversation/update/turn-closing.ts";
-import { goOnCompacted } from "../conversation/update/turn-opening.ts";
+import { goOnCompacted, withoutJoined } from "../conversation/update/turn-opening.ts";
 import { update } from "../conversation/update/update.ts";
 import type { Cut, TurnRange } from "../prompt/cut.ts";
 import { sameCut } from "../prompt/decide-cut.ts";
 import type { SummaryWanted } from "../prompt/policy.ts";
 import { render } from "../prompt/render.ts";
 import { messagesIn } from "../prompt/blocks.ts";
-import { digestOfPrompt } from "../thread/digest.ts";
+import { digestOfPrompt } from "../thread/make-message.ts";
 import type { Message } from "../thread/message.ts";
 import type { RecordedStep, RecordedSteps } from "./recorded-steps.ts";
 

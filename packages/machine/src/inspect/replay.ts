@@ -4,7 +4,7 @@ import { type Decided, type Entry, type FirstEntry, isLater, type LaterEntry } f
 import type { CallLlm } from "../conversation/protocol/effect.ts";
 import { isSameEffect } from "../conversation/protocol/effect-id.ts";
 import { type ConversationMachine, internals } from "../conversation/machine.ts";
-import { offeredWith } from "../conversation/update/caller-tools.ts";
+import { offeredWith } from "../conversation/update/turn-opening.ts";
 import { outstanding } from "../conversation/read/outstanding.ts";
 import type { State } from "../conversation/protocol/state.ts";
 import { start, transition } from "../conversation/transition.ts";

@@ -4,10 +4,18 @@ import { firstEntry, journalled, laterEntry } from "../conversation/protocol/ent
 import type { Event } from "../conversation/protocol/event.ts";
 import { eventTypes, isEventType } from "../conversation/protocol/event-forms.ts";
 import { mustBe } from "../conversation/protocol/shape.ts";
-import { isObject } from "../thread/json.ts";
-import { mostNested, mostNestedInEvent, NotPlain, plainCopy } from "../thread/plain-copy.ts";
-import { preview } from "../thread/preview.ts";
-import { describePath, type ValueProblem, within, wrong } from "../thread/value-problem.ts";
+import {
+  mostNested,
+  mostNestedInEvent,
+  NotPlain,
+  plainCopy,
+  isObject,
+  describePath,
+  type ValueProblem,
+  within,
+  wrong,
+  preview,
+} from "../thread/plain-data.ts";
 
 /** The reason why a value could not be read, and its place. */
 export interface DecodeError {

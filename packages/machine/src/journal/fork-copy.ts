@@ -3,7 +3,7 @@ import { placeIn } from "../conversation/protocol/effect-id.ts";
 import { type Decided, type Entry, isLater, type LaterEntry } from "../conversation/protocol/entry.ts";
 import type { CheckpointNamed, MessagePinned, ThreadRedacted } from "../conversation/protocol/event.ts";
 import type { State } from "../conversation/protocol/state.ts";
-import { isOnPath } from "../thread/path.ts";
+import { isOnPath } from "../thread/thread.ts";
 import { fold, foldEntry } from "./fold.ts";
 
 /** Facts about the thread that are needed to apply its later entries to a copy. */

@@ -3,7 +3,7 @@ import { type Entry, isLater } from "../conversation/protocol/entry.ts";
 import type { EventType } from "../conversation/protocol/event.ts";
 import { outstanding } from "../conversation/read/outstanding.ts";
 import type { State } from "../conversation/protocol/state.ts";
-import { frozen, frozenCopy } from "../thread/frozen.ts";
+import { frozen, frozenCopy } from "../thread/plain-data.ts";
 import { foldVisiting, type JournalError } from "./fold.ts";
 import { Copy } from "./fork-copy.ts";
 

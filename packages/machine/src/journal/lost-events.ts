@@ -1,18 +1,15 @@
 import * as Either from "fp-ts/lib/Either.js";
-import { isAwaited } from "../conversation/update/awaited.ts";
-import { approvedCall, problemOfToolEvent } from "../conversation/decide/approval.ts";
-import { refusalOfAsk } from "../conversation/decide/ask.ts";
+import { approvedCall, problemOfToolEvent } from "../conversation/decide/tool-call.ts";
+import { refusalOfAsk } from "../conversation/decide/decide.ts";
 import { decideUnconfigured } from "../conversation/decide/unconfigured.ts";
 import type { ConversationData } from "../conversation/protocol/data.ts";
-import { placeIn } from "../conversation/protocol/effect-id.ts";
+import { placeIn, callsOf, positionNamedBy, isAwaited } from "../conversation/protocol/effect-id.ts";
 import { type Decided, type Entry, type FirstEntry, isLater, type LaterEntry } from "../conversation/protocol/entry.ts";
 import type { Event } from "../conversation/protocol/event.ts";
-import { problemOfCalls } from "../conversation/decide/lost-calls.ts";
+import { problemOfCalls } from "../conversation/update/turn-opening.ts";
 import { outstanding } from "../conversation/read/outstanding.ts";
-import { callsOf, positionNamedBy } from "../conversation/update/round-calls.ts";
 import type { State } from "../conversation/protocol/state.ts";
-import { problemOfRange } from "../prompt/invalid-decision.ts";
-import { unknownPlaceIn } from "../prompt/places.ts";
+import { problemOfRange, unknownPlaceIn } from "../prompt/decide-cut.ts";
 import { toArray } from "../thread/chunks.ts";
 import { foldVisiting, type JournalError } from "./fold.ts";
 

@@ -1,4 +1,4 @@
-import type { JsonObject } from "../thread/json.ts";
+import type { JsonObject } from "../thread/plain-data.ts";
 import type { Message, Part } from "../thread/message.ts";
 
 /** A token counter: synchronous, pure, and identified by name and version like a policy. */

@@ -1,13 +1,16 @@
-import { turnOf } from "../thread/path.ts";
+// Asks a policy for a cut, and checks the decision before it is used.
+import { turnOf, isOnPath, type Thread } from "../thread/thread.ts";
+import { toArray } from "../thread/chunks.ts";
 import type { Cut, InterruptedTurns, SummarisedTurns, TurnRange } from "./cut.ts";
-import type { UnitPosition } from "./position.ts";
+import { type UnitPosition, isNowhere } from "./position.ts";
 import { historyOf, type HistorySource } from "./history.ts";
-import { longestReason, problemOfDecision, problemOfRange, decisionCopy } from "./invalid-decision.ts";
-import type { Budget, Policy, PolicyDecision, PolicyInput, SummaryWanted } from "./policy.ts";
+import type { Budget, Policy, PolicyDecision, PolicyInput, SummaryWanted, History } from "./policy.ts";
 import { blocksOf } from "./render.ts";
-import { clearedUntil, type Shrink } from "./shrink.ts";
+import { clearedUntil, type Shrink, shortestShrink } from "./shrink.ts";
 import { summaryLines } from "./summary-message.ts";
-import { unitsOf } from "./unit.ts";
+import { unitsOf, hasUnit } from "./unit.ts";
+import { isCount, isObject, preview, frozenCopy } from "../thread/plain-data.ts";
+import type { Message } from "../thread/message.ts";
 
 /** The full input of a policy. */
 export interface Situation extends HistorySource {
@@ -100,8 +103,12 @@ export const sameCut = (left: Cut | null, right: Cut): boolean =>
 
 const policyInput = (situation: Situation): PolicyInput => {
   const { budget, available, calibration, lastCut, withoutSummary, counts } = situation;
+  let history: History | null = null;
   return {
-    history: historyOf(situation),
+    // Most policies that keep everything never look.
+    get history() {
+      return (history ??= historyOf(situation));
+    },
     available,
     budget,
     calibration,
@@ -195,4 +202,136 @@ const inWords = (thrown: unknown): string => {
   } catch {
     return "something that can't be put into words";
   }
+};
+
+/**
+ * Copies a policy's decision, so that the checked value is the used one. A promise is kept as it is, so that it can be
+ * rejected; a copy would have no members.
+ */
+export const decisionCopy = <Value>(value: Value): Value => frozenCopy(value, (part) => part instanceof Promise);
+
+/** The reason is journalled at every prompt. In UTF-16 units. */
+const longestReason = 200;
+
+/** Returns what is invalid in a decision, or null. A policy in plain JavaScript may return anything. */
+export const problemOfDecision = (decision: PolicyDecision, places: Places): string | null => {
+  if (typeof decision !== "object" || decision === null) return `it is ${preview(decision)}, not a decision`;
+  if ("then" in decision && typeof decision.then === "function") return "it is a promise; decide must answer at once";
+  const { from, dropped, summarised, shrink, fields, system, reason } = decision;
+  if (from !== null && !isPosition(from)) return `from is ${preview(from)}`;
+  if (typeof reason !== "string") return `its reason is ${preview(reason)}`;
+  if (dropped !== undefined && !isTexts(dropped)) return `dropped is ${preview(dropped)}, not a list of ids`;
+  if (system !== undefined && system !== "omit") return `system is ${preview(system)}`;
+  if (shrink !== undefined) {
+    if (!Array.isArray(shrink)) return `shrink is ${preview(shrink)}, not a list of rules`;
+    const rules: readonly unknown[] = shrink;
+    const wrong = rules.findIndex((rule) => !isRule(rule));
+    if (wrong >= 0) return `shrink has ${preview(rules[wrong])}`;
+  }
+  if (fields !== undefined && !isFields(fields)) return `fields is ${preview(fields)}`;
+  const unknown = unknownPlaceIn(decision, places);
+  if (unknown !== null || summarised === undefined) return unknown;
+  const range = problemOfRange(summarised, places.thread);
+  if (range !== null) return range;
+  return from !== null && summarised.to < from.turn
+    ? null
+    : `turns ${preview(summarised)} are to be shown as summaries and, from ${preview(from)} on, as they are`;
+};
+
+/** Returns what is invalid in a range of closed turns, or null. */
+export const problemOfRange = (turns: TurnRange, thread: Thread): string | null => {
+  if (typeof turns !== "object" || turns === null) return `${preview(turns)} is no range of turns`;
+  const { from, to } = turns;
+  if (!isCount(from) || !isCount(to) || from > to) return `${preview(turns)} is no range of turns`;
+  const off = [from, to].find((turn) => turn > thread.turns.length || !isOnPath(thread, turn));
+  return off === undefined ? null : `turn ${off} is not on the path`;
+};
+
+const isRule = (rule: unknown): boolean => {
+  if (!isObject(rule)) return false;
+  const { rule: name, of, characters, before, tool } = rule;
+  return (
+    (name === "clear" ? before !== undefined : name === "headAndTail" || name === "reference") &&
+    (of === "toolResults" || of === "messages") &&
+    isCount(characters) &&
+    characters >= shortestShrink &&
+    (before === undefined || isPosition(before)) &&
+    (tool === undefined || typeof tool === "string")
+  );
+};
+
+const isFields = (fields: unknown): boolean =>
+  isObject(fields) &&
+  (fields["omit"] === undefined || isTexts(fields["omit"])) &&
+  (fields["inputs"] === undefined || isTexts(fields["inputs"]));
+
+const isPosition = (position: unknown): boolean =>
+  isObject(position) && isCount(position["turn"]) && isCount(position["unit"]);
+
+const isTexts = (texts: unknown): boolean => Array.isArray(texts) && texts.every((text) => typeof text === "string");
+
+/** The places that a decision may name. */
+interface Places {
+  readonly thread: Thread;
+  readonly system: Message | null;
+  readonly open: () => readonly Message[];
+  readonly lastCut: Cut | null;
+}
+
+/**
+ * Returns an error for the first place in a decision that the thread does not have, or null. Units of abandoned
+ * branches exist. It reads one turn for each position, and the turns of dropped units.
+ */
+export const unknownPlaceIn = ({ from, dropped = [], shrink = [] }: PolicyDecision, places: Places): string | null => {
+  const start = from === null ? null : problemOfPosition(from, places);
+  if (start !== null) return `from is ${preview(from)}, and ${start}`;
+  for (const { before } of shrink) {
+    const end = before === undefined ? null : problemOfPosition(before, places);
+    if (end !== null) return `shrink has a rule before ${preview(before)}, and ${end}`;
+  }
+  const unknown = unknownUnit(dropped, places);
+  return unknown === undefined ? null : `dropped has ${preview(unknown)}, which is the id of no unit`;
+};
+
+const problemOfPosition = (position: UnitPosition, places: Places): string | null => {
+  const { turn, unit } = position;
+  const next = places.thread.turns.length + 1;
+  // The beginning of the next turn is right after all closed turns.
+  if (unit === 0 && turn <= next) return null;
+  if (isNowhere(position)) return null;
+  const messages = turn > next ? [] : messagesOf(turn, places);
+  if (hasUnit(messages, unit) || isOfLastCut(position, places)) return null;
+  if (turn > next)
+    return `the thread has ${next - 1} turns that have ended; behind all of them is turn ${next}, unit 0`;
+  const units = unitsOf(turn, messages).length;
+  return `turn ${turn} has ${units} ${units === 1 ? "unit" : "units"}`;
+};
+
+/**
+ * Returns whether the last cut has this position. An unchanged cut may name a place that no longer exists, such as an
+ * open turn that a fork dropped.
+ */
+const isOfLastCut = (position: UnitPosition, { lastCut }: Places): boolean =>
+  [lastCut?.from, ...(lastCut?.shrink ?? []).map(({ before }) => before)].some(
+    (last) => last?.turn === position.turn && last.unit === position.unit,
+  );
+
+const unknownUnit = (ids: readonly string[], places: Places): string | undefined => {
+  const known = new Map<number, ReadonlySet<string>>();
+  return ids.find((id) => {
+    if (id === places.system?.id) return false;
+    // Ids begin with the number of their turn.
+    const turn = Number.parseInt(id, 10);
+    const units = known.get(turn) ?? new Set(unitsOf(turn, messagesOf(turn, places)).map((unit) => unit.id));
+    known.set(turn, units);
+    return !units.has(id);
+  });
+};
+
+/** Returns the messages of a closed turn, of the seed, or of the open or next turn. */
+const messagesOf = (turn: number, { thread, open }: Places): readonly Message[] => {
+  if (turn === 0) return thread.seed;
+  if (turn === thread.turns.length + 1) return open();
+  const closed = turnOf(thread, turn);
+  return closed === undefined ? [] : toArray(closed.messages);
 };

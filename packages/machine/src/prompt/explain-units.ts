@@ -1,6 +1,6 @@
-import { toArray } from "../thread/chunks.ts";
 import type { Message } from "../thread/message.ts";
-import { turnsOnPath } from "../thread/path.ts";
+import { turnsOnPath } from "../thread/thread.ts";
+import { toArray } from "../thread/chunks.ts";
 import type { Turn } from "../thread/turn.ts";
 import { counted, type Counts } from "./counts.ts";
 import type { Cut } from "./cut.ts";

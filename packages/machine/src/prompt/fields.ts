@@ -1,5 +1,5 @@
 import type { Message } from "../thread/message.ts";
-import { withParts } from "../thread/draft.ts";
+import { withParts } from "../thread/make-message.ts";
 
 /** Selects the data parts of closed turns that are shown, by their fields. */
 export interface Fields {

@@ -1,7 +1,6 @@
-import { toArray } from "../thread/chunks.ts";
 import type { Message } from "../thread/message.ts";
-import { PathWalk, turnOf } from "../thread/path.ts";
-import type { Thread } from "../thread/thread.ts";
+import { PathWalk, turnOf, type Thread } from "../thread/thread.ts";
+import { toArray } from "../thread/chunks.ts";
 import type { Turn } from "../thread/turn.ts";
 import type { Counts } from "./counts.ts";
 import type { InterruptedTurns, SummarisedTurns } from "./cut.ts";

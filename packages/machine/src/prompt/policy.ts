@@ -1,4 +1,4 @@
-import type { JsonObject } from "../thread/json.ts";
+import type { JsonObject } from "../thread/plain-data.ts";
 import type { Message } from "../thread/message.ts";
 import type { Summary } from "../thread/turn.ts";
 import type { Cut, TurnRange } from "./cut.ts";

@@ -1,4 +1,4 @@
-import { PromptDigest } from "../thread/digest.ts";
+import { PromptDigest } from "../thread/make-message.ts";
 import type { Message } from "../thread/message.ts";
 import type { ExpectedOutput } from "../thread/output.ts";
 import type { Thread } from "../thread/thread.ts";
@@ -40,6 +40,7 @@ export const grownPrompts = (counts: Counts): Prompts => {
   return Object.freeze<Prompts>({
     render: (thread, cut, system, open, output) => {
       const blocks = blocksOf(thread, cut, system, open, counts);
+      const messages = messagesIn(blocks);
       // The seed's list, even an empty one, is the same object throughout a thread.
       const before = kept.get(thread.seed);
       const end = before === undefined ? null : endOfPrefix(before.messages, blocks.messages);
@@ -48,7 +49,7 @@ export const grownPrompts = (counts: Counts): Prompts => {
       const digest = before === undefined || end === null ? new PromptDigest() : before.digest;
       digestOfBlocks(digest, blocks, end ?? start);
       kept.set(thread.seed, { messages: blocks.messages, digest });
-      return { messages: messagesIn(blocks), digest: digest.of(output) };
+      return { messages, digest: digest.of(output) };
     },
   });
 };

@@ -1,6 +1,5 @@
+import { turnOf, type Thread } from "../thread/thread.ts";
 import { toArray } from "../thread/chunks.ts";
-import { turnOf } from "../thread/path.ts";
-import type { Thread } from "../thread/thread.ts";
 import type { InterruptedTurns } from "./cut.ts";
 import { type Unit, unitsOf } from "./unit.ts";
 

@@ -1,8 +1,7 @@
 import { type Blocks, messagesIn as joined, type PartOfRun } from "./blocks.ts";
-import { toArray } from "../thread/chunks.ts";
 import type { Message } from "../thread/message.ts";
-import { isOnPath, PathWalk, turnOf } from "../thread/path.ts";
-import type { Thread } from "../thread/thread.ts";
+import { isOnPath, PathWalk, turnOf, type Thread } from "../thread/thread.ts";
+import { toArray } from "../thread/chunks.ts";
 import type { Turn } from "../thread/turn.ts";
 import type { Counts } from "./counts.ts";
 import type { Cut, InterruptedTurns } from "./cut.ts";
@@ -57,18 +56,18 @@ export const blocksOf = (
       walk.leave(from);
       continue;
     }
-    const leftOut = isLeftOut(turn, cut);
+    const leftOut = cut.interrupted === "omit" && isLeftOut(turn, cut);
+    walk.step();
     if (leftOut || turn.number < wholeFrom) {
       show(shownOf(turn.number, toArray(turn.messages), how, leftOut, pins), null);
     } else show(toArray(turn.messages), turn);
-    walk.step();
   }
   const complete = walk.turn === undefined;
   if (complete && thread.seed.length > 0) show(shownOf(0, thread.seed, how, false, pins), null);
   if (!complete && pins.size > 0) for (const block of pinnedBefore(thread, cut, pins)) show(block, null);
   const question = leadingQuestion(thread, messages, how);
   if (question !== null) insertQuestion(thread, { messages, turns }, question);
-  const summary = summaryMessage(thread, cut);
+  const summary = cut.summarised === undefined ? null : summaryMessage(thread, cut);
   if (summary !== null) show([summary], null);
   if (system !== null && cut.system === undefined) show([system], null);
   return { messages, turns };

@@ -1,5 +1,5 @@
 import type { Message, Part, ToolResultPart } from "../thread/message.ts";
-import { withParts } from "../thread/draft.ts";
+import { withParts } from "../thread/make-message.ts";
 import type { UnitPosition } from "./position.ts";
 import type { Unit } from "./unit.ts";
 

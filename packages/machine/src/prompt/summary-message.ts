@@ -1,10 +1,9 @@
-import { toArray } from "../thread/chunks.ts";
 import { contentText } from "../thread/content-text.ts";
-import { marked, messageFromDraft } from "../thread/draft.ts";
+import { marked, messageFromDraft } from "../thread/make-message.ts";
 import { type Message, toolCallsOf } from "../thread/message.ts";
-import { turnOf } from "../thread/path.ts";
+import { turnOf, type Thread } from "../thread/thread.ts";
+import { toArray } from "../thread/chunks.ts";
 import type { Summary, Turn } from "../thread/turn.ts";
-import type { Thread } from "../thread/thread.ts";
 import type { Cut, SummarisedTurns, TurnRange } from "./cut.ts";
 import { withFields } from "./fields.ts";
 

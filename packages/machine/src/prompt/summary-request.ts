@@ -1,9 +1,8 @@
-import { toArray } from "../thread/chunks.ts";
 import { contentText } from "../thread/content-text.ts";
-import { messageFromDraft } from "../thread/draft.ts";
+import { messageFromDraft } from "../thread/make-message.ts";
 import { type Message, toolCallsOf, toolResultOf } from "../thread/message.ts";
-import { turnOf, isBefore } from "../thread/path.ts";
-import type { Thread } from "../thread/thread.ts";
+import { turnOf, isBefore, type Thread } from "../thread/thread.ts";
+import { toArray } from "../thread/chunks.ts";
 import type { Turn } from "../thread/turn.ts";
 import type { Cut } from "./cut.ts";
 import { withFields } from "./fields.ts";

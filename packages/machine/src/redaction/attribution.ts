@@ -1,7 +1,7 @@
 import * as Either from "fp-ts/lib/Either.js";
-import { draftsOf } from "../conversation/update/ask-drafts.ts";
+import { draftsOf } from "../conversation/update/turn-opening.ts";
 import type { ConversationData, QueuedAsk } from "../conversation/protocol/data.ts";
-import { isSameEffect, placeIn, summaryId } from "../conversation/protocol/effect-id.ts";
+import { isSameEffect, placeIn, summaryId, callsOf } from "../conversation/protocol/effect-id.ts";
 import type { Entry, LaterEntry, Decided } from "../conversation/protocol/entry.ts";
 import type { Event } from "../conversation/protocol/event.ts";
 import type { State } from "../conversation/protocol/state.ts";
@@ -9,7 +9,6 @@ import type { SummaryTask } from "../prompt/policy.ts";
 import { at, type Chunks } from "../thread/chunks.ts";
 import { type Message, toolCallsOf } from "../thread/message.ts";
 import { fold, foldVisiting, type JournalError } from "../journal/fold.ts";
-import { callsOf } from "../conversation/update/round-calls.ts";
 import type { Ask } from "../thread/turn.ts";
 
 /** The turns and messages whose content an entry holds. */

@@ -2,9 +2,8 @@ import * as Either from "fp-ts/lib/Either.js";
 import type { Entry } from "../conversation/protocol/entry.ts";
 import type { State } from "../conversation/protocol/state.ts";
 import { isCoveredBySummary } from "../prompt/summary-request.ts";
-import { turnOf } from "../thread/path.ts";
-import type { Thread } from "../thread/thread.ts";
-import { canonicalText } from "../thread/digest.ts";
+import { turnOf, type Thread } from "../thread/thread.ts";
+import { canonicalText } from "../thread/make-message.ts";
 import { redactEntry } from "./redact.ts";
 import { type Attribution, attributionsOf } from "./attribution.ts";
 

@@ -1,7 +1,6 @@
 import { type Chunks, chunkSize, type Nested, nodesIn, StoredChunk } from "../thread/chunks.ts";
-import { digestOf } from "../thread/digest.ts";
-import { frozen } from "../thread/frozen.ts";
-import type { Json } from "../thread/json.ts";
+import { digestOf } from "../thread/make-message.ts";
+import { type Json, frozen } from "../thread/plain-data.ts";
 
 /**
  * A list in a snapshot: its newest elements, and the ids of the chunks that hold the others, level by level from 1.

@@ -1,5 +1,5 @@
-import { digestOfMessage } from "../thread/digest.ts";
-import type { Json, JsonObject } from "../thread/json.ts";
+import { digestOfMessage } from "../thread/make-message.ts";
+import type { Json, JsonObject } from "../thread/plain-data.ts";
 import type { ContentPart, Message, Part, Role, ToolCallPart, ToolOutcome } from "../thread/message.ts";
 import { toolCallsOf } from "../thread/message.ts";
 

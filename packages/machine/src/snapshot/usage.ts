@@ -1,4 +1,4 @@
-import type { Json } from "../thread/json.ts";
+import type { Json } from "../thread/plain-data.ts";
 import type { Tally, Usage } from "../thread/usage.ts";
 
 // Usage in few bytes: its figures in a fixed order, without the usual ones at the end. A figure that every call

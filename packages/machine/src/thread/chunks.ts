@@ -1,4 +1,5 @@
-import { extended, frozen, replaced } from "./frozen.ts";
+// Lists that never change: a longer one, or one with another element, is a copy. Long ones are kept in chunks.
+import { frozen } from "./plain-data.ts";
 
 /**
  * A list that only grows at its end, in nested chunks of bounded size. Appending copies at most `chunkSize` references
@@ -24,21 +25,20 @@ export const emptyChunks: Chunks<never> = frozen({ length: 0, levels: [[]] });
 /** Creates a list of the given elements. */
 export const chunksOf = <Element>(elements: Iterable<Element>): Chunks<Element> => {
   let chunks: Chunks<Element> = emptyChunks;
-  for (const element of elements) chunks = append(chunks, element);
+  for (const element of elements) chunks = append(chunks, frozen(element));
   return chunks;
 };
 
-/** Returns the list with one more element at its end. The given list is unchanged. */
+/** Returns the list with one more element at its end. The given list is unchanged; the element is frozen already. */
 export const append = <Element>(chunks: Chunks<Element>, element: Element): Chunks<Element> => {
   const levels = [...chunks.levels];
   let carried: Nested<Element> = element;
   for (let level = 0; ; level++) {
-    const nodes: readonly Nested<Element>[] = extended(levels[level] ?? noNodes, [carried]);
+    // Frozen at once, so that a list of thousands is not searched again. (`concat` of a frozen list is slow.)
+    const nodes: readonly Nested<Element>[] = Object.freeze([...(levels[level] ?? noNodes), carried]);
     if (nodes.length < chunkSize) {
       levels[level] = nodes;
-      return Object.isFrozen(chunks)
-        ? Object.freeze({ length: chunks.length + 1, levels: Object.freeze(levels) })
-        : { length: chunks.length + 1, levels };
+      return Object.freeze({ length: chunks.length + 1, levels: Object.freeze(levels) });
     }
     levels[level] = noNodes;
     carried = nodes;
@@ -223,3 +223,35 @@ export class StoredChunk<Node> {
     return this.#nodes;
   }
 }
+
+/**
+ * Returns a list with more elements at its end. If the list is frozen, the result is frozen at once, so that its
+ * elements are not checked again. A list may have thousands of elements and grow by one at a time. (`slice`, `with`
+ * and `concat` of a frozen list take some forty times as long.)
+ */
+export const extended = <Element>(list: readonly Element[], added: readonly Element[]): readonly Element[] =>
+  frozenAs(list, added, [...list, ...added]);
+
+/** Returns a list without `count` elements from an index on. */
+export const without = <Element>(list: readonly Element[], index: number, count: number): readonly Element[] => {
+  const copy = [...list];
+  copy.splice(index, count);
+  return frozenAs(list, [], copy);
+};
+
+/** Returns a list with the element at an index replaced. The index must exist. */
+export const replaced = <Element>(list: readonly Element[], index: number, element: Element): readonly Element[] => {
+  const copy = [...list];
+  copy[index] = element;
+  return frozenAs(list, [element], copy);
+};
+
+const frozenAs = <Element>(
+  list: readonly Element[],
+  added: readonly Element[],
+  copy: readonly Element[],
+): readonly Element[] => {
+  if (!Object.isFrozen(list)) return copy;
+  for (const element of added) frozen(element);
+  return Object.freeze(copy);
+};

@@ -1,4 +1,4 @@
-import { frozen } from "./frozen.ts";
+import { frozen } from "./plain-data.ts";
 import type { Cost, Usage } from "./usage.ts";
 
 /** The cost of calls, for a person or a bill. */

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from "./json.ts";
+import type { Json, JsonObject } from "./plain-data.ts";
 
 /**
  * One message of a thread, with its role. Plain JSON, never changed in place.

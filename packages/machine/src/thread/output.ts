@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from "./json.ts";
+import type { Json, JsonObject } from "./plain-data.ts";
 import type { Message } from "./message.ts";
 
 /** The required form of a turn's answer: JSON that fits a schema. Plain JSON. */

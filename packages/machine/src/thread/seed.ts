@@ -1,9 +1,8 @@
 import * as Either from "fp-ts/lib/Either.js";
-import type { JsonObject } from "./json.ts";
-import { messageFromDraft, messageFromReply, messageFromResult } from "./draft.ts";
+import type { JsonObject } from "./plain-data.ts";
+import { messageFromDraft, messageFromReply, messageFromResult, wellFormed } from "./make-message.ts";
 import type { Content, Message, MessageDraft, ReplyDraft, ToolCallPart } from "./message.ts";
 import { toolCallsOf } from "./message.ts";
-import { wellFormed } from "./well-formed-text.ts";
 
 /**
  * A message of an earlier conversation. Calls and results have the form in which a model and a host would give them.

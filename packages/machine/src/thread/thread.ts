@@ -1,6 +1,7 @@
-import type { Chunks } from "./chunks.ts";
-import type { Message } from "./message.ts";
-import type { Turn } from "./turn.ts";
+// A thread: its turns form a tree, and the conversation is the path from the beginning to the head.
+import { at, chunkSize, type Chunks, extended, replaceAt, type Run, runAt, toArray } from "./chunks.ts";
+import { type Message, toolResultOf } from "./message.ts";
+import type { Turn, TurnPlace } from "./turn.ts";
 
 /**
  * The conversation's messages. Closed turns form a tree by their parents; the conversation is the path from the
@@ -39,3 +40,180 @@ export interface Pin {
   readonly turn: number;
   readonly message: string;
 }
+
+/** Returns a closed turn by its number, on the path or off it; undefined if there is none. */
+export const turnOf = (thread: Thread, number: number): Turn | undefined => at(thread.turns, number - 1);
+
+/** Returns the thread with a turn replaced; the same thread if there is no turn of that number. */
+export const changeTurn = (thread: Thread, number: number, change: (turn: Turn) => Turn): Thread => {
+  const turn = turnOf(thread, number);
+  return turn === undefined ? thread : { ...thread, turns: replaceAt(thread.turns, number - 1, change(turn)) };
+};
+
+/** Returns the closed turns on the path, newest first. Turns are read only as far as the caller iterates. */
+export const turnsNewestFirst = (thread: Thread): IterableIterator<Turn, void> => new TurnsNewestFirst(thread);
+
+/** A walk from the head towards the beginning, which can skip whole chunks of turns. */
+export class PathWalk {
+  /** The current turn; undefined at the beginning. */
+  turn: Turn | undefined;
+  readonly #turns: Chunks<Turn>;
+  #run: Run<Turn> | undefined;
+
+  constructor({ turns, head }: Thread) {
+    this.#turns = turns;
+    this.#run = runAt(turns, head - 1);
+    this.turn = this.#run?.elements[head - 1 - this.#run.first];
+  }
+
+  /** The number of the first turn in the chunk of the current one. */
+  get runFrom(): number {
+    return this.#run === undefined ? 0 : this.#run.first + 1;
+  }
+
+  /**
+   * Returns the turns of the current chunk, if the walk is at its last turn and all are on the path. The list is the
+   * same object as long as the turns are unchanged.
+   */
+  wholeRun(): readonly Turn[] | undefined {
+    const run = this.#run;
+    const { turn } = this;
+    if (run === undefined || turn === undefined || turn.number !== run.first + chunkSize) return undefined;
+    return turn.place.straightFrom <= run.first + 1 ? run.elements : undefined;
+  }
+
+  step(): void {
+    this.#goTo(this.turn?.parent ?? 0);
+  }
+
+  /** Steps to the parent of one of the turns in the chunk. */
+  leave(index: number): void {
+    this.#goTo(this.#run?.elements[index]?.parent ?? 0);
+  }
+
+  #goTo(number: number): void {
+    const run = this.#run;
+    this.turn = run?.elements[number - 1 - run.first];
+    if (this.turn !== undefined || number === 0) return;
+    const next = runAt(this.#turns, number - 1);
+    this.#run = next;
+    this.turn = next?.elements[number - 1 - next.first];
+  }
+}
+
+/**
+ * An iterator class, because prompts walk the turns that they show, and a generator costs more than the rest of a
+ * step.
+ */
+class TurnsNewestFirst implements IterableIterator<Turn, void> {
+  readonly #walk: PathWalk;
+
+  constructor(thread: Thread) {
+    this.#walk = new PathWalk(thread);
+  }
+
+  next(): IteratorResult<Turn, void> {
+    const { turn } = this.#walk;
+    if (turn === undefined) return { done: true, value: undefined };
+    this.#walk.step();
+    return { done: false, value: turn };
+  }
+
+  [Symbol.iterator](): this {
+    return this;
+  }
+}
+
+/** Returns the closed turns on the path, oldest first. */
+export const turnsOnPath = (thread: Thread): readonly Turn[] => [...turnsNewestFirst(thread)].reverse();
+
+/** Returns whether a prompt of the thread would be empty under every policy. */
+export const isThreadEmpty = (thread: Thread): boolean =>
+  thread.system === null && thread.seed.length === 0 && thread.appended.length === 0 && !saidOnPath(thread);
+
+/** Returns whether a closed turn on the path has a message; a cancelled one may have none. */
+const saidOnPath = (thread: Thread): boolean => {
+  for (const { messages } of turnsNewestFirst(thread)) if (messages.length > 0) return true;
+  return false;
+};
+
+/**
+ * Returns the messages of the path's closed turns, and those appended since, oldest first, without the system message.
+ */
+export const messagesOnPath = (thread: Thread): readonly Message[] => [
+  ...thread.seed,
+  ...turnsOnPath(thread).flatMap((turn) => toArray(turn.messages)),
+  ...thread.appended,
+];
+
+/**
+ * Returns whether a closed turn is on the path; 0, the beginning, always is. The cost is a step for each branch, not
+ * for each turn.
+ */
+export const isOnPath = (thread: Thread, number: number): boolean => isBefore(thread, number, thread.head);
+
+/** Returns whether a closed turn is `last`, or on the path that leads to it. */
+export const isBefore = (thread: Thread, number: number, last: number): boolean => {
+  if (number === 0) return true;
+  for (let turn = turnOf(thread, last); turn !== undefined && turn.number >= number;) {
+    if (turn.place.straightFrom <= number) return true;
+    turn = turnOf(thread, turnOf(thread, turn.place.straightFrom)?.parent ?? 0);
+  }
+  return false;
+};
+
+/** Returns the place of a turn that follows another one; 0 is the beginning. */
+export const placeAfter = (thread: Thread, parent: number, number: number, messages: readonly Message[]): TurnPlace => {
+  const added = sizeOf(messages);
+  const place = turnOf(thread, parent)?.place;
+  const before = place ?? { turns: 0, ...sizeOf(thread.seed) };
+  return {
+    turns: before.turns + 1,
+    messages: before.messages + added.messages,
+    characters: before.characters + added.characters,
+    straightFrom: place !== undefined && parent === number - 1 ? place.straightFrom : number,
+  };
+};
+
+/** Returns the number of messages, and of their texts' characters in UTF-16 units. */
+export const sizeOf = (messages: readonly Message[]): { readonly messages: number; readonly characters: number } => {
+  let characters = 0;
+  // By index: frozen lists have slow iterators.
+  for (let index = 0; index < messages.length; index++) characters += textLengthOf(messages[index]);
+  return { messages: messages.length, characters };
+};
+
+/**
+ * Returns the length of a message's text, in UTF-16 units. It does not build the text, which would cost more than
+ * everything else.
+ */
+const textLengthOf = (message: Message | undefined): number => {
+  if (message === undefined) return 0;
+  const parts = message.role === "tool" ? (toolResultOf(message)?.content ?? message.parts) : message.parts;
+  let length = 0;
+  for (let index = 0; index < parts.length; index++) {
+    const part = parts[index];
+    if (part?.type === "text") length += part.text.length;
+  }
+  return length;
+};
+
+/** Returns the size of the appended messages. */
+export const sizeOfAppended = ({ appended, appendedCharacters = 0 }: Thread): ReturnType<typeof sizeOf> => ({
+  messages: appended.length,
+  characters: appendedCharacters,
+});
+
+/** Returns the thread with further appended messages. */
+export const withAppended = (thread: Thread, messages: readonly Message[]): Thread => ({
+  ...thread,
+  appended: extended(thread.appended, messages),
+  appendedCharacters: sizeOfAppended(thread).characters + sizeOf(messages).characters,
+});
+
+/** Returns the thread without appended messages, after they went into a turn. */
+export const withoutAppended = (thread: Thread): Thread => {
+  if (thread.appendedCharacters === undefined) return { ...thread, appended: [] };
+  const { appendedCharacters: _, ...rest } = thread;
+  return { ...rest, appended: [] };
+};

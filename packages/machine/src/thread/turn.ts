@@ -1,5 +1,5 @@
 import type { Chunks } from "./chunks.ts";
-import type { Json, JsonObject } from "./json.ts";
+import type { Json, JsonObject } from "./plain-data.ts";
 import type { Message } from "./message.ts";
 import type { AcceptedOutput, OutputFailure, RefusedOutput } from "./output.ts";
 import type { Usage } from "./usage.ts";

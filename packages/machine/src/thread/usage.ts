@@ -1,6 +1,5 @@
 import type { Monoid } from "fp-ts/lib/Monoid.js";
-import { frozen } from "./frozen.ts";
-import type { JsonObject } from "./json.ts";
+import { type JsonObject, frozen } from "./plain-data.ts";
 
 /**
  * The tokens and the cost of any number of calls. Each field keeps the known sum apart from the number of calls that

@@ -1,17 +1,8 @@
 import * as Either from "fp-ts/lib/Either.js";
 import { describe, expect, test } from "vitest";
-import {
-  type CallLlm,
-  type Entry,
-  type ExpectedOutput,
-  promptOf,
-  textOf,
-  toArray,
-  type Turn,
-  turnNumbered,
-} from "../../src/index.ts";
+import { type Entry, type ExpectedOutput, promptOf, textOf, type Turn, turnNumbered } from "../../src/index.ts";
 import { lostEventIn } from "../../src/hosting.ts";
-import { comparePrompts, explain } from "../../src/inspect.ts";
+import { comparePrompts } from "../../src/inspect.ts";
 import { fold, forkOf } from "../../src/journal.ts";
 import { lastTurns } from "../../src/policies.ts";
 import { entriesToRedact, loadAll, redactEntry, StoredChunks, takeSnapshot } from "../../src/storage.ts";
@@ -52,120 +43,6 @@ const repaired = (...given: ConstructorParameters<typeof CheckedTalk>): CheckedT
   accept(talk);
   return talk;
 };
-
-describe("an output", () => {
-  test("is kept with its turn, as it was written, and so is what was refused; the turn's messages are those of an answer at once", () => {
-    const talk = repaired();
-    const { output: accepted, refusedOutputs = [], messages, outcome, answer, steps } = turnOf(talk);
-    expect(accepted).toEqual({ name: "title", value: { title: "Autumn" } });
-    expect(outcome).toEqual({ status: "completed", finishReason: "stop" });
-    expect(toArray(messages).map(textOf)).toEqual(["A title?", '{"title":"Autumn"}']);
-    expect(answer).toBe("1.3");
-    expect(steps).toBe(2);
-    expect(refusedOutputs).toMatchObject([{ reply: { id: "1.1" }, issues, request: { id: "1.2", synthesised: true } }]);
-    talk.replays();
-  });
-
-  test("is on the call for the handler, and its digest covers it: the same words with another schema are another prompt", () => {
-    const called = (wanted?: ExpectedOutput): CallLlm => {
-      const talk = talkOf();
-      talk.tell({ type: "ask.received", askId: "a", input: "?", ...(wanted === undefined ? {} : { output: wanted }) });
-      return talk.call();
-    };
-    const { repairs: _, ...wanted } = output;
-    expect(called(output).output).toEqual(wanted);
-    expect(called()).not.toHaveProperty("output");
-    const digests = [called(), called(output), called({ ...output, schema: {} }), called({ ...output, mode: "tool" })];
-    expect(new Set(digests.map(({ promptDigest }) => promptDigest)).size).toBe(4);
-    expect(called({ ...output, repairs: 0 }).promptDigest).toBe(called(output).promptDigest);
-  });
-
-  test("no later prompt shows what was refused, under any policy, and it costs no window", () => {
-    for (const talk of [repaired(), repaired({ policy: lastTurns(1) })]) {
-      talk.ask("And why?");
-      expect(talk.sent()).toEqual(["A title?", '{"title":"Autumn"}', "And why?"]);
-      expect(explain(talk.machine, talk.state).units.map(({ id }) => id)).toEqual(["1.0", "1.3", "2.0"]);
-    }
-  });
-
-  test("repairs are as many as were allowed, and each is a step: then the turn fails, with what was said", () => {
-    const talk = talkOf();
-    askFor(talk);
-    for (const attempt of [1, 2]) {
-      talk.reply(`no ${attempt}`);
-      expect(checkOf(talk).attempt).toBe(attempt);
-      refuse(talk);
-    }
-    talk.reply("no 3");
-    refuse(talk);
-    const { outcome, refusedOutputs = [], steps, answer, messages } = turnOf(talk);
-    expect(outcome).toEqual({
-      status: "failed",
-      output: { kind: "invalid", message: '"title": secret is too long' },
-    });
-    expect(refusedOutputs.map(({ reply }) => textOf(reply))).toEqual(["no 1", "no 2", "no 3"]);
-    expect(refusedOutputs.map(({ request }) => request === undefined)).toEqual([false, false, true]);
-    expect({ steps, answer, messages: messages.length }).toEqual({ steps: 3, answer: undefined, messages: 1 });
-    expect(turnOf(talk)).not.toHaveProperty("output");
-    talk.replays();
-  });
-
-  test.each([
-    ["steps", { steps: 1 }],
-    ["tokens", { tokens: 5 }],
-  ])("a limit of %s stands before a repair, and the model is not called again", (limit, limits) => {
-    const talk = talkOf({ limits });
-    askFor(talk);
-    talk.reply("no", { usage: { inputTokens: 3, outputTokens: 3 } });
-    refuse(talk);
-    expect(turnOf(talk).outcome).toMatchObject({ status: "failed", limit: { limit } });
-    expect(turnOf(talk).refusedOutputs).toHaveLength(1);
-    expect(turnOf(talk).refusedOutputs?.[0]).not.toHaveProperty("request");
-    talk.replays();
-  });
-
-  test("is not looked for in a reply that is cut off or declines, which is kept", () => {
-    const talk = talkOf();
-    askFor(talk, "a");
-    talk.reply('{"title":"Au', { finishReason: "length" });
-    expect(turnOf(talk, 1).outcome).toMatchObject({ output: { kind: "cut" } });
-    expect(toArray(turnOf(talk, 1).messages).at(-1)).toMatchObject({ incomplete: true });
-    askFor(talk, "b");
-    talk.reply({ content: [{ type: "refusal", text: "No." }] });
-    expect(turnOf(talk, 2).outcome).toEqual({ status: "failed", output: { kind: "refused", message: "No." } });
-    talk.replays();
-  });
-
-  test("a deadline that passes while it is checked ends the turn, and nothing is passed off as an output", () => {
-    const talk = talkOf({ limits: { deadlineMs: 100 } });
-    askFor(talk);
-    talk.reply('{"title":"Autumn"}');
-    const { id } = checkOf(talk);
-    talk.fire("deadline");
-    expect(turnOf(talk).outcome).toMatchObject({ limit: { limit: "deadlineMs" } });
-    expect(turnOf(talk)).not.toHaveProperty("output");
-    expect(talk.refused({ type: "output.accepted", effectId: id, value: {} }).kind).toBe("stale");
-  });
-
-  test("a turn that answers several asks has the output of the last one that wants any", () => {
-    const talk = talkOf({ overlap: { type: "merge", max: 3 } });
-    talk.ask("Hello", "first");
-    askFor(talk, "a");
-    askFor(talk, "b", { ...output, name: "heading" });
-    talk.ask("Thanks", "c");
-    talk.reply("Hi.");
-    talk.fire("queue");
-    expect(talk.call().output?.name).toBe("heading");
-    expect(turnOf(talk)).not.toHaveProperty("output");
-  });
-
-  test("may not be called like a tool that the model can call, where it is one", () => {
-    const talk = talkOf({ tools: [{ name: "title" }] });
-    const told = { type: "ask.received", askId: "a", input: "?", output: { ...output, mode: "tool" } } as const;
-    expect(talk.refused(told).reason).toMatch(/"title" is the name of a tool/);
-    expect(talk.refused({ ...told, output: { ...output, name: "" } }).reason).toMatch(/needs a name/);
-  });
-});
 
 describe("what is kept of an output", () => {
   test("a journal folds, forks and is read from a snapshot, also in the middle of a check", () => {

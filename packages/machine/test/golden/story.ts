@@ -1,13 +1,5 @@
 import type { TraceItem } from "@colloquy/runtime-test";
-import type {
-  Event,
-  Failure,
-  MachineOptions,
-  ReplyDraft,
-  ThreadInput,
-  ToolCallDraft,
-  ToolOutcome,
-} from "../../src/index.ts";
+import type { Event, Failure, MachineOptions, ReplyDraft, ThreadInput, ToolCallDraft } from "../../src/index.ts";
 
 /** A conversation to be played and kept as text, with a machine that suits it. */
 export interface Story {
@@ -54,18 +46,6 @@ export const result = (at: number, effectId: string, content: string): Event => 
   at,
   effectId,
   content,
-});
-export const round = (
-  at: number,
-  toolCalls: readonly ToolCallDraft[],
-  results: readonly (string | null)[],
-  content?: string,
-  outcome: ToolOutcome = "completed",
-): Event => ({
-  type: "round.appended",
-  at,
-  reply: { ...(content === undefined ? {} : { content }), toolCalls },
-  results: results.map((each) => ({ outcome, content: each })),
 });
 export const fired = (at: number, effectId: string): Event => ({ type: "timer.fired", at, effectId });
 export const failed = (at: number, effectId: string, failure: Partial<Failure>, partial?: ReplyDraft): Event => ({

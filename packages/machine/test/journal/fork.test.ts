@@ -6,11 +6,9 @@ import {
   conversationMachine,
   type Entry,
   type MachineOptions,
-  messagesOf,
   noUsage,
   outstanding,
   type State,
-  textOf,
   toArray,
   transition,
   usageMonoid,
@@ -19,7 +17,6 @@ import { replay } from "../../src/inspect.ts";
 import { decodeJournal, type LeftBehind, fold, forkOf } from "../../src/journal.ts";
 import { CheckedTalk } from "../checked-talk.ts";
 import { runs } from "../runs.ts";
-import { calling } from "../talk.ts";
 
 const right = <Value>(either: Either.Either<unknown, Value>): Value => {
   if (Either.isLeft(either)) throw new Error(JSON.stringify(either.left));
@@ -28,7 +25,6 @@ const right = <Value>(either: Either.Either<unknown, Value>): Value => {
 const forked = (entries: readonly Entry[], turn?: number) =>
   right(forkOf(entries, { threadId: "copy", at: 1_000, ...(turn === undefined ? {} : { turn }) }));
 const foldOf = (entries: readonly Entry[]): State => right(fold(entries));
-const textsOf = (state: State): readonly string[] => messagesOf(state).map(textOf);
 
 /** Checks that each later event of the thread is in the copy, or is named as left out. */
 const expectSameSince = (parent: State, copy: State, left: LeftBehind): void => {
@@ -124,47 +120,6 @@ describe("a copy at any turn of any journal", () => {
 });
 
 describe("a copy", () => {
-  test("ends at the head where no turn is named, and leaves behind what was undone", () => {
-    const talk = new CheckedTalk();
-    talk.say("one", "first");
-    talk.say("two", "second");
-    talk.tell({ type: "head.moved", to: 1 });
-    const copy = forked(talk.entries);
-    expect(textsOf(foldOf(copy.entries))).toEqual(["one", "first"]);
-    expect(copy.entries.map(({ event }) => event.type)).toEqual([
-      "thread.started",
-      "ask.received",
-      "llm.completed",
-      "thread.forked",
-    ]);
-  });
-
-  test("may be of a turn that is off the path, or was added by hand, or cancelled", () => {
-    const talk = new CheckedTalk();
-    talk.say("one", "first");
-    talk.tell({ type: "turn.added", messages: [{ role: "user", content: "by hand" }] });
-    talk.ask("three");
-    talk.tell({ type: "cancel.requested", partial: { content: "half" } });
-    talk.tell({ type: "head.moved", to: 0 });
-    talk.say("four", "fourth");
-    expect(textsOf(foldOf(forked(talk.entries, 2).entries))).toEqual(["one", "first", "by hand"]);
-    const cancelled = foldOf(forked(talk.entries, 3).entries);
-    expect(textsOf(cancelled)).toEqual(["one", "first", "by hand", "three", "half"]);
-    expect(cancelled.value).toBe("error");
-    expect(textsOf(foldOf(forked(talk.entries, 4).entries))).toEqual(["four", "fourth"]);
-    expect(textsOf(foldOf(forked(talk.entries, 0).entries))).toEqual([]);
-  });
-
-  test("of a turn that a move of the head closed stands behind that turn", () => {
-    const talk = new CheckedTalk();
-    talk.say("one", "first");
-    talk.tell({ type: "message.appended", message: { role: "user", content: "by the way" } });
-    talk.tell({ type: "head.moved", to: 0 });
-    const copy = forked(talk.entries, 2);
-    expect(textsOf(foldOf(copy.entries))).toEqual(["one", "first", "by the way"]);
-    expect(right(replay(talk.machine, copy.entries)).context.conversation.head).toBe(2);
-  });
-
   test("that stands behind an open turn, as only journals made by hand do, ends where the turn before it led", () => {
     const talk = new CheckedTalk();
     const valueOf = () => {
@@ -176,69 +131,6 @@ describe("a copy", () => {
     talk.fail();
     talk.ask("two");
     expect(valueOf()).toBe("error");
-  });
-
-  test("keeps what was said later about its turns, and nothing about others", () => {
-    const talk = new CheckedTalk();
-    talk.say("one", "first answer");
-    talk.say("two", "second answer");
-    talk.tell({ type: "turn.annotated", turn: 1, name: "score", value: 5 });
-    talk.tell({ type: "turn.annotated", turn: 2, name: "score", value: 1 });
-    talk.tell({ type: "answer.truncated", turn: 1, characters: 5 });
-    talk.tell({ type: "metadata.changed", metadata: { user: "u" } });
-    const state = foldOf(forked(talk.entries, 1).entries);
-    expect(textsOf(state)).toEqual(["one", "first"]);
-    expect(toArray(state.context.conversation.turns)[0]?.annotations).toEqual([
-      { name: "score", value: 5, at: expect.any(Number) },
-    ]);
-    expect(state.context.metadata).toEqual({ user: "u" });
-  });
-
-  test("leaves behind what is under way in the thread and what waits, and says so", () => {
-    const talk = new CheckedTalk({ tools: [{ name: "lookup" }], overlap: { type: "queue", max: 3 } });
-    talk.say("one", "first");
-    talk.ask("two", "b");
-    talk.reply(calling("lookup", "lookup"));
-    talk.result(0, "found");
-    talk.ask("three", "c");
-    const copy = forked(talk.entries);
-    expect(copy.left).toEqual({ effects: ["t/2.1.1#1"], asks: ["b", "c"], entries: [] });
-    expect(textsOf(foldOf(copy.entries))).toEqual(["one", "first"]);
-    // The thread continues as if nothing had happened.
-    talk.result(1, "found too");
-  });
-
-  test("has dropped the asks that waited when its last turn ended, which the thread may have answered since", () => {
-    const talk = new CheckedTalk({ overlap: { type: "queue", max: 3 } });
-    talk.ask("one", "a");
-    talk.ask("two", "b");
-    talk.reply("first");
-    const waiting = talk.now;
-    talk.fire("queue");
-    talk.reply("second");
-    const copy = forked(talk.entries, 1);
-    expect(copy.left).toEqual({ effects: [], asks: [], entries: [] });
-    expect(foldOf(copy.entries).context.dropped).toEqual([
-      { askId: "b", askedAt: waiting - 1, droppedAt: 1_000, because: "left" },
-    ]);
-  });
-
-  test("of a thread whose words were taken out has them no more, nor the summaries of them", () => {
-    const talk = new CheckedTalk();
-    talk.say("one", "first");
-    talk.say("two", "second");
-    talk.tell({ type: "turn.annotated", turn: 1, name: "note", value: "x" });
-    talk.tell({ type: "thread.redacted", seqs: [1, 3, 5] });
-    const copy = forked(talk.entries, 1);
-    expect(copy.entries.map(({ event }) => event.type)).toEqual([
-      "thread.started",
-      "ask.received",
-      "llm.completed",
-      "thread.forked",
-      "turn.annotated",
-      "thread.redacted",
-    ]);
-    expect(copy.entries[5]?.event).toMatchObject({ seqs: [1, 4] });
   });
 
   test("is refused in words where there is no such turn, id or journal", () => {

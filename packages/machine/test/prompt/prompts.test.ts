@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { afterEach, expect, test, vi } from "vitest";
 import { conversationMachine, digestOfPrompt, type Message, type ReplyDraft, transition } from "../../src/index.ts";
 import { clearResults, keepAll, lastTurns, omitFields, type Policy, tokenWindow } from "../../src/policies.ts";
-import { PromptDigest } from "../../src/thread/digest.ts";
+import { PromptDigest } from "../../src/thread/make-message.ts";
 import { calling, Talk } from "../talk.ts";
 import { runs } from "../runs.ts";
 

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { conversationMachine } from "../../src/index.ts";
+import { PathWalk } from "../../src/thread/thread.ts";
 import { chunkSize } from "../../src/thread/chunks.ts";
-import { PathWalk } from "../../src/thread/path.ts";
 import { Talk } from "../talk.ts";
 
 test("a walk towards the beginning steps over whole chunks of turns", () => {

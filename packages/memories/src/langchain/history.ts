@@ -6,16 +6,16 @@ import * as Either from "fp-ts/lib/Either.js";
 import { fromBaseMessages, revived, storedOf, toBaseMessages } from "./messages.ts";
 
 /**
- * A thread as a chat history of LangChain, for `RunnableWithMessageHistory` and whatever else takes one.
+ * Makes a thread a chat history of LangChain, such as for `RunnableWithMessageHistory`.
  *
- * What `addMessages` is given at once is one turn that is added to the thread, whole or not at all; no model is called. A
- * message whose id is on the path already is not added again. Calls without results wait, shown last, until their results
- * come; where something else comes, they get results that say that there are none. Messages are read and written in the
+ * The messages of one `addMessages` become one turn of the thread, whole or not at all; no model is called. A message
+ * whose id is on the path already is not added again. Calls without results wait, shown last, until their results come;
+ * if another message comes first, they get results that say that there are none. Messages are read and written in the
  * order in which they were added. `clear` clears the thread: the head moves, and nothing is removed.
  *
- * Rejects as the thread's own methods do, and with `EventRefusedError` for messages that a thread can't take.
+ * Rejects as the thread's own methods do, and with `EventRefusedError` for messages that a thread cannot take.
  *
- * @throws ConfigurationError for what is no thread.
+ * @throws ConfigurationError for a value that is not a thread.
  */
 export const threadHistory = (thread: HostedThread): BaseListChatMessageHistory => {
   const given: unknown = thread;
@@ -28,7 +28,7 @@ class ThreadHistory extends BaseListChatMessageHistory {
   // The name is LangChain's.
   override lc_namespace = ["colloquy"];
   readonly #thread: HostedThread;
-  /** When what was added before is added: what waits in the thread is looked at first. */
+  /** Resolves after the earlier additions, because each depends on the calls that wait in the thread. */
   #added: Promise<unknown> = Promise.resolve();
 
   constructor(thread: HostedThread) {
@@ -92,7 +92,7 @@ class ThreadHistory extends BaseListChatMessageHistory {
   }
 }
 
-/** The name under which a turn has the calls, and their results so far, that came behind it and wait. */
+/** The name of the metadata or annotation with the calls that wait after a turn, and their results so far. */
 const waitingName = "langchain.waiting";
 
 const waitingIn = (turn: Turn | undefined): readonly BaseMessage[] => {
@@ -101,7 +101,7 @@ const waitingIn = (turn: Turn | undefined): readonly BaseMessage[] => {
   return Array.isArray(waiting) ? waiting.flatMap((message: StoredMessage) => revived(message) ?? []) : [];
 };
 
-/** Those of the messages that are not there by their ids, each once. */
+/** Returns the messages with new ids, each once. */
 const notYet = (there: readonly BaseMessage[], messages: readonly BaseMessage[]): readonly BaseMessage[] => {
   const known = new Set(there.map(({ id }) => id));
   return messages.filter(({ id }) => {
@@ -111,7 +111,7 @@ const notYet = (there: readonly BaseMessage[], messages: readonly BaseMessage[])
   });
 };
 
-/** Calls that wait, with the results that come first; with others where something else is said before all are there. */
+/** Adds messages to calls that wait. Calls that still have no result before another message get one that says so. */
 const answered = (waiting: readonly BaseMessage[], messages: readonly BaseMessage[]): readonly BaseMessage[] => {
   const next = messages.findIndex((message) => message.getType() !== "tool");
   if (waiting.length === 0 || next === -1) return [...waiting, ...messages];
@@ -122,13 +122,13 @@ const answered = (waiting: readonly BaseMessage[], messages: readonly BaseMessag
 
 const noResult = "No result: the call was interrupted.";
 
-/** Where the round begins that the messages end with, and that has not all its results; behind them where there is none. */
+/** Returns the start of an incomplete round at the end of messages; their number if there is none. */
 const openRoundIn = (messages: readonly BaseMessage[]): number => {
   const last = messages.findLastIndex((message) => message.getType() !== "tool");
   return last === -1 || unanswered(messages.slice(last)).length === 0 ? messages.length : last;
 };
 
-/** The ids of the calls of the first message that the others do not answer. */
+/** Returns the ids of the calls of the first message that the others do not answer. */
 const unanswered = ([asked, ...results]: readonly BaseMessage[]): readonly string[] => {
   if (!AIMessage.isInstance(asked) && !AIMessageChunk.isInstance(asked)) return [];
   const ids = [...(asked.tool_calls ?? []), ...(asked.invalid_tool_calls ?? [])].map(({ id = "" }) => id);

@@ -15,13 +15,16 @@ import {
 } from "@langchain/core/messages";
 import type * as Either from "fp-ts/lib/Either.js";
 
-/** Messages of a thread as LangChain's. What LangChain has no place for is kept in their `additional_kwargs.colloquy`; `toLangChainMessages` lists what is lost. */
+/**
+ * Converts messages of a thread to LangChain's. Fields that LangChain has no place for are kept in
+ * `additional_kwargs.colloquy`; `toLangChainMessages` lists the losses.
+ */
 export const toBaseMessages = (messages: readonly Message[]): BaseMessage[] =>
   mapStoredMessagesToChatMessages(toLangChainMessages(messages).value.map(asStored));
 
 /**
- * Reads a conversation of LangChain: what any of its histories gives, or messages as they are stored. `right` is what
- * `host.importMessages` takes. Says which message is none, or which call and result do not fit, and the way out.
+ * Reads a conversation of LangChain: the messages of any of its histories, or stored messages. `right` is the input of
+ * `host.importMessages`. The error names the invalid message, or the call and result that do not match, and the remedy.
  */
 export const fromBaseMessages = (
   messages: readonly (BaseMessage | StoredMessage)[],
@@ -35,27 +38,30 @@ export const fromBaseMessages = (
     options,
   );
 
-/** A message as LangChain stores it, with what was said of it since it was made. What is not JSON is left out, as LangChain's own stores do. */
+/**
+ * Converts a message to LangChain's stored form, with all changes since it was made. Values that are not JSON are left
+ * out, as LangChain's own stores do.
+ */
 export const storedOf = (message: BaseMessage): Json => {
   const data = fields.map((field) => [field, Reflect.get(message, field)] as const);
-  // What JSON was written comes back as JSON.
+  // JSON.parse returns JSON.
   return JSON.parse(JSON.stringify({ type: message.getType(), data: Object.fromEntries(data) })) as Json;
 };
 
-/** A message that was stored, also by an older version; null for what LangChain can't read. */
+/** Reads a stored message, also of an older version; returns null if LangChain cannot read it. */
 export const revived = (message: StoredMessage): BaseMessage | null => {
   try {
-    // LangChain writes into what it reads.
+    // LangChain changes its arguments.
     return mapStoredMessagesToChatMessages([copyOf(message)])[0] ?? null;
   } catch {
     return null;
   }
 };
 
-/** LangChain's type of what it stores knows texts as content only, and not the fields of each kind of message. */
+/** Casts a message, because LangChain's type of stored messages lacks lists of content, and some fields. */
 const asStored = (message: LangChainMessage): StoredMessage => copyOf(message as object as StoredMessage);
 
-/** Plain JSON, to be written into. */
+/** Copies plain JSON. */
 const copyOf = <Value>(value: Value): Value => JSON.parse(JSON.stringify(value)) as Value;
 
 const fields = [

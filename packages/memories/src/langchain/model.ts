@@ -1,4 +1,5 @@
 import { type LlmContext, type LlmHandler, type LlmOutcome, outputRequest, type LlmDelta } from "@colloquy/host";
+import { type KeyFilter, keyFilter, type KeyPieces } from "@colloquy/host/runtime";
 import {
   type CallLlm,
   ConfigurationError,
@@ -12,15 +13,15 @@ import { StreamedReply } from "./streamed-reply.ts";
 import { toBaseMessages } from "./messages.ts";
 
 /**
- * A chat model of LangChain as the model of a host: streamed where it streams. It is offered exactly the tools of the call, by
- * `bindTools`, and none for summaries; the call's parameters go as call options, as they are. An output that the call wants
- * is asked for by a tool (`tool`), else in words.
+ * Makes a chat model of LangChain the model of a host; it streams if LangChain streams it. It is offered exactly the
+ * tools of the call, by `bindTools`, and none for summaries. The call's parameters are passed unchanged, as call
+ * options. An output is requested by a tool (`tool`), otherwise in the prompt.
  *
- * Never throws: what goes wrong is an outcome, classified by LangChain's name of it, by HTTP status, or as a failed connection.
- * The model's own secrets (`lc_secrets`) are taken out of outcomes and pieces, however these are cut. The machine
- * retries, so make the model with `maxRetries: 0`.
+ * Never throws: an error is an outcome, classified by LangChain's name for it, by HTTP status, or as a failed
+ * connection. The model's own secrets (`lc_secrets`) are removed from outcomes and pieces, however these are cut. The
+ * machine retries, so make the model with `maxRetries: 0`.
  *
- * @throws ConfigurationError for what is no chat model.
+ * @throws ConfigurationError for a value that is not a chat model.
  */
 export const langchainModel = (model: BaseChatModel): LlmHandler => {
   const taken: unknown = model;
@@ -29,8 +30,8 @@ export const langchainModel = (model: BaseChatModel): LlmHandler => {
       "langchainModel needs a chat model of LangChain, such as new ChatOpenAI({ maxRetries: 0 }); a name or a plain object is none",
     );
   const handler: LlmHandler = async (given, context) => {
-    const secrets = secretsOf(model);
-    const pieces = piecesWithoutSecrets(secrets, context.onDelta);
+    const filter = keyFilter(secretsOf(model));
+    const pieces = filteredPieces(filter, context.onDelta);
     const shown: LlmContext = { ...context, onDelta: pieces.onDelta };
     // No option of LangChain asks all models for an output natively.
     const call =
@@ -38,7 +39,7 @@ export const langchainModel = (model: BaseChatModel): LlmHandler => {
     const asked = outputRequest(call, shown);
     const outcome = await perform(model, asked.call, asked.context);
     pieces.end();
-    return asked.read(withoutSecrets(secrets, outcome));
+    return asked.read(filter.json(outcome));
   };
   return Object.assign(handler, { secrets: () => secretsOf(model) });
 };
@@ -61,7 +62,7 @@ const perform = async (model: BaseChatModel, call: CallLlm, context: LlmContext)
   try {
     control.signal.throwIfAborted();
     const options = { ...call.model, signal: control.signal };
-    // A model that does not mind its signal is not waited for.
+    // A model may ignore its signal.
     const stream = await Promise.race([
       toolsBound(model, call, context.tools).stream(toBaseMessages(call.messages), options),
       stopped.promise,
@@ -92,11 +93,11 @@ const toolsBound = (model: BaseChatModel, call: CallLlm, tools: readonly ToolDec
   return model.bindTools(wire, call.output?.mode === "tool" ? { tool_choice: "any" } : undefined);
 };
 
-/** Whether a piece has anything of an answer: some servers send empty ones to keep a connection open. */
+/** Returns whether a piece has content; some servers send empty ones to keep a connection open. */
 const carries = ({ content, additional_kwargs: more, tool_calls: calls = [], ...rest }: AIMessageChunk): boolean =>
   content.length > 0 || calls.length > 0 || (rest.tool_call_chunks ?? []).length > 0 || Object.keys(more).length > 0;
 
-/** Stops the call when nothing came for as long as it allows. */
+/** Stops the call after the longest silence that it allows. */
 const silenceTimer = (
   { idleTimeoutMs: idleMs }: CallLlm,
   { clock }: LlmContext,
@@ -111,70 +112,39 @@ const silenceTimer = (
   return { touch, end: () => end() };
 };
 
-/** What LangChain knows to be secret of a model (`lc_secrets`). Shorter ones would be found in ordinary words. */
+/** Returns the fields of a model that LangChain knows to be secret (`lc_secrets`). */
 const secretsOf = (model: BaseChatModel): readonly string[] =>
   Object.keys(model.lc_secrets ?? {})
     .map((field): unknown => Reflect.get(model, field) ?? model.lc_kwargs[field])
-    .filter((secret) => typeof secret === "string")
-    .filter((secret) => secret.length >= shortestSecret);
+    .filter((secret) => typeof secret === "string");
 
-const shortestSecret = 8;
-
-/** Plain JSON with its texts without secrets. */
-const withoutSecrets = <Value>(secrets: readonly string[], value: Value): Value => {
-  const cleaned = (each: unknown): unknown => {
-    if (typeof each === "string") return secrets.reduce((text, secret) => text.replaceAll(secret, "[redacted]"), each);
-    if (Array.isArray(each)) return each.map(cleaned);
-    if (typeof each !== "object" || each === null) return each;
-    return Object.fromEntries(Object.entries(each).map(([name, member]) => [name, cleaned(member)]));
+/** Shows pieces without keys, however these are cut. `end` shows the ends of texts that were held back. */
+const filteredPieces = (filter: KeyFilter, show: LlmContext["onDelta"]) => {
+  const texts = new Map<string, { readonly pieces: KeyPieces; readonly last: LlmDelta }>();
+  const showText = (last: LlmDelta, text: string): void => {
+    if (last.type === "toolCall") show({ ...last, arguments: text });
+    else if (text !== "") show({ ...last, text });
   };
-  // Only texts within it are others.
-  return cleaned(value) as Value;
-};
-
-/**
- * Shows pieces without secrets, also those that are cut apart: what may begin one is held back until more of the same
- * text has come. `end` shows what is held back then.
- */
-const piecesWithoutSecrets = (
-  secrets: readonly string[],
-  show: (delta: LlmDelta) => void,
-): { readonly onDelta: (delta: LlmDelta) => void; readonly end: () => void } => {
-  const held = new Map<string, { readonly delta: LlmDelta; readonly text: string }>();
   return {
-    onDelta: (given) => {
-      const place = given.type === "toolCall" ? `call ${given.index}` : given.type;
-      const text = (held.get(place)?.text ?? "") + textOf(given);
-      const delta = withoutSecrets(secrets, withText(given, text));
-      const whole = textOf(delta);
-      const shown = whole.length - beginningAtEnd(secrets, whole);
-      held.set(place, { delta, text: whole.slice(shown) });
-      if (shown > 0 || delta.type === "toolCall") show(withText(delta, whole.slice(0, shown)));
+    onDelta: (delta: LlmDelta): void => {
+      const place = delta.type === "toolCall" ? `call ${delta.index}` : delta.type;
+      const last = filter.json(delta);
+      const { pieces } = texts.get(place) ?? { pieces: filter.pieces() };
+      texts.set(place, { pieces, last });
+      showText(last, pieces.push(delta.type === "toolCall" ? delta.arguments : delta.text));
     },
-    end: () => {
-      for (const { delta, text } of held.values()) if (text !== "") show(withText(delta, text));
-      held.clear();
+    end: (): void => {
+      for (const { pieces, last } of texts.values()) {
+        const text = pieces.end();
+        if (text !== "") showText(last, text);
+      }
+      texts.clear();
     },
   };
 };
 
-/** How much of the end of a text may begin a secret. */
-const beginningAtEnd = (secrets: readonly string[], text: string): number => {
-  const longest = Math.max(0, ...secrets.map(({ length }) => length - 1));
-  for (let length = Math.min(longest, text.length); length > 0; length--)
-    if (secrets.some((secret) => secret.startsWith(text.slice(-length)))) return length;
-  return 0;
-};
-
-const textOf = (delta: LlmDelta): string => (delta.type === "toolCall" ? delta.arguments : delta.text);
-
-const withText = (delta: LlmDelta, text: string): LlmDelta =>
-  delta.type === "toolCall" ? { ...delta, arguments: text } : { ...delta, text };
-
-/** The call was cancelled. */
 const aborted: Failure = { kind: "unknown", message: "the call was aborted", retryable: false, code: "aborted" };
 
-/** Nothing came for longer than was allowed. */
 const idle = (idleMs: number): Failure => ({
   kind: "timeout",
   message: `the model was silent for more than ${idleMs} ms`,
@@ -182,8 +152,8 @@ const idle = (idleMs: number): Failure => ({
 });
 
 /**
- * The failure that something is which a model of LangChain threw: by the name that LangChain gives it, else by the HTTP status that
- * the client of its provider left on it, else by what connections fail with. 429 is retryable unless money ran out.
+ * Converts an error of a LangChain model to a failure: by LangChain's name for it, by the HTTP status from the
+ * provider's client, or by the errors of connections. 429 is retryable unless the account has no money left.
  */
 const failureOf = (thrown: unknown, now: number): Failure => {
   const message = thrown instanceof Error ? thrown.message : String(thrown);
@@ -239,6 +209,6 @@ const retryAfter = (headers: unknown, now: number): number | undefined => {
   return Number.isNaN(ms) ? undefined : Math.max(0, Math.ceil(ms));
 };
 
-/** A member of what may be anything. */
+/** Returns a member of any value. */
 const member = (value: unknown, name: string): unknown =>
   typeof value === "object" && value !== null ? Reflect.get(value, name) : undefined;

@@ -1,7 +1,6 @@
 import { type LlmHandler, type LlmOutcome, strictSchema } from "@colloquy/host";
 import { type ResponseItem, toChatMessage, toResponseItems } from "@colloquy/interchange";
 import type { CallLlm, JsonObject, ToolDeclaration } from "@colloquy/machine";
-import * as Either from "fp-ts/lib/Either.js";
 import { isList, isObject, listOf } from "./json/loose-json.ts";
 import { ChatAnswer } from "./reply/chat-answer.ts";
 import { ResponseAnswer } from "./reply/response-answer.ts";
@@ -57,27 +56,23 @@ const httpHandler = (
   connected: Connected<ChatRequestOptions>,
   api: Api,
   tools: readonly ToolDeclaration[] | undefined,
-  perform = (send: Send): Send => send,
+  around = (send: Send): Send => send,
 ): LlmHandler => {
   const { handler: name, options } = connected;
   const wireOf = wireFor(connected, api.name);
   const write = writerFor(connected, api.format, wireOf);
-  return handlerOnWire({
-    name,
-    wireOf,
-    tools,
-    request: (call, offered) => {
-      const body = api.begin(call, options);
-      for (const [parameter, value] of Object.entries(outputParameters(call, api))) {
-        const given = body[parameter];
-        body[parameter] =
-          isObject(value) && isObject(given) && parameter === "text" ? { ...value, ...given } : (given ?? value);
-      }
-      body[api.messages] = write(call, body["store"] === true ? "stored" : "");
-      return Either.right(withTools(body, call, offered, api));
-    },
-    perform: perform(exchanges(connected, api)),
-  });
+  const send = around(exchanges(connected, api));
+  const perform: LlmHandler = (call, context) => {
+    const body = api.begin(call, options);
+    for (const [parameter, value] of Object.entries(outputParameters(call, api))) {
+      const given = body[parameter];
+      body[parameter] =
+        isObject(value) && isObject(given) && parameter === "text" ? { ...value, ...given } : (given ?? value);
+    }
+    body[api.messages] = write(call, body["store"] === true ? "stored" : "");
+    return send(withTools(body, call, context.tools, api), call, context);
+  };
+  return handlerOnWire({ name, wireOf, tools, perform });
 };
 
 /** An API over HTTP. */

@@ -15,8 +15,11 @@ export const chatKinds: OptionKinds<ChatRequestOptions> = {
   writtenBytes: kinds.whole(0),
 };
 const responseKinds = { ...requestKinds, writtenBytes: kinds.whole(0) };
-const stops = kinds.listOf("texts", (each) => typeof each === "string");
-const textKinds = { ...requestKinds, stop: stops, includeUsage: kinds.flag };
+const textKinds = {
+  ...requestKinds,
+  stop: kinds.listOf("texts", (each) => typeof each === "string"),
+  includeUsage: kinds.flag,
+};
 
 export type OpenAiChatOptions = ChatRequestOptions & OpenAiConnection;
 

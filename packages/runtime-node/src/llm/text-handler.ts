@@ -19,23 +19,23 @@ export interface TextRequestOptions extends RequestOptions, UsageOptions {
 /** Performs the calls of `textCompletion`: the template makes one text of the messages. */
 export const textHandler = (template: Template, connected: Connected<TextRequestOptions>): LlmHandler => {
   const { handler: name, options } = connected;
+  const send = exchanges(connected, {
+    path: "/completions",
+    reader: (onDelta, call) => new TextAnswer(onDelta, answerFilter(template, stopsOf(call, options))),
+  });
   const handler = handlerOnWire({
     name,
     wireOf: wireFor(connected, "text"),
-    request: (call, _, { wire, at }) => {
+    perform: async (call, context, wire) => {
       // Without it text completions stop after 16 tokens.
       const body = withUsage({ max_tokens: 1024, ...parametersOf(call, options) }, options);
       const stop = sentStops(template, stopsOf(call, options));
       if (stop.length > 0) body["stop"] = stop;
       const messages = wireMessages(call.messages, wire, new WireState());
-      return Either.map((prompt: string) => ({ ...body, prompt: prompt.toWellFormed() }))(
-        template.render(messages, { at }),
-      );
+      const prompt = template.render(messages, { at: context.clock.now() });
+      if (Either.isLeft(prompt)) return badRequest(prompt.left);
+      return send({ ...body, prompt: prompt.right.toWellFormed() }, call, context);
     },
-    perform: exchanges(connected, {
-      path: "/completions",
-      reader: (onDelta, call) => new TextAnswer(onDelta, answerFilter(template, stopsOf(call, options))),
-    }),
   });
   return async (call, context) => {
     const problem = problemOf(call, context.tools);

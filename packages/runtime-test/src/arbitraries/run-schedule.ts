@@ -99,42 +99,32 @@ const askOf = (move: MoveNamed<"ask">, { now: at, index, state }: Situation): Ev
 };
 
 const cancelOf = (move: MoveNamed<"cancel">, { now: at, state, index }: Situation): Event => {
+  const { move: _, afterMs: __, whom, ...told } = move;
   const { queue, open } = state.context;
   const queued = pickFrom(queue, index)?.askId;
   const joining = pickFrom(open?.joining ?? [], index)?.askId;
-  const askId = { open: open?.asks[0]?.askId, queued, joining, nobody: "nobody" }[move.whom];
-  return {
-    type: "cancel.requested",
-    at,
-    ...(askId === undefined ? {} : { askId }),
-    ...(move.reason === undefined ? {} : { reason: move.reason }),
-    ...(move.partial === undefined ? {} : { partial: move.partial }),
-    ...(move.usage === undefined ? {} : { usage: move.usage }),
-  };
+  const askId = { open: open?.asks[0]?.askId, queued, joining, nobody: "nobody" }[whom];
+  return { type: "cancel.requested", at, ...(askId === undefined ? {} : { askId }), ...told };
 };
 
 const approvalOf = (move: MoveNamed<"approve">, situation: Situation): Event => {
-  const asked = pickEffect(situation, "requestApproval", move.pick);
-  const digest = { right: asked?.digest, wrong: "0000000000000000", none: undefined }[move.digest];
+  const { move: _, afterMs: __, pick, digest: which, ...told } = move;
+  const asked = pickEffect(situation, "requestApproval", pick);
+  const digest = { right: asked?.digest, wrong: "0000000000000000", none: undefined }[which];
+  const effectId = asked?.id ?? lastAsked(situation).id;
   return {
     type: "approval.answered",
     at: situation.now,
-    effectId: asked?.id ?? lastAsked(situation).id,
-    approved: move.approved,
+    effectId,
     ...(digest === undefined ? {} : { digest }),
-    ...(move.reason === undefined ? {} : { reason: move.reason }),
-    ...(move.by === undefined ? {} : { by: move.by }),
+    ...told,
   };
 };
 
-const withheldOf = (move: MoveNamed<"withhold">, situation: Situation): Event => ({
-  type: "tool.withheld",
-  at: situation.now,
-  effectId: idOf("callTool", situation, move.pick),
-  because: move.because,
-  ...(move.version === undefined ? {} : { version: move.version }),
-  arguments: move.arguments,
-});
+const withheldOf = (move: MoveNamed<"withhold">, situation: Situation): Event => {
+  const { move: _, afterMs: __, pick, ...told } = move;
+  return { type: "tool.withheld", at: situation.now, effectId: idOf("callTool", situation, pick), ...told };
+};
 
 const fireOf = (move: MoveNamed<"fire">, { now, out }: Situation): Event => {
   const timer = pickFrom(out.filter(isTimer), move.pick);

@@ -1,17 +1,18 @@
 import type {
+  ApprovalAnswered,
   AskReceived,
-  Content,
+  CancelRequested,
   Event,
-  Failure,
-  Json,
   JsonObject,
+  LlmCompleted,
+  LlmFailed,
   MessageDraft,
   ReplyDraft,
-  ReportedUsage,
   RoundAppended,
   SeedDraft,
   SystemDraft,
   ThreadInput,
+  ToolCompleted,
   ToolFailed,
   ToolWithheld,
   TurnAnnotated,
@@ -45,52 +46,27 @@ type AskMove =
         /** The turn after which the ask starts. */
         readonly from?: Choice | { readonly checkpoint: string };
       })
-  | {
-      readonly move: "cancel";
-      readonly whom: "open" | "queued" | "joining" | "nobody";
-      readonly reason?: string;
-      readonly partial?: ReplyDraft;
-      readonly usage?: ReportedUsage;
-    };
+  | ({ readonly move: "cancel"; readonly whom: "open" | "queued" | "joining" | "nobody" } & Pick<
+      CancelRequested,
+      "reason" | "partial" | "usage"
+    >);
 
 /** The successful or failed outcome of the picked effect; a picked timer fires. */
 type OutcomeMove =
-  | {
-      readonly move: "answer";
-      readonly pick: Choice;
-      readonly reply: ReplyDraft;
-      readonly finishReason: string | null;
-      readonly usage?: ReportedUsage;
-      readonly model?: string;
-      readonly content: Content | null;
-    }
-  | {
-      readonly move: "fail";
-      readonly pick: Choice;
-      readonly failure: Failure;
-      readonly partial?: ReplyDraft;
-      readonly usage?: ReportedUsage;
-      readonly model?: string;
-      readonly outcome: ToolFailed["outcome"];
-      readonly content: Content;
-    }
+  | ({ readonly move: "answer"; readonly pick: Choice } & Pick<
+      LlmCompleted,
+      "reply" | "finishReason" | "usage" | "model"
+    > &
+      Pick<ToolCompleted, "content">)
+  | ({ readonly move: "fail"; readonly pick: Choice } & Pick<LlmFailed, "failure" | "partial" | "usage" | "model"> &
+      Pick<ToolFailed, "outcome" | "content">)
   /** The decision on a requested approval. */
-  | {
-      readonly move: "approve";
-      readonly pick: Choice;
-      readonly approved: boolean;
-      readonly digest: "right" | "wrong" | "none";
-      readonly reason?: string;
-      readonly by?: string;
-    }
+  | ({ readonly move: "approve"; readonly pick: Choice; readonly digest: "right" | "wrong" | "none" } & Pick<
+      ApprovalAnswered,
+      "approved" | "reason" | "by"
+    >)
   /** A runtime withholds a call, even of a tool that needs no approval. */
-  | {
-      readonly move: "withhold";
-      readonly pick: Choice;
-      readonly because: ToolWithheld["because"];
-      readonly version?: string;
-      readonly arguments: Json;
-    }
+  | ({ readonly move: "withhold"; readonly pick: Choice } & Pick<ToolWithheld, "because" | "version" | "arguments">)
   | { readonly move: "progress"; readonly partial: ReplyDraft; readonly again: boolean }
   | { readonly move: "startTool"; readonly pick: Choice };
 

@@ -19,6 +19,8 @@ export const badRequest = (reason: string): Answer => refusal(400, "illegal_argu
 
 export const unparsable = (reason: string): Answer => refusal(400, "parsing_exception", reason);
 
+export const noBody: Answer = refusal(400, "parse_exception", "request body is required");
+
 export const missing = (what: string): Answer => refusal(404, "resource_not_found_exception", `${what} not found`);
 
 export const missingIndex = (index: string, reason: string = `no such index [${index}]`): Answer =>

@@ -1,8 +1,7 @@
 import type { Json, JsonObject } from "@colloquy/machine";
-import { accepted, isObject, missing, problemOfTexts, refusal, written } from "./answer.ts";
+import { accepted, isObject, missing, noBody, problemOfTexts, refusal, written } from "./answer.ts";
 import { DocumentIndex, isOwn, newestFirst, type StoredDocument } from "./documents.ts";
-import { base } from "./memories.ts";
-import { pagedAnswer, type Route } from "./routes.ts";
+import { countsOf, pagedAnswer, route, type Route } from "./routes.ts";
 
 /** Returns the endpoints of 2.10 and 2.11: conversations and interactions, both newest first. */
 export const conversationRoutes = (now: () => string): readonly Route[] => {
@@ -11,29 +10,30 @@ export const conversationRoutes = (now: () => string): readonly Route[] => {
   return [...routesOfConversations(conversations, now), ...routesOfInteractions(conversations, interactions, now)];
 };
 
-const all = `${base}/conversation`;
+const all = "/conversation";
+const one = "/conversation/{id}";
 
 const routesOfConversations = (conversations: DocumentIndex, now: () => string): readonly Route[] => [
-  {
-    methods: ["POST"],
-    path: all,
-    refuses: ({ body }) => problemOfTexts(valuesOf(body)),
-    perform: ({ body, user }) => {
+  route(
+    "POST",
+    all,
+    ({ body, user }) => {
       const { name = null } = textsOf(body);
       const own = user === null ? {} : { user };
       return accepted({ conversation_id: conversations.add({ create_time: now(), name, ...own }) });
     },
-  },
-  {
-    methods: ["GET"],
-    path: all,
-    lists: { notPositive: "Can't list 0 or negative conversations", negative: null },
-    perform: ({ query, user }) => {
+    { refuses: ({ body }) => problemOfTexts(valuesOf(body)) },
+  ),
+  route(
+    "GET",
+    all,
+    ({ query, user }) => {
       const own = conversations.all().toSorted(newestFirst("create_time")).filter(isOwn(user));
       const shown = own.map(({ id, source }) => ({ conversation_id: id, ...source }));
       return pagedAnswer(conversations, "conversations", shown, query);
     },
-  },
+    { lists: { notPositive: "Can't list 0 or negative conversations", negative: null } },
+  ),
 ];
 
 const routesOfInteractions = (
@@ -41,7 +41,6 @@ const routesOfInteractions = (
   interactions: DocumentIndex,
   now: () => string,
 ): readonly Route[] => {
-  const path = `${all}/{id}`;
   /** If no conversation was ever written, access is not checked. */
   const inConversation =
     (perform: Route["perform"]): Route["perform"] =>
@@ -52,46 +51,39 @@ const routesOfInteractions = (
       const reason = `User [${call.user ?? ""}] does not have access to conversation ${call.id}`;
       return refusal(500, "security_exception", reason);
     };
+  const add = inConversation(({ id, body }) => {
+    const { input = null, prompt_template = null, response = null, origin = null, ...others } = textsOf(body);
+    const said = { input, prompt_template, response, origin, additional_info: others["additional_info"] ?? null };
+    return accepted({ interaction_id: interactions.add({ conversation_id: id, create_time: now(), ...said }) });
+  });
+  const list: Route["perform"] = ({ id, query }) => {
+    const own = interactions.all().filter(({ source }) => source["conversation_id"] === id);
+    return pagedAnswer(
+      interactions,
+      "interactions",
+      own.toSorted(newestFirst("create_time")).map(shownInteraction),
+      query,
+    );
+  };
+  const remove = inConversation(({ id }) => {
+    interactions.remove(({ source }) => source["conversation_id"] === id);
+    conversations.remove((each) => each.id === id);
+    return accepted({ success: true });
+  });
   return [
-    {
-      methods: ["POST"],
-      path,
-      refuses: ({ body }) =>
-        body === undefined
-          ? refusal(400, "parse_exception", "request body is required")
-          : problemOfTexts(valuesOf(body)),
-      perform: (call) => {
+    route(
+      "POST",
+      one,
+      (call) => {
         interactions.exists = true;
-        return inConversation(({ id, body }) => {
-          const { input = null, prompt_template = null, response = null, origin = null, ...others } = textsOf(body);
-          const said = { input, prompt_template, response, origin, additional_info: others["additional_info"] ?? null };
-          return accepted({ interaction_id: interactions.add({ conversation_id: id, create_time: now(), ...said }) });
-        })(call);
+        return add(call);
       },
-    },
-    {
-      methods: ["GET"],
-      path,
-      lists: {
-        notPositive: "The number of interactions to retrieve must be positive",
-        negative: "The starting position must be nonnegative",
-      },
-      perform: (call) => {
-        const own = interactions.all().filter(({ source }) => source["conversation_id"] === call.id);
-        const shown = own.toSorted(newestFirst("create_time")).map(shownInteraction);
-        const list = () => pagedAnswer(interactions, "interactions", shown, call.query);
-        return interactions.exists ? inConversation(list)(call) : list();
-      },
-    },
-    {
-      methods: ["DELETE"],
-      path,
-      perform: inConversation(({ id }) => {
-        interactions.remove(({ source }) => source["conversation_id"] === id);
-        conversations.remove((each) => each.id === id);
-        return accepted({ success: true });
-      }),
-    },
+      { refuses: ({ body }) => (body === undefined ? noBody : problemOfTexts(valuesOf(body))) },
+    ),
+    route("GET", one, (call) => (interactions.exists ? inConversation(list)(call) : list(call)), {
+      lists: countsOf("interactions"),
+    }),
+    route("DELETE", one, remove),
   ];
 };
 

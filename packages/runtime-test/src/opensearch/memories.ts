@@ -6,16 +6,15 @@ import {
   isObject,
   missing,
   missingIndex,
+  noBody,
   problemOfTexts,
   refusal,
   unparsable,
   written,
 } from "./answer.ts";
 import { DocumentIndex, isOwn, newestFirst, oldestFirst, type StoredDocument } from "./documents.ts";
-import { type Call, pagedAnswer, type Route } from "./routes.ts";
+import { type Call, countsOf, pagedAnswer, route, type Route } from "./routes.ts";
 import { problemOfSearch, searchAnswer } from "./search.ts";
-
-export const base = "/_plugins/_ml/memory";
 
 /** Returns the endpoints of 2.12 and later: memories, their messages, and the traces of these. */
 export const memoryRoutes = (now: () => string): readonly Route[] => {
@@ -57,51 +56,36 @@ const routesOfMemories = ({ memories, messages }: Indices, now: () => string): r
         return missingIndex(memories.name, `cannot ${verb} memory since the memory index does not exist`);
       return memory === undefined ? missing(`Memory [${call.id}]`) : (denied(memory, call) ?? perform(memory, call));
     };
+  const list: Route["perform"] = ({ query, user }) => {
+    const own = memories.all().filter(isOwn(user)).toSorted(newestFirst("updated_time"));
+    return pagedAnswer(memories, "memories", own.map(shownMemory), query);
+  };
+  const update = onMemory("update", (memory, call) =>
+    accepted(memories.update(memory, { updated_time: now(), ...picked(call.body, memoryChanges) })),
+  );
+  const remove: Route["perform"] = ({ id, user }) => {
+    const memory = memories.get(id);
+    if (memory === undefined && memories.exists) return missing(`Memory [${id}]`);
+    if (memory !== undefined && !isOwn(user)(memory))
+      return refusal(404, "status_exception", `Resources not found. Failed to delete the memory for ${id}`);
+    // Traces stay.
+    messages.remove(({ source }) => source["memory_id"] === id && source["trace_number"] === null);
+    memories.remove((each) => each === memory);
+    return accepted({ success: true });
+  };
   return [
-    {
-      methods: ["POST"],
-      path: base,
-      refuses: problemOfNewMemory,
-      perform: (call) => createdMemory(memories, call, now()),
-    },
-    {
-      methods: ["GET"],
-      path: base,
-      lists: { notPositive: "Can't list 0 or negative conversations", negative: null },
-      perform: ({ query, user }) => {
-        const own = memories.all().filter(isOwn(user)).toSorted(newestFirst("updated_time"));
-        return pagedAnswer(memories, "memories", own.map(shownMemory), query);
-      },
-    },
-    {
-      methods: ["POST", "GET"],
-      path: `${base}/_search`,
+    route("POST", "", (call) => createdMemory(memories, call, now()), { refuses: problemOfNewMemory }),
+    route("GET", "", list, { lists: { notPositive: "Can't list 0 or negative conversations", negative: null } }),
+    route("POST GET", "/_search", ({ body, user }) => searchAnswer(memories, body, isOwn(user)), {
       refuses: problemOfSearch,
-      perform: ({ body, user }) => searchAnswer(memories, body, isOwn(user)),
-    },
-    { methods: ["GET"], path: `${base}/{id}`, perform: onMemory("get", (memory) => accepted(shownMemory(memory))) },
-    {
-      methods: ["PUT"],
-      path: `${base}/{id}`,
-      refuses: problemOfChanges("conversation", memoryChanges),
-      perform: onMemory("update", (memory, call) =>
-        accepted(memories.update(memory, { updated_time: now(), ...picked(call.body, memoryChanges) })),
-      ),
-    },
-    {
-      methods: ["DELETE"],
-      path: `${base}/{id}`,
-      perform: ({ id, user }) => {
-        const memory = memories.get(id);
-        if (memory === undefined && memories.exists) return missing(`Memory [${id}]`);
-        if (memory !== undefined && !isOwn(user)(memory))
-          return refusal(404, "status_exception", `Resources not found. Failed to delete the memory for ${id}`);
-        // Traces stay.
-        messages.remove(({ source }) => source["memory_id"] === id && source["trace_number"] === null);
-        memories.remove((each) => each === memory);
-        return accepted({ success: true });
-      },
-    },
+    }),
+    route(
+      "GET",
+      "/{id}",
+      onMemory("get", (memory) => accepted(shownMemory(memory))),
+    ),
+    route("PUT", "/{id}", update, { refuses: problemOfChanges("conversation", memoryChanges) }),
+    route("DELETE", "/{id}", remove),
   ];
 };
 
@@ -123,41 +107,24 @@ const routesOfMessage = (at: Indices): readonly Route[] => {
     };
   const cannot = (why: string): Answer => missingIndex(messages.name, `cannot ${why} index does not exist`);
   const numberOf = ({ source }: StoredDocument): number => Number(source["trace_number"]);
-  const path = `${base}/message/{id}`;
+  const tracesOf = onMessage("Message", ({ id }, { query }) => {
+    const traces = messages.all().filter(({ source }) => source["parent_message_id"] === id);
+    const ordered = traces.toSorted((left, right) => numberOf(left) - numberOf(right));
+    return pagedAnswer(messages, "traces", ordered.map(shownMessage), query);
+  });
+  const get = onMessage("Message", (message) => accepted(shownMessage(message)));
+  const update = onMessage("message", (message, { body }) =>
+    accepted(messages.update(message, picked(body, messageChanges))),
+  );
+  const path = "/message/{id}";
   return [
-    {
-      methods: ["GET"],
-      path: `${path}/traces`,
+    route("GET", `${path}/traces`, unlessNew(messages, accepted({ traces: [] }), tracesOf), {
       lists: countsOf("traces"),
-      perform: unlessNew(
-        messages,
-        accepted({ traces: [] }),
-        onMessage("Message", ({ id }, { query }) => {
-          const traces = messages.all().filter(({ source }) => source["parent_message_id"] === id);
-          const ordered = traces.toSorted((left, right) => numberOf(left) - numberOf(right));
-          return pagedAnswer(messages, "traces", ordered.map(shownMessage), query);
-        }),
-      ),
-    },
-    {
-      methods: ["GET"],
-      path,
-      perform: unlessNew(
-        messages,
-        cannot("get message since the messages"),
-        onMessage("Message", (message) => accepted(shownMessage(message))),
-      ),
-    },
-    {
-      methods: ["PUT"],
-      path,
+    }),
+    route("GET", path, unlessNew(messages, cannot("get message since the messages"), get)),
+    route("PUT", path, unlessNew(messages, cannot("update message since the message"), update), {
       refuses: problemOfChanges("interaction", messageChanges),
-      perform: unlessNew(
-        messages,
-        cannot("update message since the message"),
-        onMessage("message", (message, { body }) => accepted(messages.update(message, picked(body, messageChanges)))),
-      ),
-    },
+    }),
   ];
 };
 
@@ -171,42 +138,32 @@ const routesOfMessages = ({ memories, messages }: Indices, now: () => string): r
       if (memory === undefined) return memories.exists ? missing(`Memory [${call.id}]`) : perform(call);
       return denied(memory, call) ?? perform(call);
     };
-  const path = `${base}/{id}/messages`;
+  const add = inMemory(({ id, body }) => {
+    const messageId = messages.add({ memory_id: id, create_time: now(), ...traceOf(body), ...fieldsOf(body) });
+    const memory = memories.get(id);
+    if (memory !== undefined) memories.update(memory, { updated_time: now() });
+    return accepted({ message_id: messageId });
+  });
+  const list = inMemory(({ id, query }) => {
+    const own = messages.all().filter(({ source }) => source["memory_id"] === id);
+    const said = own.filter(({ source }) => source["trace_number"] === null);
+    return pagedAnswer(messages, "messages", said.toSorted(oldestFirst("create_time")).map(shownMessage), query);
+  });
+  const search = inMemory(({ id, body }) => searchAnswer(messages, body, ({ source }) => source["memory_id"] === id));
   return [
-    {
-      methods: ["POST"],
-      path,
-      refuses: problemOfMessage,
-      perform: (call) => {
+    route(
+      "POST",
+      "/{id}/messages",
+      (call) => {
         messages.exists = true;
-        return inMemory(({ id, body }) => {
-          const messageId = messages.add({ memory_id: id, create_time: now(), ...traceOf(body), ...fieldsOf(body) });
-          const memory = memories.get(id);
-          if (memory !== undefined) memories.update(memory, { updated_time: now() });
-          return accepted({ message_id: messageId });
-        })(call);
+        return add(call);
       },
-    },
-    {
-      methods: ["GET"],
-      path,
+      { refuses: problemOfMessage },
+    ),
+    route("GET", "/{id}/messages", unlessNew(messages, accepted({ messages: [] }), list), {
       lists: countsOf("interactions"),
-      perform: unlessNew(
-        messages,
-        accepted({ messages: [] }),
-        inMemory(({ id, query }) => {
-          const own = messages.all().filter(({ source }) => source["memory_id"] === id);
-          const said = own.filter(({ source }) => source["trace_number"] === null);
-          return pagedAnswer(messages, "messages", said.toSorted(oldestFirst("create_time")).map(shownMessage), query);
-        }),
-      ),
-    },
-    {
-      methods: ["POST", "GET"],
-      path: `${base}/{id}/_search`,
-      refuses: problemOfSearch,
-      perform: inMemory(({ id, body }) => searchAnswer(messages, body, ({ source }) => source["memory_id"] === id)),
-    },
+    }),
+    route("POST GET", "/{id}/_search", search, { refuses: problemOfSearch }),
   ];
 };
 
@@ -258,7 +215,7 @@ const problemOfChanges =
 const notAnObject = unparsable("Failed to parse object: expecting token of type [START_OBJECT]");
 
 const problemOfMessage = ({ body }: Call): Answer | null => {
-  if (body === undefined) return refusal(400, "parse_exception", "request body is required");
+  if (body === undefined) return noBody;
   if (!isObject(body)) return notAnObject;
   const { additional_info: info, parent_message_id: parent, trace_number: number = 0 } = body;
   const texts = [...Object.values(picked(body, textFields)), ...Object.values(isObject(info) ? info : {})];
@@ -293,11 +250,6 @@ const traceOf = (body: Json | undefined): JsonObject => {
     ? { parent_message_id: null, trace_number: null }
     : { parent_message_id: written(parent), trace_number: Number(number) };
 };
-
-const countsOf = (things: string): NonNullable<Route["lists"]> => ({
-  notPositive: `The number of ${things} to retrieve must be positive`,
-  negative: "The starting position must be nonnegative",
-});
 
 const picked = (body: Json | undefined, fields: readonly string[]): JsonObject =>
   Object.fromEntries(Object.entries(isObject(body) ? body : {}).filter(([name]) => fields.includes(name)));

@@ -25,6 +25,17 @@ export interface Route {
   readonly perform: (call: Call) => Answer;
 }
 
+/** Below this path is everything that is imitated. */
+const base = "/_plugins/_ml/memory";
+
+/** Makes a route: its methods with spaces between, and its path below the memory API. */
+export const route = (
+  methods: string,
+  path: string,
+  perform: Route["perform"],
+  more: Pick<Route, "lists" | "refuses"> = {},
+): Route => ({ methods: methods.split(" "), path: base + path, perform, ...more });
+
 /** Returns the route of a request and the id in its path, or the service's response if there is none. */
 export const routeOf = (
   routes: readonly Route[],
@@ -71,6 +82,12 @@ const idIn = (path: string, segments: readonly (string | undefined)[]): string |
   const fits = names.every((name, index) => (name === "{id}" ? segments[index] !== "" : name === segments[index]));
   return fits && names.length === segments.length ? (segments[names.indexOf("{id}")] ?? "") : null;
 };
+
+/** Words about the counts of a page. */
+export const countsOf = (things: string): NonNullable<Route["lists"]> => ({
+  notPositive: `The number of ${things} to retrieve must be positive`,
+  negative: "The starting position must be nonnegative",
+});
 
 /** Returns the service's error about the page that a request asks for, or null. */
 export const problemOfPage = ({ lists }: Route, query: URLSearchParams): Answer | null => {

@@ -1,4 +1,3 @@
-import type { ServerResponse } from "node:http";
 import type { LlmDelta, LlmOutcome } from "@colloquy/host";
 import type { Failure, Json, JsonObject, Message, ReplyDraft, ReportedUsage } from "@colloquy/machine";
 import type * as Either from "fp-ts/lib/Either.js";
@@ -23,7 +22,7 @@ export interface Request {
   /** Returns the body of an answer that is not streamed. */
   readonly whole: (head: AnswerHead, outcome: Completed) => JsonObject;
   /** Null if the request does not want a stream. */
-  readonly stream: ((response: ServerResponse, head: AnswerHead) => AnswerStream) | null;
+  readonly stream: ((response: EventSink, head: AnswerHead) => AnswerStream) | null;
 }
 
 /** The fields that all parts of one answer share. */
@@ -76,38 +75,62 @@ export const deltasOf = ({ reply }: Completed): readonly LlmDelta[] => {
   return [...spoken.filter((delta) => delta.text !== ""), ...calls];
 };
 
-/** Tracks the sent part of a reply, so that the rest can be sent at its end. */
-export const shownSoFar = (): {
-  readonly note: (delta: LlmDelta) => void;
-  readonly missing: (outcome: Completed) => readonly LlmDelta[];
-} => {
+/** The parts of a stream of events that dialects differ in. */
+export interface Events {
+  /** Sends the beginning. */
+  readonly open?: () => void;
+  readonly piece: (delta: LlmDelta) => void;
+  /** Returns the last events. */
+  readonly close: (outcome: Completed) => string;
+  /** Returns the events of a failure. */
+  readonly failed: (failure: Failure) => string;
+}
+
+/** Where events go: a response, or a list. */
+export interface EventSink {
+  writeHead(status: number, headers: { readonly [name: string]: string }): unknown;
+  write(event: string, sent?: () => void): unknown;
+  end(event?: string): unknown;
+  destroy(): unknown;
+}
+
+/** Sends an answer as events: a piece of the reply once, and at the end the pieces that were not shown. */
+export const answerStream = (response: EventSink, { open, piece, close, failed }: Events): AnswerStream => {
   const calls = new Set<number>();
-  let spoke = false;
+  let [started, spoke] = [false, false];
+  const start = (): void => {
+    if (started) return;
+    started = true;
+    response.writeHead(200, { "content-type": "text/event-stream; charset=utf-8", "cache-control": "no-cache" });
+    open?.();
+  };
+  const send = (delta: LlmDelta): void => {
+    start();
+    if (delta.type === "toolCall") calls.add(delta.index);
+    else spoke = true;
+    piece(delta);
+  };
   return {
-    note: (delta) => {
-      if (delta.type === "toolCall") calls.add(delta.index);
-      else spoke = true;
+    started: () => started,
+    send,
+    complete: (outcome) => {
+      start();
+      const isMissing = (delta: LlmDelta): boolean => (delta.type === "toolCall" ? !calls.has(delta.index) : !spoke);
+      for (const delta of deltasOf(outcome).filter(isMissing)) send(delta);
+      response.end(close(outcome));
     },
-    missing: (outcome) =>
-      deltasOf(outcome).filter((delta) => (delta.type === "toolCall" ? !calls.has(delta.index) : !spoke)),
+    fail: (failure) => {
+      start();
+      // Sends the buffered pieces before closing the socket.
+      if (failure.kind === "network") response.write("", () => response.destroy());
+      else if (failure.kind === "truncated") response.end();
+      else response.end(failed(failure));
+    },
   };
 };
 
 /** Splits arguments into pieces of about a token; no piece ends within a character. */
 export const argumentPieces = (written: string): readonly string[] => written.match(/[\s\S]{1,12}/gu) ?? [];
-
-/** Begins a stream of events. */
-export const startEvents = (response: ServerResponse): void => {
-  response.writeHead(200, { "content-type": "text/event-stream; charset=utf-8", "cache-control": "no-cache" });
-};
-
-/** Ends a failed stream, with `error` among the events if a real server would send one. */
-export const endFailed = (response: ServerResponse, { kind }: Failure, error: () => string): void => {
-  // Sends the buffered pieces before closing the socket.
-  if (kind === "network") response.write("", () => response.destroy());
-  else if (kind === "truncated") response.end();
-  else response.end(error());
-};
 
 /** Returns a member if its value is known, otherwise nothing. */
 export const given = (name: string, value: Json | undefined): JsonObject =>

@@ -1,8 +1,9 @@
 import type { JsonObject } from "@colloquy/machine";
 import * as Either from "fp-ts/lib/Either.js";
 import { z } from "zod";
-import { problemOfRounds } from "./rounds.ts";
-import { problemOfOptions, readBody } from "./request-body.ts";
+import { problemOfOptions, problemOfRules, readBody } from "./request-body.ts";
+import { pairs } from "./strict/rules/common-rules.ts";
+import { eachMessage, type Rule } from "./strict/rules/rule.ts";
 import { invalidRequest, type WireError } from "./wire-error.ts";
 
 /** The fields of a chat completion request that this server reads. */
@@ -21,7 +22,7 @@ export const parseChatRequest = (text: string): Either.Either<WireError, ChatReq
   const read = readBody(requestSchema, text);
   if (Either.isLeft(read)) return read;
   const { messages, model, stream, stream_options: options, ...parameters } = read.right;
-  const problem = problemOfOptions(read.right) ?? problemOfTools(read.right) ?? problemOfRounds(messages);
+  const problem = problemOfOptions(read.right) ?? problemOfTools(read.right) ?? problemOfRules(rules, read.right);
   if (problem !== null) return Either.left(problem);
   return Either.right({
     model,
@@ -82,3 +83,27 @@ const problemOfTools = (request: z.infer<typeof requestSchema>): WireError | nul
   }
   return null;
 };
+
+const reference = "https://platform.openai.com/docs/api-reference/chat/create#chat-create-messages";
+
+const rules: readonly Rule[] = [
+  eachMessage("content of messages", reference, (message, index) => {
+    const isEmpty = ["content", "refusal", "function_call", "audio", "tool_calls"].every(
+      (name) => message[name] === undefined || message[name] === null,
+    );
+    const at = `messages[${index}].content`;
+    return message["role"] === "assistant" && isEmpty
+      ? { message: `Invalid value for '${at}': expected a string, got null.`, param: at, code: "invalid_type" }
+      : null;
+  }),
+  pairs(reference, {
+    orphan: (id, index) => ({
+      message: `Invalid parameter: messages with role 'tool' must be a response to a preceding message with 'tool_calls'; no message just before messages[${index}] has a call '${id}'.`,
+      param: `messages[${index}].role`,
+    }),
+    unanswered: (ids, index) => ({
+      message: `An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. The following tool_call_ids of messages[${index}] did not have response messages: ${ids.join(", ")}`,
+      param: `messages[${index}].tool_calls`,
+    }),
+  }),
+];

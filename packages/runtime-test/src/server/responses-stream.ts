@@ -1,15 +1,13 @@
-import type { ServerResponse } from "node:http";
 import type { Failure, JsonObject, ReportedUsage } from "@colloquy/machine";
 import {
   type AnswerHead,
   type AnswerStream,
+  answerStream,
+  type EventSink,
   type Completed,
   deltasOf,
-  endFailed,
   given,
   headOf,
-  shownSoFar,
-  startEvents,
   totalOf,
 } from "./answer.ts";
 import { type OutputOptions, responsesOutput } from "./responses-output.ts";
@@ -32,44 +30,28 @@ export const wholeResponse = (head: AnswerHead, outcome: Completed, wish: Respon
 };
 
 /** Streams the events of the Responses API on a response, each with its number. */
-export const responsesStream = (response: ServerResponse, head: AnswerHead, wish: ResponseWish): AnswerStream => {
-  const shown = shownSoFar();
+export const responsesStream = (response: EventSink, head: AnswerHead, wish: ResponseWish): AnswerStream => {
   let number = 0;
-  let started = false;
   const event = (type: string, fields: JsonObject): string => {
     const name = type === "error" ? type : `response.${type}`;
     return `event: ${name}\ndata: ${JSON.stringify({ type: name, sequence_number: number++, ...fields })}\n\n`;
   };
   const write = (type: string, fields: JsonObject): void => void response.write(event(type, fields));
   const output = responsesOutput({ ...wish, suffix: head.id }, write);
-  const start = (): void => {
-    if (started) return;
-    started = true;
-    startEvents(response);
-    write("created", { response: responseOf(head, wish, "in_progress", {}) });
-    write("in_progress", { response: responseOf(head, wish, "in_progress", {}) });
-  };
-  const send: AnswerStream["send"] = (delta) => {
-    start();
-    shown.note(delta);
-    output.add(delta);
-  };
-  return {
-    started: () => started,
-    send,
-    complete: (outcome) => {
-      start();
-      for (const delta of shown.missing(outcome)) send(delta);
+  return answerStream(response, {
+    open: () => {
+      write("created", { response: responseOf(head, wish, "in_progress", {}) });
+      write("in_progress", { response: responseOf(head, wish, "in_progress", {}) });
+    },
+    piece: output.add,
+    close: (outcome) => {
       const status = statusOf(outcome);
       const items = output.end(status);
       wish.onDone(items);
-      response.end(event(status, { response: endedResponse(head, outcome, wish, items) }));
+      return event(status, { response: endedResponse(head, outcome, wish, items) });
     },
-    fail: (failure) => {
-      start();
-      endFailed(response, failure, () => failed(failure, head, wish, event));
-    },
-  };
+    failed: (failure) => failed(failure, head, wish, event),
+  });
 };
 
 /**

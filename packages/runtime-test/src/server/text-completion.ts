@@ -1,23 +1,20 @@
-import type { ServerResponse } from "node:http";
 import { type JsonObject, messageFromDraft } from "@colloquy/machine";
 import * as Either from "fp-ts/lib/Either.js";
 import { z } from "zod";
 import {
   type AnswerHead,
   type AnswerStream,
-  type Completed,
+  answerStream,
+  type EventSink,
   deltasOf,
   type Dialect,
-  endFailed,
   headOf,
   type Request,
-  shownSoFar,
-  startEvents,
 } from "./answer.ts";
 import { wireUsage } from "./chat-completion.ts";
 import { problemOfOptions, readBody } from "./request-body.ts";
 import { stoppedText, type StopStrings } from "./stop-strings.ts";
-import { bodyOfError, errorOfFailure } from "./wire-error.ts";
+import { eventOfFailure } from "./wire-error.ts";
 
 /**
  * Makes the dialect of `POST /completions`: the prompt is a user message, unchanged. A model that answers with more
@@ -93,44 +90,26 @@ const choice = (text: string, finishReason: string | null): JsonObject => ({
 });
 
 const textStream = (
-  response: ServerResponse,
+  response: EventSink,
   head: AnswerHead,
   stopped: ((delta: Delta) => string) & { readonly end: () => string },
   includeUsage: boolean,
 ): AnswerStream => {
-  const shown = shownSoFar();
-  let started = false;
-  const start = (): void => {
-    if (!started) startEvents(response);
-    started = true;
-  };
-  const write = (about: AnswerHead, fields: JsonObject): void => {
-    start();
-    response.write(`data: ${JSON.stringify({ ...about, object: "text_completion", ...fields })}\n\n`);
-  };
+  const write = (about: AnswerHead, fields: JsonObject): void =>
+    void response.write(`data: ${JSON.stringify({ ...about, object: "text_completion", ...fields })}\n\n`);
   const withUsage = includeUsage ? { usage: null } : {};
   const say = (text: string): void => {
     if (text !== "") write(head, { choices: [choice(text, null)], ...withUsage });
   };
-  const send = (delta: Delta): void => {
-    shown.note(delta);
-    say(stopped(delta));
-  };
-  const complete = (outcome: Completed): void => {
-    for (const delta of shown.missing(outcome)) send(delta);
-    say(stopped.end());
-    const last = headOf(head, outcome);
-    write(last, { choices: [choice("", outcome.finishReason)], ...withUsage });
-    if (includeUsage && outcome.usage !== undefined) write(last, { choices: [], usage: wireUsage(outcome.usage) });
-    response.end("data: [DONE]\n\n");
-  };
-  return {
-    started: () => started,
-    send,
-    complete,
-    fail: (failure) => {
-      start();
-      endFailed(response, failure, () => `data: ${JSON.stringify(bodyOfError(errorOfFailure(failure)))}\n\n`);
+  return answerStream(response, {
+    piece: (delta) => say(stopped(delta)),
+    close: (outcome) => {
+      say(stopped.end());
+      const last = headOf(head, outcome);
+      write(last, { choices: [choice("", outcome.finishReason)], ...withUsage });
+      if (includeUsage && outcome.usage !== undefined) write(last, { choices: [], usage: wireUsage(outcome.usage) });
+      return "data: [DONE]\n\n";
     },
-  };
+    failed: eventOfFailure,
+  });
 };

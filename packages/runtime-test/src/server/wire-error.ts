@@ -46,6 +46,10 @@ export const errorOfFailure = (failure: Failure): WireError => {
   };
 };
 
+/** Returns a failure as an event of a stream. */
+export const eventOfFailure = (failure: Failure): string =>
+  `data: ${JSON.stringify(bodyOfError(errorOfFailure(failure)))}\n\n`;
+
 /** Makes the error for a fault of the test itself, which a retry cannot fix. */
 export const testError = (message: string): WireError => ({
   status: 500,

@@ -19,8 +19,7 @@ import {
 } from "@colloquy/machine";
 import { fold } from "@colloquy/machine/journal";
 import * as Either from "fp-ts/lib/Either.js";
-import { Approver } from "./parts/approver.ts";
-import { Caller } from "./parts/caller.ts";
+import { People } from "./parts/people.ts";
 import { checkLiveState } from "./checks/journal.ts";
 import { type PromptRules, rulesOf } from "./checks/prompts.ts";
 import { checkResumption } from "./checks/recovery.ts";
@@ -67,8 +66,7 @@ class Stage {
   readonly #processes: Processes;
   readonly #user: User;
   readonly #answers: RepeatedAnswers;
-  readonly #approver: Approver;
-  readonly #caller: Caller;
+  readonly #people: People;
   readonly #options: SimulateOptions;
   /** The revision of the configuration with which processes start. */
   #revision = 0;
@@ -89,8 +87,7 @@ class Stage {
     );
     this.#user = new User(world, this.#processes);
     this.#answers = new RepeatedAnswers(world, this.#processes);
-    this.#approver = new Approver(world, this.#processes, this.#journal);
-    this.#caller = new Caller(world, this.#processes, this.#journal);
+    this.#people = new People(world, this.#processes, this.#journal);
   }
 
   async play(): Promise<Simulation> {
@@ -167,8 +164,7 @@ class Stage {
 
   #written(entry: Entry): void {
     this.#answers.written(entry);
-    this.#approver.written(entry);
-    this.#caller.written(entry);
+    this.#people.written();
     if (!("decided" in entry)) return;
     checkWait(this.#world, this.#processes.all, this.#journal, entry);
   }

@@ -6,8 +6,7 @@ import { type Call, HttpError, type Route } from "../http/route.ts";
 import { listPage, pageQuery, usable } from "../http/list-page.ts";
 import { isThreadId, mayReach } from "../http/access.ts";
 import type { ServerContext } from "../http/server-options.ts";
-import { addItems, conversationOf, takeBack } from "./changes.ts";
-import { itemIn, itemsIn } from "./path-items.ts";
+import { addItems, conversationOf, itemIn, itemsIn, takeBack } from "./path-items.ts";
 
 /** Returns the routes of the Conversations API. A conversation is a thread, and its items are those of the path. */
 export const conversationRoutes = (host: Host, context: ServerContext): readonly Route[] => [

@@ -1,4 +1,8 @@
-import { type State, turnNumbered } from "@colloquy/machine";
+import type { HostedThread } from "@colloquy/host";
+import { fromResponseItems, type Imported, toResponseItems } from "@colloquy/interchange";
+import { type Message, type SeedDraft, type State, turnNumbered } from "@colloquy/machine";
+import * as Either from "fp-ts/lib/Either.js";
+import { HttpError, withoutRepair } from "../http/http-error.ts";
 import { type Item, placeOfItem } from "../items/item.ts";
 import { itemsOfTurn, type SaidTurn, saidIn } from "../items/turn-items.ts";
 
@@ -35,8 +39,69 @@ export const itemsIn = (
   return isBehind ? { items: items.slice(0, limit), hasMore: items.length > limit } : null;
 };
 
+/** Returns an item of the path by its id; null if there is none or it was taken back. */
+export const itemIn = (state: State, id: string): Item | null => {
+  const turn = placeOfItem(id)?.turn;
+  if (turn === undefined || !isOnPath(state, turn)) return null;
+  return itemsNumbered(state, turn).find((item) => item.id === id) ?? null;
+};
+
+/** Parses items as an imported conversation. @throws HttpError 400 that names the item */
+export const conversationOf = (items: readonly unknown[]): Imported => {
+  const read = fromResponseItems(items);
+  if (Either.isRight(read)) return read.right;
+  const { index, reason } = read.left;
+  throw new HttpError(400, `items[${index}]: ${withoutRepair(reason)}`, { param: `items[${index}]` });
+};
+
+/**
+ * Adds items after the head, each exchange as a turn; no model is called. Returns the added items, oldest first; null
+ * if the thread does not exist.
+ */
+export const addItems = async (thread: HostedThread, items: readonly unknown[]): Promise<readonly Item[] | null> => {
+  const { system, turns } = conversationOf(items);
+  const newest = await thread.look(newestNumber);
+  if (newest === null) return null;
+  const leading =
+    system === null ? [] : [typeof system === "string" ? { role: "system" as const, content: system } : system];
+  const [first = [], ...others] = turns;
+  for (const turn of [[...leading, ...first], ...others]) if (turn.length > 0) await thread.addTurn(turn);
+  return thread.look((state) => itemsBehind(state, newest));
+};
+
+/**
+ * Removes the newest item from the path: undoes its turn, and adds the turn's earlier messages again. An item of a
+ * message goes with that message, and a call or a result with its whole round, as neither is valid alone. The undone
+ * turn stays in the tree.
+ *
+ * @returns false if the item does not exist. @throws HttpError 400 for an item that is not the newest
+ */
+export const takeBack = async (thread: HostedThread, id: string): Promise<boolean> => {
+  const found = await thread.look((state) => {
+    if (itemIn(state, id) === null) return null;
+    const newest = itemsIn(state, { limit: 1, order: "desc" })?.items[0]?.id;
+    const { open } = state.context;
+    const number = newestOnPath(state);
+    return { newest, isOpen: open !== null, number, before: beforeNewest(saidOnPath(state, number)?.messages ?? []) };
+  });
+  if (found === null) return false;
+  const { newest, isOpen, number, before } = found;
+  if (isOpen) throw new HttpError(400, `a turn of "${thread.id}" is open; nothing was removed`, { code: "busy" });
+  if (number === 0) throw new HttpError(400, "the conversation began with this item; nothing was removed");
+  if (newest !== id)
+    throw new HttpError(400, `only the newest item can be removed, which is "${newest}"; nothing was removed`);
+  const [undone] = await thread.undo();
+  if (undone?.number !== number) {
+    // Another caller added a turn meanwhile.
+    await thread.redo();
+    throw new HttpError(400, "the conversation went on meanwhile; nothing was removed");
+  }
+  if (before.length > 0) await thread.addTurn(before);
+  return true;
+};
+
 /** Returns the items of the turns after a number on the path, oldest first. */
-export const itemsBehind = (state: State, turn: number): readonly Item[] => {
+const itemsBehind = (state: State, turn: number): readonly Item[] => {
   const numbers: number[] = [];
   for (const number of numbersOnPath(state, "desc")) {
     if (number <= turn) break;
@@ -46,19 +111,11 @@ export const itemsBehind = (state: State, turn: number): readonly Item[] => {
 };
 
 /** Returns the number of the newest turn of all, or of the next turn if messages wait for it. */
-export const newestNumber = (state: State): number =>
+const newestNumber = (state: State): number =>
   hasMore(state) ? numberToCome(state) : state.context.conversation.turns.length;
 
 /** Returns the same for the path; 0 for an empty path. */
-export const newestOnPath = (state: State): number =>
-  hasMore(state) ? numberToCome(state) : state.context.conversation.head;
-
-/** Returns an item of the path by its id; null if there is none or it was taken back. */
-export const itemIn = (state: State, id: string): Item | null => {
-  const turn = placeOfItem(id)?.turn;
-  if (turn === undefined || !isOnPath(state, turn)) return null;
-  return itemsNumbered(state, turn).find((item) => item.id === id) ?? null;
-};
+const newestOnPath = (state: State): number => (hasMore(state) ? numberToCome(state) : state.context.conversation.head);
 
 /** Yields the numbers of the turns on the path, with 0 for the seed and the number of the open or next turn. */
 function* numbersOnPath(state: State, order: "asc" | "desc"): Generator<number, void, void> {
@@ -70,7 +127,7 @@ function* numbersOnPath(state: State, order: "asc" | "desc"): Generator<number, 
 }
 
 /** Returns a turn of the path. Messages that wait for the next turn are returned as that turn, which they will open. */
-export const saidOnPath = (state: State, number: number): SaidTurn | null => {
+const saidOnPath = (state: State, number: number): SaidTurn | null => {
   const { threadId, conversation, open } = state.context;
   if (open !== null || number !== numberToCome(state)) return saidIn(state, number);
   return { threadId, number, messages: conversation.appended, answer: null, steps: 0, callerTools: new Set() };
@@ -104,4 +161,12 @@ const runsOf = (state: State): readonly (readonly [first: number, last: number])
     last = turnNumbered(state, first)?.parent ?? 0;
   }
   return runs;
+};
+
+/** Returns the messages before the newest message of a turn, or before its round. */
+const beforeNewest = (messages: readonly Message[]): readonly SeedDraft[] => {
+  const last = messages.findLastIndex(({ role }) => role !== "tool");
+  const read = fromResponseItems(toResponseItems(messages.slice(0, last)).value);
+  if (Either.isLeft(read)) throw new Error(`messages of a thread can't be read again: ${read.left.reason}`);
+  return read.right.turns.flat();
 };

@@ -104,7 +104,8 @@ const optionKinds: OptionKinds<HttpOptions> = {
 const computerClock: Clock = {
   now: () => Date.now(),
   wakeAt: (dueAt, callback) => {
-    const timer = setTimeout(callback, Math.max(dueAt - Date.now(), 0));
+    // A timer counts at most 2^31 - 1 milliseconds, which are 24 days, and treats more as 1.
+    const timer = setTimeout(callback, Math.min(Math.max(dueAt - Date.now(), 0), 2 ** 31 - 1));
     // In Node a timer is an object; elsewhere it is a number.
     if (typeof timer === "object") timer.unref();
     return () => clearTimeout(timer);

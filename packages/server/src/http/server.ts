@@ -11,8 +11,7 @@ import {
 import { bodyOf, queryOf } from "./reading.ts";
 import { OpenStreams } from "./event-stream.ts";
 import { errorResponse, HttpError } from "./http-error.ts";
-import type { Call, Route } from "./route.ts";
-import { type Router, routerOf } from "./router.ts";
+import { type Call, type Route, type Router, routerOf } from "./route.ts";
 import type { ServerContext } from "./server-options.ts";
 import { ConfigurationError } from "@colloquy/machine";
 
@@ -190,7 +189,7 @@ const requestIdOf = (request: Request): string => {
 };
 
 /**
- * Converts a host's error into a client error; returns null if it is no concern of the client. Never uses 409, since
+ * Converts a host's error into a client error; returns null if it does not concern the client. Never uses 409, since
  * clients repeat a POST after it.
  */
 const problemOfHost = (thrown: unknown): HttpError | null => {

@@ -4,7 +4,6 @@ import {
   type Json,
   type JsonObject,
   type Message,
-  type Part,
   type State,
   toArray,
   toolCallsOf,
@@ -25,6 +24,7 @@ import {
   reasoningItem,
   wireCallId,
 } from "./item.ts";
+import { piecesOf, resultsOf } from "./pieces.ts";
 
 /** The source of a turn's items: a closed turn, the open one, or the seed as turn 0. */
 export interface SaidTurn {
@@ -63,12 +63,7 @@ export const saidIn = (state: State, number: number): SaidTurn | null => {
 /** Returns the items of a turn in order: messages, reasoning, calls and their results. */
 export const itemsOfTurn = (turn: SaidTurn): readonly Item[] => {
   const { messages } = turn;
-  const results = new Map(
-    messages.flatMap((message) => {
-      const result = toolResultOf(message);
-      return result === undefined ? [] : [[result.callId, result] as const];
-    }),
-  );
+  const results = resultsOf(messages);
   let step = 0;
   const items: Item[] = [];
   for (const [index, message] of messages.entries()) {
@@ -108,24 +103,6 @@ export const outputItem = (threadId: string, callId: string, content: readonly C
   output: contentText(content),
   status: "completed",
 });
-
-/** Groups the text and reasoning of a reply. Neighbours of one kind are joined. */
-const piecesOf = (parts: readonly Part[]): readonly Piece[] => {
-  const pieces: { kind: Piece["kind"]; text: string }[] = [];
-  for (const part of parts) {
-    if (part.type !== "text" && part.type !== "reasoning" && part.type !== "refusal") continue;
-    const last = pieces.at(-1);
-    if (last?.kind === part.type) last.text += part.text;
-    else if (part.text !== "") pieces.push({ kind: part.type, text: part.text });
-  }
-  return pieces;
-};
-
-/** A run of parts of one kind in a reply. */
-export interface Piece {
-  readonly kind: "text" | "reasoning" | "refusal";
-  readonly text: string;
-}
 
 const callerToolsIn = (metadata: JsonObject | null): readonly string[] => {
   const names = metadata?.[callerToolsKey];

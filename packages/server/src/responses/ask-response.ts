@@ -5,16 +5,18 @@ import {
   type HostedThread,
   ThreadExistsError,
 } from "@colloquy/host";
-import { contentText, type MessageDraft, type SystemDraft } from "@colloquy/machine";
+import { type MessageDraft, type SystemDraft } from "@colloquy/machine";
 import { forkOf } from "@colloquy/machine/journal";
 import * as Either from "fp-ts/lib/Either.js";
 import { HttpError } from "../http/http-error.ts";
 import type { Call } from "../http/route.ts";
+import { textOfContent } from "../items/pieces.ts";
 import { continueTurn } from "./continued-turn.ts";
 import { legOfAsk, legOfQueued } from "./leg-of-ask.ts";
 import { readInput, type ResponseInput } from "./response-input.ts";
 import { modelParametersOf, type ResponseRequest } from "./response-request.ts";
-import { findLeg, type ReadableLeg, type ResponsesRoom, type ShowingRoom } from "./responses-room.ts";
+import type { ReadableLeg } from "./leg.ts";
+import { findLeg, type ResponsesRoom, type ShowingRoom } from "./responses-room.ts";
 import { type SeenThread, seenIn, type Target, targetOf, threadOfResent } from "./target.ts";
 import { isAskedBy, turnMetadata } from "./turn-echo.ts";
 
@@ -161,7 +163,13 @@ const askUnstored = async (asking: Asking, target: Target | null): Promise<Reada
     };
     const letGo = (): void => unstored.turns.forgetThread(thread.id);
     leg.ended.then(end, end);
-    return { ...leg, blocks: (from) => readOnce(leg.blocks(from) ?? [], letGo) };
+    return {
+      get facts() {
+        return leg.facts;
+      },
+      ended: leg.ended,
+      blocks: (from) => readOnce(leg.blocks(from) ?? [], letGo),
+    };
   } catch (thrown) {
     forget();
     throw thrown;
@@ -275,10 +283,8 @@ const changeOfSystem = ({ request, input }: Asking, seen: SeenThread | null): Sy
   return textOfSystem(wanted) === present ? undefined : wanted;
 };
 
-const textOfSystem = (system: SystemDraft): string => {
-  const content = typeof system === "string" ? system : system.content;
-  return typeof content === "string" ? content : contentText(content);
-};
+const textOfSystem = (system: SystemDraft): string =>
+  textOfContent(typeof system === "string" ? system : system.content);
 
 const ask = async (
   { request, input, askId, room }: Asking,

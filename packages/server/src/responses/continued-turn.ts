@@ -3,9 +3,10 @@ import { approvalsOf, callsToAnswer, type Entry } from "@colloquy/machine";
 import { HttpError } from "../http/http-error.ts";
 import type { Principal } from "../http/route.ts";
 import { callIdOf, placeOfItem, wireCallId } from "../items/item.ts";
-import { type TurnRecord, turnRecord } from "./leg-records.ts";
+import type { ReadableLeg } from "./leg.ts";
+import { type TurnRecord, turnRecord } from "./recorded-turn.ts";
 import type { ApprovalAnswer, ResponseInput } from "./response-input.ts";
-import { awaitedLeg, findLeg, type ReadableLeg, type ResponsesRoom, showTurn } from "./responses-room.ts";
+import { awaitedLeg, findLeg, type ResponsesRoom, showTurn } from "./responses-room.ts";
 
 /**
  * Answers the calls that a turn waits for, and returns the leg that continues it. If an answer is missing, nothing is
@@ -63,7 +64,7 @@ const answerTurn = async (
       code: "missing_tool_output",
     });
   for (const draft of input.said) await thread.append(draft);
-  const running = showTurn(room, thread, turn, record);
+  const running = showTurn(room, thread, record);
   const leg = awaitedLeg(room, running, asked + 1);
   // If an answer is refused, that error is thrown instead.
   leg.catch(() => {});
@@ -72,7 +73,7 @@ const answerTurn = async (
     const by = { by: principal.id, digest: request.digest };
     if (approve) await thread.approve(request.id, by);
     else await thread.deny(request.id, { ...by, ...(reason === null ? {} : { reason }) });
-    if (approve) running.goOnBehind(asked);
+    if (approve) running.continueAfter(asked);
   }
   return { leg: leg.then((found) => found ?? Promise.reject(waitsForNothing(input))) };
 };
@@ -101,13 +102,17 @@ const turnOf = (thread: HostedThread, { answers, approvals }: ResponseInput): nu
 };
 
 /** Returns the number of the newest leg that asked for one of the answered calls; null if there is none. */
-const legAsking = ({ legs }: TurnRecord, threadId: string, { answers, approvals }: ResponseInput): number | null => {
+const legAsking = (
+  { legs, output }: TurnRecord,
+  threadId: string,
+  { answers, approvals }: ResponseInput,
+): number | null => {
   const ids = new Set([
     ...answers.map(({ place }) => wireCallId(threadId, callIdOf(place))),
     ...approvals.map(({ place, number }) => `${callIdOf(place)} ${number}`),
   ]);
   const asking = legs.findLastIndex(({ facts }) =>
-    facts.items.some((item) => {
+    (facts.endedAt === null ? output.items : facts.items).some((item) => {
       const { call_id: callId } = item;
       if (typeof callId === "string") return ids.has(callId);
       const place = item.type === "mcp_approval_request" ? placeOfItem(item.id) : null;

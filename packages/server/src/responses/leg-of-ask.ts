@@ -1,10 +1,11 @@
-import type { AskHandle, AskPart, HostedThread } from "@colloquy/host";
+import type { AskHandle, HostedThread } from "@colloquy/host";
 import { saidIn } from "../items/turn-items.ts";
 import type { QueuedPlace } from "./response-id.ts";
 import type { LegFacts } from "./response-object.ts";
-import { awaitedLeg, findLeg, type ReadableLeg, recordedLeg, type ShowingRoom } from "./responses-room.ts";
-import { RunningTurn } from "./running-turn.ts";
+import { Leg, type ReadableLeg } from "./leg.ts";
+import { awaitedLeg, findLeg, type ShowingRoom } from "./responses-room.ts";
 import { echoIn, echoOfQueued } from "./turn-echo.ts";
+import { TurnOutput } from "./turn-output.ts";
 
 /**
  * Returns the first leg of an ask's turn as soon as the turn has started or the ask is known to be queued. @throws the
@@ -16,11 +17,8 @@ export const legOfAsk = async (
   handle: AskHandle,
   askId: string,
 ): Promise<ReadableLeg> => {
-  const parts: AsyncIterator<AskPart, unknown> = handle[Symbol.asyncIterator]();
-  const news = await newsIn(parts);
-  return news === "queued"
-    ? legOfQueued(room, thread, askId, handle, parts)
-    : begunLeg(room, thread, handle, askId, parts, news);
+  const news = await newsIn(handle);
+  return news === "queued" ? legOfQueued(room, thread, askId, handle) : begunLeg(room, thread, handle, askId, news);
 };
 
 /** Returns the leg of an ask that was queued when last looked at. Its handle yields no part until the turn starts. */
@@ -29,21 +27,20 @@ export const legOfQueued = async (
   thread: HostedThread,
   askId: string,
   handle: AskHandle = thread.rejoin(askId),
-  parts: AsyncIterator<AskPart, unknown> = handle[Symbol.asyncIterator](),
 ): Promise<ReadableLeg> => {
   const place = { threadId: thread.id, askId };
   const queued = await queuedFacts(thread, place);
-  if (queued !== null && queued.endedAt !== null) return recordedLeg({ facts: queued, events: [] });
+  if (queued !== null && queued.endedAt !== null) return withdrawnLeg(queued);
   const begun = (async () => {
     try {
-      let later = await newsIn(parts);
-      while (later === "queued") later = await newsIn(parts);
-      return await begunLeg(room, thread, handle, askId, parts, later);
+      let later = await newsIn(handle);
+      while (later === "queued") later = await newsIn(handle);
+      return await begunLeg(room, thread, handle, askId, later);
     } catch (thrown) {
       // The ask was withdrawn. That is an ordinary end.
       const facts = await queuedFacts(thread, place);
       if (facts === null || facts.endedAt === null) throw thrown;
-      return recordedLeg({ facts: { ...facts, echo: queued?.echo ?? facts.echo }, events: [] });
+      return withdrawnLeg({ ...facts, echo: queued?.echo ?? facts.echo });
     }
   })();
   return queued === null ? begun : queuedLeg(queued, begun);
@@ -60,6 +57,12 @@ export const queuedFacts = async (thread: HostedThread, place: QueuedPlace): Pro
   return { place, echo, createdAt: record.askedAt, endedAt, outcome, items: [], usage: null };
 };
 
+const withdrawnLeg = (facts: LegFacts): ReadableLeg => {
+  const leg = new Leg(facts);
+  leg.seal(facts);
+  return leg;
+};
+
 const queuedLeg = (queued: LegFacts, begun: Promise<ReadableLeg>): ReadableLeg => {
   let leg: ReadableLeg | null = null;
   const ended = begun.then((found) => {
@@ -68,7 +71,9 @@ const queuedLeg = (queued: LegFacts, begun: Promise<ReadableLeg>): ReadableLeg =
   });
   ended.catch(() => {});
   return {
-    facts: () => leg?.facts() ?? queued,
+    get facts() {
+      return leg?.facts ?? queued;
+    },
     ended,
     // No client has read an event of it yet.
     blocks: (from) => (from === 0 ? blocksOf(begun) : null),
@@ -87,16 +92,16 @@ interface News {
   readonly isBeginning: boolean;
 }
 
-/** Returns the next news; null if the parts have ended. */
-const newsIn = async (parts: AsyncIterator<AskPart, unknown>): Promise<News | "queued" | null> => {
-  for (;;) {
-    const { value: part, done } = await parts.next();
-    if (done === true || part.type === "turn.ended") return null;
+/** Returns the next news; null if the turn or the parts have ended. */
+const newsIn = async (handle: AskHandle): Promise<News | "queued" | null> => {
+  for await (const part of handle) {
+    if (part.type === "turn.ended") return null;
     if (part.type === "signal" && part.signal.type === "ask.queued") return "queued";
     // Parts that are dropped, or made from the journal, may begin later.
     if ("turn" in part && part.type !== "thread.forked")
       return { turn: part.turn, isBeginning: part.type === "turn.started" };
   }
+  return null;
 };
 
 const begunLeg = async (
@@ -104,13 +109,12 @@ const begunLeg = async (
   asked: HostedThread,
   handle: AskHandle,
   askId: string,
-  parts: AsyncIterator<AskPart, unknown>,
   news: News | null,
 ): Promise<ReadableLeg> => {
   const thread = handle.threadId === asked.id ? asked : room.host.thread(handle.threadId);
   const record = await thread.asked(askId);
   const turn = news?.turn ?? record?.turn ?? null;
-  // The handle's error says why there is no turn.
+  // The handle's error says why the turn is missing.
   if (turn === null) throw await handle.then(() => new Error("an ask ended without a turn"));
   const place = { threadId: thread.id, turn, leg: 1 };
   const isShown = room.turns.of(thread.id, turn) !== undefined;
@@ -122,10 +126,9 @@ const begunLeg = async (
   }));
   const { echo = {}, callerTools = [] } = seen ?? {};
   const startedAt = record?.startedAt ?? room.turns.now();
-  const shown = { thread, number: turn, askId, callerTools: new Set(callerTools), startedAt, echo };
-  const running = new RunningTurn(shown, room.turns);
-  room.turns.add(running);
-  running.follow({ [Symbol.asyncIterator]: () => parts }, handle);
+  const output = new TurnOutput({ threadId: thread.id, turn, startedAt, callerTools: new Set(callerTools), echo });
+  const running = room.turns.add(thread, askId, output);
+  running.follow(handle);
   const leg = await awaitedLeg(room, running, 1);
   if (leg === null) throw new Error(`turn ${turn} of thread "${thread.id}" is gone`);
   return leg;

@@ -9,12 +9,10 @@ import {
   outputText,
   reasoningItem,
 } from "../items/item.ts";
-import type { Piece } from "../items/turn-items.ts";
+import type { Piece } from "../items/pieces.ts";
 
 /** An event of a response's stream, without its number. */
-export interface LegEvent extends JsonObject {
-  readonly type: string;
-}
+export type LegEvent = JsonObject & { readonly type: string };
 
 interface ToolCall {
   readonly callId: string;

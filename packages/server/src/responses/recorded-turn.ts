@@ -2,57 +2,69 @@ import {
   type Content,
   type Entry,
   type Json,
+  noUsage,
   type ReplyDraft,
-  type ReportedUsage,
-  toolResultOf,
+  type State,
   type ToolResultPart,
-  type TurnStatus,
+  turnNumbered,
+  usageMonoid,
+  usageOfCall,
 } from "@colloquy/machine";
 import { callIdAt, placeIn, turnOfEffect } from "@colloquy/machine/hosting";
-import type { SaidTurn } from "../items/turn-items.ts";
-import type { TurnPart } from "./turn-output.ts";
+import { resultsOf } from "../items/pieces.ts";
+import { type SaidTurn, saidIn } from "../items/turn-items.ts";
+import type { Leg } from "./leg.ts";
+import { echoIn } from "./turn-echo.ts";
+import { TurnOutput, type TurnPart } from "./turn-output.ts";
 
-/** The content of one entry that concerns a turn: its parts, its time, and the usage of a model call. */
-export interface Recorded {
-  /** Milliseconds since the epoch. */
-  readonly at: number;
-  readonly parts: readonly TurnPart[];
-  readonly usage: ReportedUsage | null;
+/** A turn as restored from the journal. */
+export interface TurnRecord {
+  readonly legs: readonly Leg[];
+  /** The output after the newest entry, which a live reader continues. */
+  readonly output: TurnOutput;
+  /** The id of one of its asks. */
+  readonly askId: string;
 }
 
 /**
- * Reads a turn from its journal, entry by entry, as parts without deltas. They produce the same legs as the live parts.
- * A host's own replay knows neither approvals nor the legs between them.
- *
- * @param said the turn as the state has it, with later redactions.
- * @param ended when and how it ended; null while it is open.
+ * Restores the legs of a turn from its journal, in order; returns null if the turn does not exist. Every process
+ * restores the same legs. A host's own replay knows neither approvals nor the legs between them.
  */
-export function* recordedTurn(
-  entries: readonly Entry[],
-  said: SaidTurn,
-  ended: { readonly at: number; readonly status: Exclude<TurnStatus, "open"> } | null,
-): Generator<Recorded, undefined> {
+export const turnRecord = (entries: readonly Entry[], state: State, number: number): TurnRecord | null => {
+  // As the state has it, with later redactions.
+  const said = saidIn(state, number);
+  if (said === null || number === 0) return null;
+  const { threadId, open, seq } = state.context;
+  const closed = open?.number === number ? undefined : turnNumbered(state, number);
+  const { startedAt = 0, asks = [] } = closed ?? open ?? {};
+  const legs: Leg[] = [];
+  const { callerTools } = said;
+  const output = new TurnOutput({ threadId, turn: number, startedAt, callerTools, echo: echoIn(state, number) });
+  output.watch({ begun: (leg) => legs.push(leg), ended: () => {} });
   const reader = new TurnReader(said);
-  const first = entries.findIndex(({ event }) => "effectId" in event && turnOfEffect(event.effectId) === said.number);
-  for (const entry of first < 0 ? [] : entries.slice(first)) {
+  let usage = noUsage;
+  const first = entries.findIndex(({ event }) => "effectId" in event && turnOfEffect(event.effectId) === number);
+  // The journal was read after the state, so it may be newer.
+  for (const entry of first < 0 ? [] : entries.slice(first, seq + 1)) {
     const { event } = entry;
-    if (ended !== null && "effectId" in event && (turnOfEffect(event.effectId) ?? 0) > said.number) break;
-    const parts = [...reader.partsOf(entry)];
-    if (parts.length > 0 || "usage" in event)
-      yield { at: event.at, parts, usage: "usage" in event ? (event.usage ?? null) : null };
+    if (closed !== undefined && "effectId" in event && (turnOfEffect(event.effectId) ?? 0) > number) break;
+    if ("usage" in event) usage = usageMonoid.concat(usage, usageOfCall(event.usage ?? null, null));
+    for (const part of reader.partsOf(entry)) output.apply(part, { at: event.at, usage, outcome: null });
   }
-  if (ended !== null) {
-    const end: TurnPart = { type: "turn.ended", turn: said.number, status: ended.status };
-    yield { at: ended.at, parts: [...reader.partial(), end], usage: null };
+  if (closed !== undefined) {
+    const { endedAt: at, outcome } = closed;
+    const end = { type: "turn.ended", turn: number, status: outcome.status } as const;
+    for (const part of [...reader.partial(), end]) output.apply(part, { at, usage, outcome });
   }
-  return undefined;
-}
+  return { legs, output, askId: asks[0]?.askId ?? "" };
+};
 
 interface EffectPlace {
   readonly step: number;
   readonly callId: string;
 }
 
+/** Reads the entries of a turn as parts without deltas, which produce the same legs as the live parts. */
 class TurnReader {
   readonly #said: SaidTurn;
   readonly #results: ReadonlyMap<string, ToolResultPart>;
@@ -63,12 +75,7 @@ class TurnReader {
 
   constructor(said: SaidTurn) {
     this.#said = said;
-    this.#results = new Map(
-      said.messages.flatMap((message) => {
-        const result = toolResultOf(message);
-        return result === undefined ? [] : [[result.callId, result] as const];
-      }),
-    );
+    this.#results = resultsOf(said.messages);
   }
 
   *partsOf(entry: Entry): Generator<TurnPart> {

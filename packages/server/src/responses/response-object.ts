@@ -1,4 +1,4 @@
-import type { JsonObject, ReportedUsage, TurnOutcome, Usage } from "@colloquy/machine";
+import type { JsonObject, TurnOutcome, Usage } from "@colloquy/machine";
 import { isJsonObject, type Item } from "../items/item.ts";
 import { type LegPlace, type QueuedPlace, responseId } from "./response-id.ts";
 
@@ -15,65 +15,21 @@ export interface LegFacts {
   /** The outcome of the turn if this leg ended it; null if the leg waits for the caller or is running. */
   readonly outcome: TurnOutcome | null;
   readonly items: readonly Item[];
-  readonly usage: TokenFigures | null;
+  readonly usage: JsonObject | null;
 }
 
-export interface TokenFigures {
-  /** The number of reported figures. If it is 0, the usage is unknown. */
-  readonly reports: number;
-  readonly input: number;
-  readonly cached: number;
-  readonly output: number;
-  readonly reasoning: number;
-  readonly total: number;
-}
-
-/** Converts a usage; returns null if no call reported any figure. */
-export const figuresOf = ({
-  inputTokens,
-  outputTokens,
-  totalTokens,
-  cacheReadTokens,
-  reasoningTokens,
-}: Usage): TokenFigures | null => {
-  const reports = inputTokens.reported + outputTokens.reported;
-  if (reports === 0) return null;
-  const [input, cached, output] = [inputTokens.sum, cacheReadTokens.sum, outputTokens.sum];
-  return { reports, input, cached, output, reasoning: reasoningTokens.sum, total: totalTokens.sum };
+/** Returns the usage of a leg from that of its turn before it and at its end; null if no call reported a figure. */
+export const usageBetween = (before: Usage, now: Usage): JsonObject | null => {
+  const since = (of: (usage: Usage) => number): number => of(now) - of(before);
+  if (since(({ inputTokens, outputTokens }) => inputTokens.reported + outputTokens.reported) <= 0) return null;
+  return {
+    input_tokens: since(({ inputTokens }) => inputTokens.sum),
+    input_tokens_details: { cached_tokens: since(({ cacheReadTokens }) => cacheReadTokens.sum) },
+    output_tokens: since(({ outputTokens }) => outputTokens.sum),
+    output_tokens_details: { reasoning_tokens: since(({ reasoningTokens }) => reasoningTokens.sum) },
+    total_tokens: since(({ totalTokens }) => totalTokens.sum),
+  };
 };
-
-/** Converts the figures of one report; returns null if it has none. */
-export const figuresOfReport = (report: ReportedUsage): TokenFigures | null => {
-  const {
-    inputTokens,
-    outputTokens,
-    totalTokens,
-    cacheReadTokens: cached = 0,
-    reasoningTokens: reasoning = 0,
-  } = report;
-  const reports = Number(inputTokens !== undefined) + Number(outputTokens !== undefined);
-  const [input, output] = [inputTokens ?? 0, outputTokens ?? 0];
-  return reports === 0 ? null : { reports, input, cached, output, reasoning, total: totalTokens ?? input + output };
-};
-
-/** Adds the figures of two spans. */
-export const figuresSum = (one: TokenFigures | null, other: TokenFigures | null): TokenFigures | null =>
-  one === null || other === null ? (one ?? other) : combined(one, other, 1);
-
-/** Subtracts an earlier total of the same turn. */
-export const figuresSince = (now: TokenFigures | null, before: TokenFigures | null): TokenFigures | null => {
-  const since = now === null || before === null ? now : combined(now, before, -1);
-  return since?.reports === 0 ? null : since;
-};
-
-const combined = (one: TokenFigures, other: TokenFigures, sign: 1 | -1): TokenFigures => ({
-  reports: one.reports + sign * other.reports,
-  input: one.input + sign * other.input,
-  cached: one.cached + sign * other.cached,
-  output: one.output + sign * other.output,
-  reasoning: one.reasoning + sign * other.reasoning,
-  total: one.total + sign * other.total,
-});
 
 export const statusOf = ({ place, endedAt, outcome }: LegFacts): ResponseStatus => {
   if (endedAt === null) return "turn" in place ? "in_progress" : "queued";
@@ -109,7 +65,7 @@ export const responseObject = (facts: LegFacts): JsonObject => {
         ? responseId({ ...place, leg: place.leg - 1 })
         : (echo["previous_response_id"] ?? null),
     output: items,
-    usage: usage === null ? null : wireUsage(usage),
+    usage,
     metadata: metadata ?? {},
     tools: Array.isArray(tools) ? tools.map(wireTool) : [],
     reasoning: { effort: null, summary: null, ...(isJsonObject(reasoning) ? reasoning : {}) },
@@ -159,14 +115,6 @@ const incompleteReason = (outcome: TurnOutcome): string => {
   if ("failure" in outcome) return "content_filter";
   return "limit" in outcome && outcome.limit.limit !== "tokens" ? `max_${outcome.limit.limit}` : "max_output_tokens";
 };
-
-const wireUsage = ({ input, cached, output, reasoning, total }: TokenFigures): JsonObject => ({
-  input_tokens: input,
-  input_tokens_details: { cached_tokens: cached },
-  output_tokens: output,
-  output_tokens_details: { reasoning_tokens: reasoning },
-  total_tokens: total,
-});
 
 const wireText = ({ format = { type: "text" }, ...text }: JsonObject): JsonObject => {
   const isSchema = isJsonObject(format) && format["type"] === "json_schema";

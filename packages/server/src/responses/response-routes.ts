@@ -13,13 +13,8 @@ import { legOfQueued, queuedFacts } from "./leg-of-ask.ts";
 import { type LegPlace, placeOfResponse, type QueuedPlace } from "./response-id.ts";
 import { responseObject } from "./response-object.ts";
 import { responseRequest } from "./response-request.ts";
-import {
-  findLeg,
-  type ReadableLeg,
-  type ResponsesOptions,
-  type ResponsesRoom,
-  responsesRoom,
-} from "./responses-room.ts";
+import type { ReadableLeg } from "./leg.ts";
+import { findLeg, type ResponsesOptions, type ResponsesRoom, responsesRoom } from "./responses-room.ts";
 import { turnPlaceOf } from "./target.ts";
 
 /** Returns the routes of the Responses API for a host's threads. */
@@ -80,12 +75,12 @@ const create = async (room: ResponsesRoom, call: Call): Promise<Response> => {
   const leg = await askResponse(room, call, request);
   if (stream !== null) return eventStream(stream, leg.blocks(0) ?? none());
   if (request.background !== true) await leg.ended;
-  return Response.json(responseObject(leg.facts()));
+  return Response.json(responseObject(leg.facts));
 };
 
 const read = async (room: ResponsesRoom, call: Call, place: LegPlace): Promise<Response> => {
   const leg = await foundLeg(room, place);
-  return call.query(readQuery).stream === "true" ? streamOf(call, leg) : Response.json(responseObject(leg.facts()));
+  return call.query(readQuery).stream === "true" ? streamOf(call, leg) : Response.json(responseObject(leg.facts));
 };
 
 /**
@@ -98,7 +93,7 @@ const streamOf = (call: Call, leg: ReadableLeg): Response => {
   if (blocks === null)
     throw new HttpError(
       400,
-      leg.facts().endedAt === null
+      leg.facts.endedAt === null
         ? "these events of the response are not kept here; leave out starting_after, or read it whole when it has ended"
         : "the numbers of this response's events are not kept here; leave out starting_after to have it whole",
       {
@@ -136,7 +131,7 @@ const inputItems = async (room: ResponsesRoom, call: Call, place: LegPlace): Pro
 /** Returns the input of a later leg: the outputs of the previous leg's calls. */
 const answersTo = async (room: ResponsesRoom, place: LegPlace): Promise<readonly JsonObject[]> => {
   const before = await foundLeg(room, { ...place, leg: place.leg - 1 });
-  const calls = new Set(before.facts().items.map((item) => item["call_id"]));
+  const calls = new Set(before.facts.items.map((item) => item["call_id"]));
   const state = await room.host.thread(place.threadId).state();
   const said = state === null ? null : saidIn(state, place.turn);
   return (said?.messages ?? []).flatMap(({ parts }) =>
@@ -150,13 +145,13 @@ const answersTo = async (room: ResponsesRoom, place: LegPlace): Promise<readonly
 
 const cancel = async (room: ResponsesRoom, _: Call, place: LegPlace): Promise<Response> => {
   const leg = await foundLeg(room, place);
-  if (leg.facts().endedAt !== null) return Response.json(responseObject(leg.facts()));
+  if (leg.facts.endedAt !== null) return Response.json(responseObject(leg.facts));
   const thread = room.host.thread(place.threadId);
   const asks = await thread.look(({ context: { open } }) => (open?.number === place.turn ? open.asks : []));
   // Cancel by ask id, since another turn may be open by then.
   for (const { askId } of asks ?? []) await cancelAsk(thread, askId);
   await leg.ended;
-  return Response.json(responseObject(leg.facts()));
+  return Response.json(responseObject(leg.facts));
 };
 
 /** Cancels an ask. An ask that has ended or is missing counts as cancelled. */
@@ -182,7 +177,7 @@ const answerQueued = async (room: ResponsesRoom, call: Call, place: QueuedPlace)
 
 const remove = async (room: ResponsesRoom, call: Call, place: LegPlace): Promise<Response> => {
   const leg = await foundLeg(room, place);
-  if (leg.facts().endedAt === null)
+  if (leg.facts.endedAt === null)
     throw new HttpError(400, "the response is still in progress; cancel it first", { code: "response_in_progress" });
   await room.host.thread(place.threadId).redact({ turn: place.turn });
   room.turns.forgetTurn(place.threadId, place.turn);

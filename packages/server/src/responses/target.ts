@@ -1,5 +1,6 @@
 import type { HostedThread } from "@colloquy/host";
 import { type State, textOf, toolCallsOf } from "@colloquy/machine";
+import { waitsOutside } from "@colloquy/machine/hosting";
 import { HttpError } from "../http/http-error.ts";
 import type { Call } from "../http/route.ts";
 import { mayReach } from "../http/access.ts";
@@ -133,7 +134,7 @@ export const seenIn = (state: State): SeenThread => {
   return {
     head: conversation.head,
     turns: conversation.turns.length,
-    open: open === null ? null : { number: open.number, isAwaited: isAwaited(state) },
+    open: open === null ? null : { number: open.number, isAwaited: waitsOutside(state) },
     system: conversation.system === null ? null : textOf(conversation.system),
     instructions: typeof instructions === "string" ? instructions : null,
   };
@@ -148,10 +149,3 @@ const hasTurn = async (
   if (!isThere || place.leg === undefined || place.leg === 1) return isThere;
   return (await findLeg(room, { ...place, leg: place.leg })) !== null;
 };
-
-/** Checks whether the open turn waits only for outside answers. */
-const isAwaited = ({ context: { open } }: State): boolean =>
-  open?.stage.type === "running" &&
-  open.stage.calls.every(
-    ({ by, approval, result }) => result !== null || by === "caller" || approval?.status === "requested",
-  );

@@ -1,8 +1,10 @@
 import type { AskPart } from "@colloquy/host";
-import { type Content, contentText, type RequestApproval } from "@colloquy/machine";
+import { type JsonObject, noUsage, type RequestApproval, type TurnOutcome, type Usage } from "@colloquy/machine";
 import type { Item, ItemPlace } from "../items/item.ts";
-import type { Piece } from "../items/turn-items.ts";
-import { type LegEvent, LegWriter } from "./leg-writer.ts";
+import { type Piece, textOfContent } from "../items/pieces.ts";
+import { Leg } from "./leg.ts";
+import { LegWriter } from "./leg-writer.ts";
+import { usageBetween } from "./response-object.ts";
 
 /** A part of a turn, reduced to what is read here, so that a journal can supply it as well as a host. */
 export type TurnPart =
@@ -16,24 +18,44 @@ export type TurnPart =
       readonly request: Pick<RequestApproval, "id" | "callId" | "position" | "name" | "arguments">;
     };
 
-export interface LegSink {
-  begun(leg: number): void;
-  event(leg: number, event: LegEvent): void;
-  /** `waiting`: an outside answer is needed. Otherwise the turn ended. */
-  ended(leg: number, because: "waiting" | "turn"): void;
+/** The facts of a turn that its responses repeat. */
+export interface TurnFacts {
+  readonly threadId: string;
+  readonly turn: number;
+  readonly startedAt: number;
+  /** The names of the caller's tools. */
+  readonly callerTools: ReadonlySet<string>;
+  readonly echo: JsonObject;
+}
+
+/** The facts of a turn when a part of it was shown. Only a leg that ends there needs the usage and the outcome. */
+export interface Moment {
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+  /** The usage of the turn up to here. */
+  readonly usage: Usage;
+  /** Null if the turn continues. */
+  readonly outcome: TurnOutcome | null;
+}
+
+/** A reader of legs that start and end, each with its number. */
+export interface LegWatcher {
+  begun(leg: Leg, number: number): void;
+  ended(number: number): void;
 }
 
 /**
- * Divides the parts of a turn into legs, and each leg into its items and events. It reads nothing but the parts, so
- * live parts and journalled parts produce the same legs.
+ * Divides the parts of a turn into legs, and each leg into its items and events. It reads nothing but the parts and
+ * their moments, so live parts and journalled parts produce the same legs.
  */
 export class TurnOutput {
-  readonly #place: { readonly threadId: string; readonly turn: number };
-  readonly #callerTools: ReadonlySet<string>;
-  readonly #sink: LegSink;
-  #leg = 0;
-  #writer: LegWriter | null = null;
-  #written: LegWriter | null = null;
+  readonly turn: TurnFacts;
+  #watcher: LegWatcher | null = null;
+  #moment: Moment;
+  /** The usage before the running leg. */
+  #usedBefore: Usage = noUsage;
+  #leg: { readonly number: number; readonly leg: Leg; readonly writer: LegWriter };
+  #isUnderWay = true;
   #step = 0;
   #attempt = 1;
   /** The numbers of messages and reasoning items in this step, used in their ids. */
@@ -42,38 +64,41 @@ export class TurnOutput {
   /** Whether this leg requested an outside answer. */
   #asked = false;
 
-  constructor(
-    place: { readonly threadId: string; readonly turn: number },
-    callerTools: ReadonlySet<string>,
-    sink: LegSink,
-  ) {
-    this.#place = place;
-    this.#callerTools = callerTools;
-    this.#sink = sink;
+  constructor(turn: TurnFacts) {
+    this.turn = turn;
+    this.#moment = { at: turn.startedAt, usage: noUsage, outcome: null };
     // A started turn has a leg, even if the model writes nothing for long.
-    this.#begun();
+    this.#leg = this.#legNumbered(1);
+  }
+
+  /** Reports legs from here on, the running one first. */
+  watch(watcher: LegWatcher): void {
+    this.#watcher = watcher;
+    if (this.#isUnderWay) watcher.begun(this.#leg.leg, this.#leg.number);
   }
 
   /** The items of the running leg, or of the last one. */
   get items(): readonly Item[] {
-    return (this.#writer ?? this.#written)?.items ?? [];
+    return this.#leg.writer.items;
   }
 
   /** The number of the running leg, or of the last one. */
   get leg(): number {
-    return this.#leg;
+    return this.#leg.number;
   }
 
-  get isUnderWay(): boolean {
-    return this.#writer !== null;
+  /** The running leg; null if an outside answer is needed, or the turn ended. */
+  get running(): Leg | null {
+    return this.#isUnderWay ? this.#leg.leg : null;
   }
 
   /** The newest step whose reply is complete; 0 if there is none. Its parts may come again and change nothing. */
   get knownThrough(): number {
-    return this.#calls.size > 0 || this.#writer === null ? this.#step : Math.max(this.#step - 1, 0);
+    return this.#calls.size > 0 || !this.#isUnderWay ? this.#step : Math.max(this.#step - 1, 0);
   }
 
-  apply(part: TurnPart): void {
+  apply(part: TurnPart, moment: Moment): void {
+    this.#moment = moment;
     switch (part.type) {
       case "step.started":
         this.#beginStep(part.step);
@@ -89,11 +114,11 @@ export class TurnOutput {
         return;
       case "toolCall.delta":
         this.#attend(part.attempt);
-        if (this.#callerTools.has(part.name)) this.#begun().writeCall(this.#at(part), part);
+        if (this.turn.callerTools.has(part.name)) this.#begun().writeCall(this.#at(part), part);
         return;
       case "toolCall":
         this.#calls.set(part.callId, { name: part.name, arguments: part.arguments, is: "open", approvals: 0 });
-        if (this.#callerTools.has(part.name)) this.#begun().closeCall(this.#at(part), part);
+        if (this.turn.callerTools.has(part.name)) this.#begun().closeCall(this.#at(part), part);
         return;
       case "toolResult":
         this.#result(part);
@@ -117,7 +142,7 @@ export class TurnOutput {
         this.#void(part.step);
         return;
       case "turn.ended":
-        this.#endTurn(part.status === "completed" ? "completed" : "incomplete");
+        if (this.#isUnderWay) this.#end(part.status === "completed" ? "completed" : "incomplete");
         return;
       // A step that broke off ends too. The next part shows whether its text is complete.
       case "step.ended":
@@ -133,7 +158,7 @@ export class TurnOutput {
   #beginStep(step: number): void {
     this.#begun();
     if (step === this.#step) return;
-    this.#writer?.closePiece("completed");
+    this.#leg.writer.closePiece("completed");
     this.#step = step;
     this.#attempt = 1;
     this.#pieces = { msg: 0, rs: 0 };
@@ -144,7 +169,7 @@ export class TurnOutput {
     this.#attend(attempt);
     if (text === "") return;
     const counted = kind === "reasoning" ? "rs" : "msg";
-    this.#begun().write(kind, text, () => ({ ...this.#place, step: this.#step, index: this.#pieces[counted]++ }));
+    this.#begun().write(kind, text, () => this.#at({ step: this.#step, position: this.#pieces[counted]++ }));
   }
 
   /** Voids the step when a later attempt starts. */
@@ -158,9 +183,9 @@ export class TurnOutput {
     if (call === undefined || call.is === "resolved") return;
     call.is = "resolved";
     // A call that was settled by a later ask was not answered.
-    if (this.#writer === null && part.outcome === "interrupted") return;
+    if (!this.#isUnderWay && part.outcome === "interrupted") return;
     const writer = this.#begun();
-    if (this.#callerTools.has(part.name)) return;
+    if (this.turn.callerTools.has(part.name)) return;
     const result = { text: textOfContent(part.content), failed: part.outcome !== "completed" };
     const { callId, name } = part;
     writer.addResult(this.#at(part), { callId, name, arguments: call.arguments }, result);
@@ -173,7 +198,7 @@ export class TurnOutput {
     if (call === undefined || call.is === "resolved" || number <= call.approvals) return;
     call.approvals = number;
     const asked = { name, arguments: JSON.stringify(approved), number };
-    this.#begun().addApproval({ ...this.#place, step, index: position }, asked);
+    this.#begun().addApproval(this.#at({ step, position }), asked);
     this.#wait(call);
   }
 
@@ -184,7 +209,7 @@ export class TurnOutput {
 
   #wait(call: RoundCall): void {
     call.is = "waiting";
-    if (this.#writer !== null) this.#asked = true;
+    if (this.#isUnderWay) this.#asked = true;
     this.#endIfAllWait();
   }
 
@@ -194,37 +219,44 @@ export class TurnOutput {
    */
   #endIfAllWait(): void {
     if (!this.#asked || [...this.#calls.values()].some(({ is }) => is === "open")) return;
-    if ([...this.#calls.values()].some(({ is }) => is === "waiting")) this.#end("completed", "waiting");
+    if ([...this.#calls.values()].some(({ is }) => is === "waiting")) this.#end("completed");
   }
 
-  #endTurn(status: "completed" | "incomplete"): void {
-    if (this.#writer !== null) this.#end(status, "turn");
-  }
-
-  #end(status: "completed" | "incomplete", because: "waiting" | "turn"): void {
-    this.#writer?.close(status);
-    this.#written = this.#writer;
-    this.#writer = null;
+  #end(status: "completed" | "incomplete"): void {
+    const { number, leg, writer } = this.#leg;
+    const { at, usage, outcome } = this.#moment;
+    writer.close(status);
+    leg.seal({ endedAt: at, outcome, items: writer.items, usage: usageBetween(this.#usedBefore, usage) });
+    this.#isUnderWay = false;
     this.#asked = false;
-    this.#sink.ended(this.#leg, because);
+    this.#usedBefore = usage;
+    this.#watcher?.ended(number);
   }
 
   #void(step: number): void {
-    this.#writer?.voidFrom(step);
+    if (this.#isUnderWay) this.#leg.writer.voidFrom(step);
     this.#step = Math.min(this.#step, step);
     this.#pieces = { msg: 0, rs: 0 };
   }
 
+  /** Returns the writer of the running leg, which starts if none is running. */
   #begun(): LegWriter {
-    if (this.#writer !== null) return this.#writer;
-    const leg = ++this.#leg;
-    this.#writer = new LegWriter((event) => this.#sink.event(leg, event));
-    this.#sink.begun(leg);
-    return this.#writer;
+    if (this.#isUnderWay) return this.#leg.writer;
+    this.#leg = this.#legNumbered(this.#leg.number + 1);
+    this.#isUnderWay = true;
+    this.#watcher?.begun(this.#leg.leg, this.#leg.number);
+    return this.#leg.writer;
+  }
+
+  #legNumbered(number: number) {
+    const { threadId, turn, echo } = this.turn;
+    const leg = new Leg({ place: { threadId, turn, leg: number }, echo, createdAt: this.#moment.at });
+    return { number, leg, writer: new LegWriter((event) => leg.log.add(event)) };
   }
 
   #at({ step, position }: { readonly step: number; readonly position: number }): ItemPlace {
-    return { ...this.#place, step, index: position };
+    const { threadId, turn } = this.turn;
+    return { threadId, turn, step, index: position };
   }
 }
 
@@ -237,8 +269,3 @@ interface RoundCall {
   /** The number of approval requests for this call. */
   approvals: number;
 }
-
-const textOfContent = (content: Content | null): string => {
-  if (content === null) return "";
-  return typeof content === "string" ? content : contentText(content);
-};

@@ -62,7 +62,7 @@ export const askOfPage = async (
     return {
       ask: thread.rejoin(found.askId),
       differs: differs ?? seen?.ahead ?? null,
-      isCut: isCut(request, place, seen?.parent),
+      isCut: isCut(place, seen?.parent),
       isQueued: found.record.status === "queued",
     };
   }
@@ -81,7 +81,7 @@ export const askOfPage = async (
   const isAtEnd = head === null || after === null || (head.isBusy && after === head.last);
   const waits = overlapOf(host.machine) === null ? { overlap: "queue" as const } : {};
   const ask = thread.ask(messages.map(draftOf), { askId: found.askId, tools, ...(isAtEnd ? waits : { from: after }) });
-  return { ask, differs, isCut: isCut(request, place, after ?? head?.last), isQueued: false };
+  return { ask, differs, isCut: isCut(place, after ?? head?.last), isQueued: false };
 };
 
 /**
@@ -132,12 +132,9 @@ const awaitsUser = (state: State): boolean => approvalsOf(state).length + callsT
 
 const userContinued = "the user continued with another message";
 
-/**
- * Checks whether the page omits older turns. A page that posts one message may show no other, and a page without a
- * place shows nothing of the thread.
- */
-const isCut = ({ messages }: ChatRequest, place: PagePlace, parent: number | undefined): boolean =>
-  (messages.length === 1 || place.parent === null) && parent !== undefined && parent > 0;
+/** Checks whether the page omits older turns. */
+const isCut = (place: PagePlace, parent: number | undefined): boolean =>
+  place.isCut && parent !== undefined && parent > 0;
 
 /** Finds the place of the page's last message. Creates the thread if it does not exist yet. */
 const findPlace = async (host: PageHost, thread: HostedThread, request: ChatRequest): Promise<PagePlace> => {
@@ -149,7 +146,7 @@ const findPlace = async (host: PageHost, thread: HostedThread, request: ChatRequ
   const now = await thread.look((state) => placeInThread(state, messages, isReplacement));
   if (now !== null) return placeOrThrow(now);
   const unanswered = messages.slice(0, -1).filter(({ role }) => role === "user");
-  return { parent: null, answered: null, unanswered, differs: null };
+  return { parent: null, answered: null, isCut: true, unanswered, differs: null };
 };
 
 const placeOrThrow = (place: ReturnType<typeof placeInThread>): PagePlace => {

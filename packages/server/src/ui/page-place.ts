@@ -12,6 +12,8 @@ export interface PagePlace {
   readonly parent: number | null;
   /** The turn on the path that answers it now; null if there is none. */
   readonly answered: number | null;
+  /** Whether the page may show nothing of the turns before its first message. */
+  readonly isCut: boolean;
   /** Users' messages right before it that no turn has answered for this page. They are asked together with it. */
   readonly unanswered: readonly SentMessage[];
   /** A harmless difference between the page and the thread; null if there is none. */
@@ -40,24 +42,30 @@ export const placeInThread = (
   if (last === undefined) return { problem: "there are none" };
   if (earlier.length === 0) {
     const before = isReplacement ? turnOfUiMessage(state, last.id) : null;
-    return { parent: before?.parent ?? null, answered: before?.turn ?? null, unanswered: [], differs: null };
+    const answered = before?.turn ?? null;
+    return { parent: before?.parent ?? null, answered, isCut: true, unanswered: [], differs: null };
   }
   const newest = earlier.findLastIndex(({ role, id }) => role === "assistant" && turnIn(id) !== null);
   const anchor = turnIn(earlier[newest]?.id ?? "") ?? 0;
-  const behind = onPath(state, anchor, earlier.slice(newest + 1), anchor === 0);
+  const left = earlier.slice(newest + 1);
+  const fromStart = onPath(state, anchor, left, anchor === 0);
+  // A page that shows nothing of the thread's start may begin at a later turn, or show nothing of the thread at all.
+  const isCut = newest < 0 && !("problem" in fromStart) && isNowhere(fromStart);
+  const begun = isCut ? turnOfUiMessage(state, left[0]?.id ?? "") : null;
+  const behind = begun === null ? fromStart : onPath(state, begun.parent, left, false);
   if ("problem" in behind) return behind;
   const { parent, rest, next, differs } = behind;
   const before = newest < 0 ? { differs: null } : checkedBack(state, anchor, earlier.slice(0, newest + 1));
   if ("problem" in before) return before;
   const answered = next !== null && idsOf(next).includes(last.id) ? next.number : null;
-  // A page that shows nothing of the thread has not removed anything from it.
-  const isStranger = newest < 0 && parent === 0 && rest.length > 0 && !knows(next, rest);
   const waiting = shownWaiting(state);
   const isWaiting = (message: SentMessage): boolean =>
     waiting.some((each) => each.id === message.id && textOf(each) === textOf(message));
   return {
-    parent: isStranger ? null : parent,
+    // A page that shows nothing of the thread has not removed anything from it.
+    parent: isCut && begun === null ? null : parent,
     answered,
+    isCut,
     unanswered: rest.filter((message) => !isWaiting(message)),
     differs: before.differs ?? differs,
   };
@@ -71,8 +79,9 @@ export const differenceBefore = (state: State, turn: number, messages: readonly 
   return parent === null || parent === turn || parent === shownTurn(state, turn)?.parent ? differs : threadIsAhead;
 };
 
-const knows = (next: ShownTurn | null, [first]: readonly SentMessage[]): boolean =>
-  next !== null && first !== undefined && idsOf(next).includes(first.id);
+/** Checks whether none of a page's messages is at the start of the thread. */
+const isNowhere = ({ parent, rest: [first], next }: Followed): boolean =>
+  parent === 0 && first !== undefined && !(next !== null && idsOf(next).includes(first.id));
 
 /** The messages after the newest turn that a page names. */
 interface Followed {

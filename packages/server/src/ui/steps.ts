@@ -7,10 +7,9 @@ import {
   type ToolCallPart,
   toolCallsOf,
   type ToolOutcome,
-  type ToolResultPart,
-  toolResultOf,
 } from "@colloquy/machine";
 import { notApproved, wellFormed } from "@colloquy/machine/hosting";
+import { type Piece, piecesOf } from "../items/pieces.ts";
 
 /** Returns the id of the UI message that answers in a turn. */
 export const messageIdOf = (turn: number): string => `turn-${turn}`;
@@ -21,15 +20,9 @@ export const turnIn = (messageId: string): number | null => {
   return turn === undefined ? null : Number(turn);
 };
 
-/** A text that a model wrote in a step. Consecutive texts of one kind are joined. */
-export interface SaidText {
-  readonly kind: "text" | "reasoning" | "refusal";
-  text: string;
-}
-
 /** The content of a turn's step in a UI message. */
 export interface Step {
-  readonly said: readonly SaidText[];
+  readonly said: readonly Piece[];
   readonly calls: readonly ToolCallPart[];
 }
 
@@ -37,31 +30,12 @@ export interface Step {
 export const stepsOf = (messages: readonly Message[]): readonly Step[] =>
   messages
     .filter(({ role, synthesised }) => role === "assistant" && synthesised !== true)
-    .map((message) => ({ said: saidIn(message), calls: toolCallsOf(message) }))
+    .map((message) => ({ said: piecesOf(message.parts), calls: toolCallsOf(message) }))
     .filter(({ said, calls }) => said.length > 0 || calls.length > 0);
-
-const saidIn = ({ parts }: Message): readonly SaidText[] => {
-  const said: SaidText[] = [];
-  for (const part of parts)
-    if (part.type === "text" || part.type === "reasoning" || part.type === "refusal")
-      addSaid(said, part.type, part.text);
-  return said;
-};
-
-/** Appends a text, joined with the last one if it is of the same kind. */
-export const addSaid = (said: SaidText[], kind: SaidText["kind"], text: string): void => {
-  const last = said.at(-1);
-  if (last?.kind === kind) last.text += text;
-  else if (text !== "") said.push({ kind, text });
-};
-
-/** Returns the tool results in messages, by call id. */
-export const resultsOf = (messages: readonly Message[]): ReadonlyMap<string, ToolResultPart> =>
-  new Map(messages.flatMap((message) => [toolResultOf(message) ?? []].flat().map((part) => [part.callId, part])));
 
 /** Marks the text of a refusal, as exports of UI messages do. */
 export const metadataOf = (
-  kind: SaidText["kind"],
+  kind: Piece["kind"],
 ): { readonly providerMetadata?: { readonly colloquy: { readonly refusal: true } } } =>
   kind === "refusal" ? { providerMetadata: { colloquy: { refusal: true } } } : {};
 

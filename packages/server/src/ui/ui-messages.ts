@@ -12,7 +12,8 @@ import {
   turnNumbered,
 } from "@colloquy/machine";
 import { waitingMessages } from "@colloquy/machine/hosting";
-import { endedBy, inputOf, messageIdOf, metadataOf, resultsOf, type Step, stepsOf } from "./steps.ts";
+import { resultsOf } from "../items/pieces.ts";
+import { endedBy, inputOf, messageIdOf, metadataOf, type Step, stepsOf } from "./steps.ts";
 
 /**
  * Returns the path of a thread as `UIMessage`s of the AI SDK (7), for the first paint of a page. The answer of a turn

@@ -240,6 +240,14 @@ describe("an event log", () => {
   });
 });
 
+test("the events of a response are kept on the system clock for longer than a timer counts", async () => {
+  const { server } = responding(scriptedModel([reply("Hello.")]), {}, { responses: { keepMs: 2 ** 40 } });
+  const [begun, ...events] = await streamed(server, "/v1/responses", { ...asked, stream: true });
+  const id = begun !== undefined && "response" in begun ? begun.response.id : "";
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  expect(await streamed(server, `/v1/responses/${id}?stream=true&starting_after=0`)).toEqual(events);
+});
+
 test.each([true, false])(
   "a client goes: a response that is stored (%s) goes on, any other is cancelled",
   async (store) => {

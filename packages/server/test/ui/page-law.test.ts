@@ -25,12 +25,21 @@ type Kind =
   | "delete last"
   | "delete one"
   | "delete first"
+  | "delete answer"
   | "clear"
   | "reload"
   | "stop";
 
 const oneTab = ["submit", "edit", "regenerate", "delete last", "reload"] as const satisfies readonly Kind[];
-const anything = [...oneTab, "hang", "delete one", "delete first", "clear", "stop"] as const satisfies readonly Kind[];
+const anything = [
+  ...oneTab,
+  "hang",
+  "delete one",
+  "delete first",
+  "delete answer",
+  "clear",
+  "stop",
+] as const satisfies readonly Kind[];
 
 const actionsOf = (kinds: readonly Kind[], tabs: number): fc.Arbitrary<readonly Action[]> =>
   fc.array(
@@ -114,6 +123,10 @@ const play = async (
   }
   while ((await (await server.fetch(post("/ui/t/stop", {}))).text()).includes("true"));
   for (const tab of tabs.values()) await tab.leave();
+  // Tabs with ids of their own have nothing answered twice. What waits may be edited, and the page is told once it is answered.
+  const end = await loaded(server);
+  const ids = end.slice(0, end.findLastIndex(({ role }) => role === "assistant") + 1).map(({ id }) => id);
+  if (!sharesIds && new Set(ids).size < ids.length) differences.push({ asksTwice: ids });
   await host.close();
   return { told, differences };
 };
@@ -196,6 +209,9 @@ class Tab {
       }
       case "delete one":
         chat.messages = messages.filter((message) => message !== chosen);
+        return false;
+      case "delete answer":
+        chat.messages = messages.filter((message) => message !== messages.findLast(({ role }) => role === "assistant"));
         return false;
       case "delete first":
         chat.messages = messages.slice(place);

@@ -6,7 +6,6 @@ import { AgentFileError } from "./file/agent-file-error.ts";
 import { AgentReader } from "./file/agent-reader.ts";
 import type { AllowTools } from "./file/tools.ts";
 
-/** The options for reading an agent's file. */
 export interface AgentFileOptions {
   /**
    * Whether tool modules may be loaded, which runs their code: all, or those for which a function returns true. Default

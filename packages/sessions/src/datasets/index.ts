@@ -14,7 +14,9 @@ export {
   type TrlOptions,
   toTrlPreferences,
 } from "./formats/write.ts";
-export type { Metric, RerunOptions, SaidTurn } from "./rerun/options.ts";
+export type { RerunOptions, SaidTurn } from "./rerun/options.ts";
 export type * from "./rerun/report.ts";
 export { rerun } from "./rerun/rerun.ts";
 export { rerunTable } from "./rerun/table.ts";
+export type { LeftOut, LeftOutBecause } from "../turns/left-out.ts";
+export type { Metric } from "../turns/score.ts";

@@ -8,7 +8,6 @@ export interface Exchange {
   readonly turn: number;
   readonly inputs: Fields;
   readonly outputs: Fields;
-  /** The messages of the exchange. */
   readonly messages: readonly Message[];
 }
 

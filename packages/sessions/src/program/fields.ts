@@ -1,4 +1,4 @@
-import type { DataPart, Json, Message, TextPart } from "@colloquy/machine";
+import type { DataPart, Json, JsonObject, Message, TextPart } from "@colloquy/machine";
 import { describeValueProblem, NotPlain, plainCopy } from "@colloquy/machine/hosting";
 
 /** The inputs or outputs of a program: named values, plain JSON. */
@@ -24,8 +24,10 @@ export const fieldsGiven = (what: string, given: unknown): Fields => {
 };
 
 /** Converts fields to the parts of a message, which has at least one. */
-export const partsOf = (fields: Fields): readonly (DataPart | TextPart)[] => {
-  const parts = Object.entries(fields).map(([field, value]) => ({ type: "data", field, value }) as const);
+export const partsOf = (fields: JsonObject): readonly (DataPart | TextPart)[] => {
+  const parts = Object.entries(fields).flatMap(([field, value]) =>
+    value === undefined ? [] : [{ type: "data", field, value } as const],
+  );
   return parts.length === 0 ? [{ type: "text", text: "" }] : parts;
 };
 

@@ -1,5 +1,6 @@
-import type { AskHandle, AskInput, AskOptions, OutputOf, OutputSchema, Tool, WrittenOf } from "@colloquy/host";
+import type { AskHandle, AskInput, AskOptions, AskPart, OutputOf, OutputSchema, Tool, WrittenOf } from "@colloquy/host";
 import type { SeedDraft, SystemDraft } from "@colloquy/machine";
+import type { Fields } from "./fields.ts";
 import type { Memory } from "./memory.ts";
 
 /**
@@ -45,7 +46,6 @@ export interface ProgramContext {
   ) => AskHandle<OutputOf<Schema>, WrittenOf<Schema>>;
 }
 
-/** The options of a nested model call. */
 export interface NestedAskOptions<Schema extends OutputSchema = never> extends Pick<
   AskOptions<Schema>,
   "model" | "limits" | "signal" | "metadata" | "toolContext" | "output"
@@ -56,6 +56,16 @@ export interface NestedAskOptions<Schema extends OutputSchema = never> extends P
   /** Replaces the session's tools. Pass the same array each time, because a host is made for each array. */
   readonly tools?: readonly Tool[];
 }
+
+/** An event in the progress of a call, in order. */
+export type CallPart =
+  | AskPart
+  /** A progress message of the program. */
+  | { readonly type: "status"; readonly text: string }
+  /** Outputs so far. They are checked only when they are complete. */
+  | { readonly type: "partial"; readonly outputs: Fields }
+  /** A part of a nested call of a model, or of another program. */
+  | { readonly type: "nested"; readonly name: string; readonly threadId: string | null; readonly part: CallPart };
 
 /** Returns the function of a program. */
 export const functionOf = <Inputs extends object, Outputs extends object>(

@@ -5,8 +5,8 @@ import { type Fields, partsOf } from "./fields.ts";
  * Converts a program's outputs to the reply of its turn: the outputs as data, after a text. The text is the description
  * by `describe`, or the list of used tools.
  */
-export const replyOf = (outputs: Fields, said: string | null): ReplyDraft => ({
-  content: [...(said === null || said === "" ? [] : [{ type: "text", text: said } as const]), ...partsOf(outputs)],
+export const replyOf = (outputs: Fields, said: string): ReplyDraft => ({
+  content: [...(said === "" ? [] : [{ type: "text", text: said } as const]), ...partsOf(outputs)],
 });
 
 /** Describes the tools that were used in rounds; null if there were none. */

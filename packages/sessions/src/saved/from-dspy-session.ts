@@ -1,10 +1,11 @@
 import { checkOptions, kinds } from "@colloquy/host/store";
-import { conversationMachine, type Entry, type SeedDraft, start, transition, type Json } from "@colloquy/machine";
+import type { Entry, Event, SeedDraft } from "@colloquy/machine";
 import { describeValueProblem, NotPlain, plainCopy } from "@colloquy/machine/hosting";
 import * as Either from "fp-ts/lib/Either.js";
-import { partsOf } from "../program/fields.ts";
+import { z } from "zod";
+import { type Fields, partsOf } from "../program/fields.ts";
+import { journalOf } from "../turns/journal.ts";
 import { type SavedSession, savedSession } from "./saved-session.ts";
-import { type ZodType, z } from "zod";
 
 /** A session from dspy-session, for `session` and `load`. */
 export interface DspySession {
@@ -53,35 +54,29 @@ export const fromDspySession = (
     return Either.left(`it is not a session of dspy-session: ${where}${issue?.message ?? "it can't be read"}`);
   }
   const file = read.data;
-  return Either.right({ saved: savedSession(journalOf(file, at)), options: optionsOf(file), losses: lossesOf(file) });
+  return Either.map((journal: readonly Entry[]) => ({
+    saved: savedSession(journal),
+    options: optionsOf(file),
+    losses: lossesOf(file),
+  }))(threadOf(file, at));
 };
 
 /** An entry nests the content a few levels deeper than the file does, and is refused if it is too deep. */
 const mostNestedInFile = 200;
 
 /** Makes the journal of a thread whose turns were added by hand. */
-const journalOf = ({ turns, initial_history: history }: DspyFile, at: number): readonly Entry[] => {
-  const machine = conversationMachine();
+const threadOf = ({ turns, initial_history: history }: DspyFile, at: number): ReturnType<typeof journalOf> => {
   const isOutput = outputNamesIn(turns);
   const seed = (history?.messages ?? []).flatMap((message) => {
     const named = Object.entries(message);
     const inputs = named.filter(([name]) => !isOutput.has(name));
     return exchange(Object.fromEntries(inputs), Object.fromEntries(named.filter(([name]) => isOutput.has(name))));
   });
-  const begun = start(machine, { threadId: "dspy-session", at, seed });
-  const entries: Entry[] = [begun.entry];
-  let { state } = begun;
-  for (const [index, { inputs, outputs, score }] of turns.entries()) {
-    const added = { type: "turn.added", at, messages: exchange(inputs, outputs) } as const;
-    const scored = { type: "turn.annotated", at, turn: index + 1, name: "score", value: score ?? null } as const;
-    for (const event of score == null ? [added] : [added, scored]) {
-      const step = transition(machine, state, event);
-      if (!step.handled) throw new Error(`turn ${index}: ${step.refusal.reason}`);
-      entries.push(step.entry);
-      state = step.state;
-    }
-  }
-  return entries;
+  const events = turns.flatMap(({ inputs, outputs, score }, index): readonly Event[] => [
+    { type: "turn.added", at, messages: exchange(inputs, outputs) },
+    ...(score == null ? [] : [{ type: "turn.annotated", at, turn: index + 1, name: "score", value: score } as const]),
+  ]);
+  return journalOf({ threadId: "dspy-session", at, seed }, events);
 };
 
 const outputNamesIn = (turns: DspyFile["turns"]): ReadonlySet<string> =>
@@ -144,46 +139,17 @@ const lossesOf = (file: DspyFile): readonly string[] => {
   return losses.flatMap(([isLost, words]) => (isLost ? words : []));
 };
 
-type Fields = DspyFile["turns"][number]["inputs"];
-
-/**
- * A file from dspy-session: `Session.save` in version 2 (version 1 had `input_field_override` in place of
- * `history_input_fields`), or `SessionState.save` in its own version 1, with the history of each turn. A file without a
- * version counts as 1.
- */
-interface DspyFile {
-  /** The input that contains the history in dspy-session. */
-  readonly history_field?: string | null | undefined;
-  readonly max_turns?: number | null | undefined;
-  readonly max_stored_turns?: number | null | undefined;
-  readonly exclude_fields?: readonly string[] | null | undefined;
-  readonly history_input_fields?: readonly string[] | null | undefined;
-  readonly input_field_override?: readonly string[] | null | undefined;
-  readonly history_policy?: string | null | undefined;
-  readonly turns: readonly DspyTurn[];
-  readonly initial_history?: { readonly messages: readonly DspyFields[] } | null | undefined;
-  readonly l2_memory?: string | null | undefined;
-  readonly node_states?: Readonly<Record<string, unknown>> | null | undefined;
-}
-
-interface DspyTurn {
-  readonly index?: number | undefined;
-  readonly inputs: DspyFields;
-  readonly outputs: DspyFields;
-  readonly score?: number | null | undefined;
-  readonly history_snapshot?: unknown;
-}
-
-interface DspyFields {
-  readonly [field: string]: Json;
-}
-
 const fields = z.record(z.string(), z.json());
 const count = z.int().nonnegative().nullish();
 const names = z.array(z.string()).nullish();
 
-/** The schema of a file whose version is known to be supported. */
-const dspyFile: ZodType<DspyFile> = z.looseObject({
+/**
+ * The schema of a file from dspy-session whose version is known to be supported: `Session.save` in version 2 (version 1
+ * had `input_field_override` in place of `history_input_fields`), or `SessionState.save` in its own version 1, with the
+ * history of each turn.
+ */
+const dspyFile = z.looseObject({
+  // The input that contains the history in dspy-session.
   history_field: z.string().nullish(),
   max_turns: count,
   max_stored_turns: count,
@@ -205,5 +171,7 @@ const dspyFile: ZodType<DspyFile> = z.looseObject({
   node_states: z.record(z.string(), z.unknown()).nullish(),
 });
 
-/** The schema of any file with a version, read before the rest. */
-const versioned: ZodType<{ readonly version?: unknown }> = z.looseObject({ version: z.unknown().optional() });
+type DspyFile = z.infer<typeof dspyFile>;
+
+/** The schema of any file, read before the rest. A file without a version counts as version 1. */
+const versioned = z.looseObject({ version: z.unknown().optional() });

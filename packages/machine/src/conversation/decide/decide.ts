@@ -1,17 +1,32 @@
+// Decides whether an event fits the state. Answers have helpers beside this file; asks and timers are decided here.
 import * as Either from "fp-ts/lib/Either.js";
-import type { ConversationData } from "../protocol/data.ts";
-import { approvedCall, problemOfToolEvent } from "./approval.ts";
-import { decideAsk, nextOf } from "./ask.ts";
-import { decideCheck, decideFailure, decideReply, decideResult } from "./outcome.ts";
-import { decideOpening, decideStep, interruptedResults, limitSpent } from "./step.ts";
+import {
+  type ConversationData,
+  type DroppedBecause,
+  type OpenTurn,
+  type QueuedAsk,
+  remembered,
+} from "../protocol/data.ts";
+import { decideApproval, decideTool } from "./tool-call.ts";
+import { decideCheck, decideFailure, decideReply } from "./outcome.ts";
+import { decideOpening, decideStep, interruptedResults } from "./step.ts";
+import { limitSpent } from "./limits.ts";
 import { decideSummaryOutcome, decideWaited } from "./summary.ts";
 import { decideUnconfigured } from "./unconfigured.ts";
-import { checkId, deadlineId, llmId, queueId, retryId, summaryId, waitId } from "../protocol/effect-id.ts";
-import type { Event, TimerFired, ToolCompleted, ToolFailed, ToolStarted, ToolWithheld } from "../protocol/event.ts";
+import { checkId, deadlineId, llmId, queueId, retryId, summaryId, waitId, callsOf } from "../protocol/effect-id.ts";
+import type { Event, TimerFired, AskReceived, CallerTool } from "../protocol/event.ts";
 import type { Decided } from "../protocol/entry.ts";
-import { type Refusal, refuse } from "../protocol/refusal.ts";
-import { callsOf, positionNamedBy, runOut } from "../update/round-calls.ts";
+import { type Refusal, refuse, stale } from "../protocol/refusal.ts";
 import type { Settings } from "./settings.ts";
+import { isThreadEmpty } from "../../thread/thread.ts";
+import { findNewest } from "../../thread/chunks.ts";
+import { preview } from "../../thread/plain-data.ts";
+import type { Ask } from "../../thread/turn.ts";
+import { draftsOf, problemOfCalls, nameClashing } from "../update/turn-opening.ts";
+import { problemOfLimits } from "../protocol/limits.ts";
+import { refusalOfRepeat } from "../read/same-ask.ts";
+import { movedFor } from "../update/turn-opening.ts";
+import { decideMove, turnAnswering } from "./head.ts";
 
 /**
  * Decides whether an event fits, and what the configuration adds to it. Only this function and its helpers depend on
@@ -51,12 +66,8 @@ export const decide = (settings: Settings, data: ConversationData, event: Event)
     case "tool.completed":
     case "tool.failed":
       return decideTool(settings, data, event);
-    case "approval.answered": {
-      const calls = callsOf(data);
-      const call = approvedCall(data, calls, event);
-      if (Either.isLeft(call)) return call;
-      return Either.right(event.approved || open === null ? nothing : decideResult(settings, data, open, calls, event));
-    }
+    case "approval.answered":
+      return decideApproval(settings, data, event);
     case "timer.fired":
       return decideTimer(settings, data, event);
     default:
@@ -65,29 +76,6 @@ export const decide = (settings: Settings, data: ConversationData, event: Event)
 };
 
 const nothing: Decided = {};
-
-const decideTool = (
-  settings: Settings,
-  data: ConversationData,
-  event: ToolStarted | ToolWithheld | ToolCompleted | ToolFailed,
-): Either.Either<Refusal, Decided> => {
-  const { open } = data;
-  const calls = callsOf(data);
-  const call = calls[positionNamedBy(event.effectId)];
-  const again = event.type === "tool.started" && call?.started === true;
-  if (open === null || call === undefined || again || runOut(data.threadId, call) !== event.effectId)
-    return stale(event.effectId, "tool call");
-  const problem = problemOfToolEvent(call, event);
-  if (problem !== null) return refuse("invalid", problem);
-  return Either.right(
-    event.type === "tool.started" || event.type === "tool.withheld"
-      ? nothing
-      : decideResult(settings, data, open, calls, event),
-  );
-};
-
-const stale = (effectId: string, what: string): Either.Either<Refusal, never> =>
-  refuse("stale", `no ${what} "${effectId}" is awaited: it was answered or cancelled, or it is of another thread`);
 
 const decideTimer = (
   settings: Settings,
@@ -123,3 +111,252 @@ const decideTimer = (
   }
   return stale(event.effectId, "timer");
 };
+
+/** Decides whether an ask is accepted, and whether it opens a turn or waits. */
+const decideAsk = (settings: Settings, data: ConversationData, event: AskReceived): Either.Either<Refusal, Decided> => {
+  const refusal = refusalOfAsk(data, event, settings.askIds);
+  if (refusal !== null) return Either.left(refusal);
+  if (event.output?.mode === "tool" && settings.toolNames.has(event.output.name))
+    return Either.left(invalid(`output.name "${event.output.name}" is the name of a tool: call the output otherwise`));
+  const taken = event.output?.mode === "tool" ? event.output.name : null;
+  const own = event.tools?.find(({ name }) => settings.toolNames.has(name) || name === taken);
+  if (own !== undefined)
+    return refuse(
+      "invalid",
+      `tool "${own.name}" of the ask has the name of a tool of the machine, or of the output; name it otherwise`,
+    );
+  if (event.from !== undefined) return decideFrom(settings, data, event, event.from);
+  if (data.open === null && data.queue.length === 0)
+    return Either.right(decideOpening(settings, data, [event], event.at));
+  return decideOverlap(settings, data, event);
+};
+
+/** Returns why an ask is refused under every configuration, or null. The configuration may still refuse it. */
+export const refusalOfAsk = (
+  data: ConversationData,
+  event: AskReceived,
+  askIds?: Settings["askIds"],
+): Refusal | null => {
+  if (event.askId === "") return invalid("an ask needs an askId that is not empty");
+  const repeated = whereAsked(data, event.askId, askIds);
+  if (repeated !== null) return refusalOfRepeat({ context: data }, event) ?? repeated;
+  const problem = problemOfAsk(data, event);
+  if (problem !== null) return invalid(problem);
+  const elsewhere = event.from === undefined ? null : refusalOfFrom(data, event, event.from);
+  if (elsewhere !== null) return elsewhere;
+  const problemOfJoining = event.joins === undefined ? null : problemOfJoins(data.open, event.joins.askId);
+  return problemOfJoining === null ? null : { kind: "stale", reason: problemOfJoining };
+};
+
+/** Decides a turn that opens after a given turn, as if the head had moved there first. */
+const decideFrom = (
+  settings: Settings,
+  data: ConversationData,
+  event: AskReceived,
+  from: NonNullable<AskReceived["from"]>,
+): Either.Either<Refusal, Decided> =>
+  Either.map((moved: Decided): Decided => {
+    const there = moved.summaryStale === true ? { ...data, summarising: null } : data;
+    return { ...moved, ...decideOpening(settings, movedFor(there, event), [event], event.at) };
+  })(decideMove(data, from));
+
+/**
+ * Returns the asks that the next turn answers: the oldest waiting ask, and those after it that can be merged with it.
+ */
+const nextOf = ({ overlap }: Settings, queue: readonly QueuedAsk[]): readonly QueuedAsk[] => {
+  const alone = queue.findIndex(
+    (ask, index) =>
+      (ask.overlap ?? overlap.type) !== "merge" || (index > 0 && nameClashing(queue.slice(0, index + 1)) !== null),
+  );
+  return alone === -1 ? queue : queue.slice(0, Math.max(alone, 1));
+};
+
+/** Returns the fields that an open turn has in common with an ask. */
+const turnAsAsk = ({ callerTools, output }: OpenTurn): Pick<QueuedAsk, "tools" | "output"> => ({
+  ...(callerTools === undefined ? {} : { tools: callerTools }),
+  ...(output === undefined ? {} : { output }),
+});
+
+/** Decides what happens to an ask while a turn is open or about to open. */
+const decideOverlap = (
+  settings: Settings,
+  data: ConversationData,
+  event: AskReceived,
+): Either.Either<Refusal, Decided> => {
+  const { open, queue } = data;
+  const type = event.joins === undefined ? (event.overlap ?? settings.overlap.type) : "steer";
+  const max = "max" in settings.overlap ? settings.overlap.max : defaultMax;
+  const superseding: Decided = queue.length === 0 ? {} : { supersedes: true };
+  switch (type) {
+    case "reject": {
+      const turn = open?.number ?? data.conversation.turns.length + 1;
+      const awaited = (open === null ? [] : callsOf(data)).filter(
+        ({ by, result }) => by === "caller" && result === null,
+      );
+      return refuse(
+        "busy",
+        awaited.length === 0
+          ? `turn ${turn} is open; wait for its end, cancel it, or ${toWait}`
+          : `turn ${turn} waits for the caller's answers to ${awaited.map(({ callId }) => callId).join(", ")}; give them, cancel it, or take its place: overlap: "interrupt" of the ask`,
+      );
+    }
+    case "latest":
+      return Either.right({ queued: 1, ...superseding });
+    case "interrupt":
+      return Either.right(
+        open === null
+          ? { queued: 1, ...superseding }
+          : {
+              interrupts: true,
+              ...superseding,
+              ...interruptedResults(open, `ask "${event.askId}" interrupted the turn`),
+            },
+      );
+    case "steer": {
+      if (open === null) return waits(queue, max);
+      if (saysNothing(event)) return Either.left(invalid("an ask that joins a turn has to say something"));
+      const clashing = nameClashing([turnAsAsk(open), ...open.joining, event]);
+      if (clashing !== null)
+        return refuse(
+          "invalid",
+          `tool "${clashing}" would have the name of the output in turn ${open.number}; name the ask's otherwise, or let it wait`,
+        );
+      return open.joining.length >= max
+        ? refuse(
+            "full",
+            `${waiting(open.joining.length)} already to join turn ${open.number}, and at most ${max} may; wait for the turn's end, or ${toHoldMore}`,
+          )
+        : Either.right({ joins: true });
+    }
+    case "queue":
+    case "merge":
+      return waits(queue, max);
+  }
+};
+
+/** The bound for asks that choose to wait themselves, if the machine's overlap has none. */
+const defaultMax = 64;
+
+const waits = (queue: readonly QueuedAsk[], max: number): Either.Either<Refusal, Decided> =>
+  queue.length >= max
+    ? refuse(
+        "full",
+        `${waiting(queue.length)} already, and the queue holds ${max}; wait until one is answered, withdraw one, or ${toHoldMore}`,
+      )
+    : Either.right({ queued: queue.length + 1 });
+
+const waiting = (asks: number): string => (asks === 1 ? "1 ask waits" : `${asks} asks wait`);
+
+const toWait =
+  'let asks wait: overlap: { type: "queue", max } of the machine for all, or overlap: "queue" of the ask for one';
+
+const toHoldMore = "raise the max of the machine's overlap";
+
+const problemOfJoins = (open: OpenTurn | null, askId: string | undefined): string | null => {
+  if (open === null) return "no turn is open: there is nothing to join; ask instead";
+  const asks = open.asks.map((ask) => ask.askId);
+  return askId === undefined || asks.includes(askId)
+    ? null
+    : `the open turn ${open.number} does not answer ask "${askId}"; it answers ${asks.map((id) => `"${id}"`).join(", ")}`;
+};
+
+/** Returns why a turn cannot open at the place that the ask names, or null if it can. */
+const refusalOfFrom = (
+  data: ConversationData,
+  { overlap = "reject", joins }: AskReceived,
+  from: NonNullable<AskReceived["from"]>,
+): Refusal | null => {
+  if (joins !== undefined || overlap !== "reject")
+    return invalid(
+      `an ask that says where its turn opens never ${joins === undefined ? "waits or interrupts" : "joins another"}; leave out from, or ${joins === undefined ? `overlap: "${overlap}"` : "joins"}`,
+    );
+  const move = decideMove(data, from);
+  if (Either.isLeft(move)) return move.left;
+  const turn = turnAnswering(data);
+  if (turn === null) return null;
+  const reason = `turn ${turn} is open or about to be, so the head can't move; wait for its end, cancel it, or ask in a fork: whenBusy: "fork" of the host's ask makes one`;
+  return { kind: "busy", reason };
+};
+
+const saysNothing = (event: AskReceived): boolean =>
+  draftsOf(event).every(({ content }) =>
+    typeof content === "string"
+      ? content.trim() === ""
+      : content.every((part) => part.type === "text" && part.text.trim() === ""),
+  );
+
+const invalid = (reason: string): Refusal => ({ kind: "invalid", reason });
+
+const whereAsked = (data: ConversationData, askId: string, askIds?: Settings["askIds"]): Refusal | null => {
+  if (data.open?.asks.some((ask) => ask.askId === askId) === true) return repeatedIn(askId, data.open.number);
+  // Thousands of asks may wait. To copy the list and walk the copy takes half as long as to walk the frozen list.
+  if (isAmong([...data.queue], askId)) return { kind: "stale", reason: `ask "${askId}" waits in the queue already` };
+  if (data.open?.joining.some((ask) => ask.askId === askId) === true) return repeatedIn(askId, data.open.number);
+  const dropped = data.dropped.find((ask) => ask.askId === askId);
+  if (dropped !== undefined)
+    return { kind: "stale", reason: `ask "${askId}" ${inWords[dropped.because]}; ask again under another id` };
+  const answered = findNewest(
+    data.conversation.turns,
+    remembered,
+    ({ asks }) => isAmong(asks, askId),
+    (turns) => askIds?.(turns).has(askId) ?? true,
+  );
+  return answered === undefined ? null : repeatedIn(askId, answered.number);
+};
+
+/**
+ * Checks ids with a loop, because `some` takes ten times as long on a frozen list. Each ask is compared with hundreds
+ * of turns and with all waiting asks.
+ */
+const isAmong = (asks: readonly Pick<Ask, "askId">[], askId: string): boolean => {
+  for (let index = 0; index < asks.length; index++) if (asks[index]?.askId === askId) return true;
+  return false;
+};
+
+const inWords: { readonly [because in DroppedBecause]: string } = {
+  withdrawn: "was withdrawn before its turn came",
+  superseded: "was superseded by another while it waited",
+  returned: "joined a turn that ended before it could be shown",
+  left: "was left behind in the thread that this one was forked from",
+};
+
+const repeatedIn = (askId: string, turn: number): Refusal => ({
+  kind: "stale",
+  reason: `ask "${askId}" was made before; turn ${turn} answers it`,
+  turn,
+});
+
+const problemOfAsk = (data: ConversationData, event: AskReceived): string | null => {
+  const drafts = draftsOf(event);
+  const lost = problemOfCalls(drafts, false);
+  if (lost !== null) return lost;
+  const unfit = drafts.find(({ name }) => name !== undefined && !speakerName.test(name))?.name;
+  if (unfit !== undefined)
+    return `the name ${preview(unfit)} is not one that servers take; it must match ${speakerName.source}, and the metadata can hold any other`;
+  const problemOfNames = event.tools === undefined ? null : problemOfTools(event.tools);
+  if (problemOfNames !== null) return problemOfNames;
+  if (event.limits !== undefined) {
+    const problem = problemOfLimits(event.limits);
+    if (problem !== null) return problem;
+  }
+  if (event.output?.name === "") return "an output needs a name that is not empty";
+  return event.input.length === 0 && isEmpty(movedFor(data, event))
+    ? "there is nothing to send: the thread is empty, and so is the input"
+    : null;
+};
+
+/**
+ * The speaker names that servers accept. Source: `name` of a message in OpenAI's chat completions, 1 to 64 of these
+ * characters.
+ */
+const speakerName = /^[a-zA-Z0-9_-]{1,64}$/;
+
+/** Checks that the names of the ask's tools differ. The configuration compares them with the machine's tools. */
+const problemOfTools = (tools: readonly CallerTool[]): string | null => {
+  const names = tools.map(({ name }) => name);
+  if (names.includes("")) return "a tool of the ask has no name";
+  const twice = names.find((name, index) => names.indexOf(name) !== index);
+  return twice === undefined ? null : `the ask has two tools of the name "${twice}"; names must differ`;
+};
+
+const isEmpty = (data: ConversationData): boolean => data.open === null && isThreadEmpty(data.conversation);

@@ -1,5 +1,5 @@
 import * as Either from "fp-ts/lib/Either.js";
-import { isBefore, turnOf } from "../../thread/path.ts";
+import { isBefore, turnOf } from "../../thread/thread.ts";
 import type { ConversationData, Summarising } from "../protocol/data.ts";
 import type { Decided } from "../protocol/entry.ts";
 import type { HeadMoved } from "../protocol/event.ts";

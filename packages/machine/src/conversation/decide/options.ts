@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../thread/json.ts";
+import type { JsonObject } from "../../thread/plain-data.ts";
 import type { Cost, ReportedUsage } from "../../thread/usage.ts";
 import type { Counter } from "../../prompt/counter.ts";
 import type { InterruptedTurns } from "../../prompt/cut.ts";

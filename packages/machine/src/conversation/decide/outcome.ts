@@ -1,15 +1,14 @@
 import { blocksOf } from "../../prompt/render.ts";
 import { counted } from "../../prompt/counts.ts";
 import { toArray } from "../../thread/chunks.ts";
-import type { Json } from "../../thread/json.ts";
+import type { Json } from "../../thread/plain-data.ts";
 import type { ToolCallDraft } from "../../thread/message.ts";
 import { type Cost, type ReportedUsage, usageMonoid, usageOfCall } from "../../thread/usage.ts";
 import type { LimitReached, Failure } from "../../thread/turn.ts";
 import type { ConversationData, OpenTurn, RoundCall } from "../protocol/data.ts";
-import { decidePrompt, situationOf } from "./prompt.ts";
-import { decideStep, limitBeforeBatch, limitBeforeCall, limitSpent } from "./step.ts";
-import { decideSummary } from "./summary-task.ts";
-import { retryId } from "../protocol/effect-id.ts";
+import { decideStep, decidePrompt, situationOf, decideSummary } from "./step.ts";
+import { limitBeforeBatch, limitBeforeCall, limitSpent } from "./limits.ts";
+import { retryId, allAnswered, positionNamedBy } from "../protocol/effect-id.ts";
 import type {
   ApprovalAnswered,
   LlmCompleted,
@@ -22,13 +21,11 @@ import type {
 import type { Decided, SynthesisedResult } from "../protocol/entry.ts";
 import { mayRepair } from "../update/output.ts";
 import { measuredBy } from "../update/reply.ts";
-import { resultsOfCutCalls, saysCut } from "./cut-reply.ts";
 import type { Pricing, Retry } from "./options.ts";
-import { isCallers } from "../update/caller-tools.ts";
-import { allAnswered, positionNamedBy } from "../update/round-calls.ts";
+import { isCallers } from "../update/turn-opening.ts";
 import type { Settings } from "./settings.ts";
 import { update } from "../update/update.ts";
-import { digestOf } from "../../thread/digest.ts";
+import { digestOf } from "../../thread/make-message.ts";
 
 /**
  * Decides what follows from a reply: results for unknown tools, limits for the whole batch, and the cut of the next
@@ -42,14 +39,14 @@ export const decideReply = (
 ): Decided => {
   const cost = costOf(settings, event.usage, [event.model, open.model["model"]]);
   const calls = event.reply.toolCalls ?? [];
-  const spent = withCall(open, event, cost);
   if (calls.length === 0 && open.output !== undefined) {
     const unchecked = whyUnchecked(event);
     if (unchecked === null) return cost;
     const failed = { ...cost, unchecked };
     return { ...failed, ...decideAfterTurn(settings, () => update(data, event, failed).data) };
   }
-  if (calls.length === 0) return withAnswerThere(settings, data, spent, cost, event);
+  if (calls.length === 0) return withAnswerThere(settings, data, open, () => withCall(open, event, cost), cost, event);
+  const spent = withCall(open, event, cost);
   const limit = limitBeforeBatch(settings, spent, calls.length, event.at);
   if (limit !== null)
     return { ...cost, limit, results: calls.map((_, position) => refused(position, `Not run: ${inWords(limit)}.`)) };
@@ -72,7 +69,7 @@ export const decideCheck = (
   open: OpenTurn,
   event: OutputAccepted | OutputRefused,
 ): Decided => {
-  if (event.type === "output.accepted") return withAnswerThere(settings, data, open, {}, event);
+  if (event.type === "output.accepted") return withAnswerThere(settings, data, open, () => open, {}, event);
   return mayRepair(open, event)
     ? withNextStep(settings, data, open, {}, event)
     : decideAfterTurn(settings, () => update(data, event, {}).data);
@@ -179,11 +176,12 @@ const withNextStep = (
 const withAnswerThere = (
   settings: Settings,
   data: ConversationData,
-  spent: OpenTurn,
+  open: OpenTurn,
+  spent: () => OpenTurn,
   decided: Decided,
   event: LlmCompleted | OutputAccepted,
 ): Decided => {
-  const further = spent.joining.length === 0 ? null : goingOn(settings, data, spent, decided, event);
+  const further = open.joining.length === 0 ? null : goingOn(settings, data, spent(), decided, event);
   return further ?? { ...decided, ...decideAfterTurn(settings, () => update(data, event, decided).data) };
 };
 
@@ -293,3 +291,35 @@ const retryAt = (retry: Retry, failure: Failure, attempt: number, at: number, ti
 const doublings = 40;
 
 const fractionOf = (text: string): number => (Number.parseInt(digestOf(text).slice(-6), 36) % 1000) / 1000;
+
+/**
+ * Returns whether a finish reason means that the reply is incomplete. Servers have many words for it, in upper or lower
+ * case, with `-` or `_`, so parts of these words decide. Sources: the API references of OpenAI (`length`,
+ * `content_filter`; `max_output_tokens` and `incomplete` of Responses), Anthropic (`max_tokens`, `refusal`,
+ * `model_context_window_exceeded`), Mistral (`model_length`, `error`), DeepSeek (`insufficient_system_resource`),
+ * Gemini (`MAX_TOKENS`, `SAFETY`, `RECITATION`, `MALFORMED_FUNCTION_CALL`, `TOO_MANY_TOOL_CALLS`, …), Zhipu
+ * (`sensitive`, `network_error`), Cohere (`ERROR_TOXIC`, `USER_CANCEL`, `TIMEOUT`), vLLM and SGLang (`abort`).
+ */
+export const saysCut = (finishReason: string | null): boolean => finishReason !== null && cutWords.test(finishReason);
+
+const cutWords =
+  /length|max.*tokens|limit|exceeded|truncat|incomplete|interrupt|insufficient|overload|abort|cancel|error|timeout|malformed|unexpected|too[-_]many|filter|safety|sensitive|guardrail|recitation|language|blocklist|prohibited|spii|toxic|refusal/i;
+
+/**
+ * Returns results for the calls of an incomplete reply. None of them runs, since the model may not have finished
+ * writing it.
+ */
+const resultsOfCutCalls = (
+  calls: readonly ToolCallDraft[],
+  finishReason: string | null,
+): readonly SynthesisedResult[] =>
+  calls.map((_, position) => ({
+    position,
+    outcome: "refused",
+    content: [
+      {
+        type: "text",
+        text: `Not run: the reply was cut off before the call was complete (${finishReason ?? "no reason"}). Call again, with less text if the reply was too long.`,
+      },
+    ],
+  }));

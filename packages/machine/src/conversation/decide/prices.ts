@@ -1,7 +1,6 @@
 import { ConfigurationError } from "../../prompt/configuration-error.ts";
 import { problemOfKeys } from "../../prompt/policies/check-options.ts";
-import { frozenCopy } from "../../thread/frozen.ts";
-import { preview } from "../../thread/preview.ts";
+import { preview, frozenCopy } from "../../thread/plain-data.ts";
 import type { ReportedUsage } from "../../thread/usage.ts";
 import type { Pricing } from "./options.ts";
 

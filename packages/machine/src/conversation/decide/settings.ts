@@ -7,14 +7,18 @@ import { grownPrompts, type Prompts } from "../../prompt/prompts.ts";
 import type { InterruptedTurns } from "../../prompt/cut.ts";
 import { problemOfKeys } from "../../prompt/policies/check-options.ts";
 import { keepAll } from "../../prompt/policies/keep-all.ts";
-import { preview } from "../../thread/preview.ts";
-import { digestOf } from "../../thread/digest.ts";
-import { frozen, frozenCopy } from "../../thread/frozen.ts";
-import { describeValueProblem } from "../../thread/value-problem.ts";
-import { isCount, type JsonObject } from "../../thread/json.ts";
+import { digestOf } from "../../thread/make-message.ts";
 import { remembering } from "../../thread/remembering.ts";
 import type { Turn } from "../../thread/turn.ts";
-import { problemOfJson } from "../../thread/plain-copy.ts";
+import {
+  problemOfJson,
+  isCount,
+  type JsonObject,
+  describeValueProblem,
+  preview,
+  frozen,
+  frozenCopy,
+} from "../../thread/plain-data.ts";
 import { defaultSteps, type Limits, problemOfLimits } from "../protocol/limits.ts";
 import type { MachineOptions, Overlap, Pricing, Retry } from "./options.ts";
 import { offeredTool, type ToolDeclaration } from "../protocol/tool.ts";

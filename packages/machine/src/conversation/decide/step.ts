@@ -1,14 +1,29 @@
-import { limitsOf as limitsOfAsks, openTurn } from "../update/turn-opening.ts";
+// Decides the next model call: what its prompt shows, whether that fits, and whether a summary comes first.
+import { limitsOf as limitsOfAsks, openTurn, withJoined } from "../update/turn-opening.ts";
 import type { Fullness, Decided, SynthesisedResult } from "../protocol/entry.ts";
-import type { LimitReached } from "../../thread/turn.ts";
-import { sameCut } from "../../prompt/decide-cut.ts";
-import { defaultWaitMs } from "../../prompt/policy.ts";
-import type { ConversationData, OpenTurn, QueuedAsk, RoundCall } from "../protocol/data.ts";
-import { type Asked, decidePrompt, type PromptDecision, unfitOf } from "./prompt.ts";
-import { decideSummary } from "./summary-task.ts";
+import type { LimitReached, ContextUnfit } from "../../thread/turn.ts";
+import {
+  sameCut,
+  type CutDecision,
+  decideCut,
+  keepingAll,
+  type Situation,
+  wantedSummary,
+} from "../../prompt/decide-cut.ts";
+import { defaultWaitMs, type SummaryTask } from "../../prompt/policy.ts";
+import { type ConversationData, type OpenTurn, type QueuedAsk, type RoundCall, remembered } from "../protocol/data.ts";
 import type { Limits } from "../protocol/limits.ts";
 import type { Settings } from "./settings.ts";
-import { draftsOf } from "../update/ask-drafts.ts";
+import { turnsNewestFirst } from "../../thread/thread.ts";
+import { toArray } from "../../thread/chunks.ts";
+import { frozen } from "../../thread/plain-data.ts";
+import type { Message } from "../../thread/message.ts";
+import { counted } from "../../prompt/counts.ts";
+import type { Cut } from "../../prompt/cut.ts";
+import { nowhere } from "../../prompt/position.ts";
+import type { Blocks } from "../../prompt/blocks.ts";
+import { blocksOf, render } from "../../prompt/render.ts";
+import { leastRequest, longestTranscriptText, summaryRequest } from "../../prompt/summary-request.ts";
 
 /** Decides the opening of a turn: its deadline, and the first prompt or the limit that forbids it. */
 export const decideOpening = (
@@ -22,7 +37,9 @@ export const decideOpening = (
   const limit = openingLimit(limits);
   if (limit !== null) return { limit };
   const open = () => openTurn(data, asks, deadline, at).data.open;
-  const saysNothing = asks.flatMap(draftsOf).length === 0 && data.conversation.appended.length === 0;
+  const saysNothing =
+    asks.every(({ input }) => typeof input !== "string" && input.length === 0) &&
+    data.conversation.appended.length === 0;
   const step = decideStep(settings, data, { open, saysNothing, at });
   // A turn that ends at once needs no deadline.
   return step.unfit === undefined ? { ...deadline, ...step } : step;
@@ -52,55 +69,23 @@ export const decideStep = (
     return asked.withoutSummary !== true && settings.policy.summariser !== undefined
       ? { ...wanted, ...refusedBy(problem), ...decideStep(settings, data, { ...asked, withoutSummary: true }) }
       : prompt.mayFit
-        ? { ...wanted, ...reported, ...shownBy(settings, data, prompt) }
+        ? { ...wanted, ...reported, ...shownBy(settings, prompt) }
         : { ...reported, unfit: unfitOf(prompt) };
   }
   if (!fits) {
     const dueAt = asked.dueAt ?? asked.at + (settings.policy.summariser?.waitMs ?? defaultWaitMs);
     return { ...wanted, ...reported, compacting: { dueAt } };
   }
-  return { ...wanted, ...reported, ...shownBy(settings, data, prompt) };
+  return { ...wanted, ...reported, ...shownBy(settings, prompt) };
 };
 
-const shownBy = (settings: Settings, { cut: last }: ConversationData, prompt: PromptDecision): Decided => ({
-  ...(sameCut(last, prompt.cut) ? {} : { cut: prompt.cut }),
+const shownBy = (settings: Settings, prompt: PromptDecision): Decided => ({
+  ...(prompt.isNew ? { cut: prompt.cut } : {}),
   ...(isMeasurable(settings, prompt) ? { counted: prompt.tokens ?? 0 } : {}),
 });
 
 const refusedBy = (problem: string | undefined): Pick<Decided, "policyFailed"> =>
   problem === undefined ? {} : { policyFailed: problem };
-
-/** Returns the limit that forbids the next model call of a turn, or null if none does. */
-export const limitBeforeCall = (settings: Settings, open: OpenTurn, at: number): LimitReached | null => {
-  const { steps } = limitsOf(settings, open);
-  if (steps !== undefined && steps !== null && open.step + 1 > steps)
-    return { limit: "steps", allowed: steps, reached: open.step + 1 };
-  return limitSpent(settings, open, at);
-};
-
-/** Returns the limit that forbids a whole batch of tool calls, or null if none does. */
-export const limitBeforeBatch = (
-  settings: Settings,
-  open: OpenTurn,
-  batch: number,
-  at: number,
-): LimitReached | null => {
-  const { toolCalls } = limitsOf(settings, open);
-  const reached = open.toolCalls + batch;
-  if (toolCalls !== undefined && reached > toolCalls) return { limit: "toolCalls", allowed: toolCalls, reached };
-  return limitSpent(settings, open, at);
-};
-
-/** Returns the limit that a turn has used up, or null if there is none. */
-export const limitSpent = (settings: Settings, open: OpenTurn, at: number): LimitReached | null => {
-  const { tokens, costNano } = limitsOf(settings, open);
-  const used = open.usage.totalTokens.sum;
-  if (tokens !== undefined && used >= tokens) return { limit: "tokens", allowed: tokens, reached: used };
-  const cost = Object.values(open.usage.cost).reduce((sum, tally) => sum + tally.sum, 0);
-  if (costNano !== undefined && cost >= costNano) return { limit: "costNano", allowed: costNano, reached: cost };
-  if (open.deadlineAt === null || at < open.deadlineAt) return null;
-  return { limit: "deadlineMs", allowed: open.deadlineAt - open.startedAt, reached: at - open.startedAt };
-};
 
 /** Returns results for the unanswered calls of a turn that stops. */
 export const interruptedResults = (open: OpenTurn, because: string): Pick<Decided, "results"> => {
@@ -128,11 +113,11 @@ const awaited = ({ approval, by }: RoundCall): string =>
 
 /** Returns the fullness of a prompt if it differs from that of the last prompt. */
 const fullness = (settings: Settings, data: ConversationData, prompt: PromptDecision): Pick<Decided, "fullness"> => {
-  const { tokens, situation, cut } = prompt;
+  const { tokens, situation, isNew } = prompt;
   const { available } = situation;
   if (tokens === null || available === null) return {};
   // An unchanged cut made its room earlier.
-  const pressed = prompt.pressed && !sameCut(data.cut, cut);
+  const pressed = prompt.pressed && isNew;
   const is = fullnessOf(tokens, available, pressed, settings.warnAt);
   return is === data.fullness ? {} : { fullness: { is, tokens, available } };
 };
@@ -163,10 +148,231 @@ const openingLimit = (limits: Limits): LimitReached | null => {
   return deadlineMs === 0 ? { limit: "deadlineMs", allowed: 0, reached: 0 } : null;
 };
 
-const limitsOf = (settings: Settings, open: OpenTurn): Limits => ({ ...settings.limits, ...open.limits });
-
 /** Grades a prompt. It is also at its limit if something was left out for lack of room. */
 const fullnessOf = (tokens: number, available: number, pressed: boolean, warnAt: number): Fullness => {
   if (pressed || tokens >= available) return "at_limit";
   return tokens >= available * warnAt ? "approaching_limit" : "within";
 };
+
+/** The decision about the next prompt, and whether it fits. */
+export interface PromptDecision extends CutDecision {
+  /** Whether the cut differs from the last one. */
+  readonly isNew: boolean;
+  readonly situation: Situation;
+  readonly blocks: () => Blocks;
+  /** The size by the counter, without calibration. Null if there is no budget, or if the counter fails. */
+  readonly tokens: number | null;
+  readonly fits: boolean;
+  /**
+   * True if the prompt fits the budget, even if it exceeds the smaller room learned from a server's refusal. The
+   * server decides.
+   */
+  readonly mayFit: boolean;
+}
+
+/** The inputs of a decision about a prompt. */
+interface Asked {
+  /** Read only by policies that look at the open turn, and if there is a budget. */
+  readonly open: () => OpenTurn | null;
+  /** True if the turn holds no message yet. */
+  readonly saysNothing?: boolean;
+  /** True if the turn has already waited for a summary. */
+  readonly withoutSummary?: boolean;
+}
+
+/** Asks the policy about the next prompt of a thread, and counts the tokens of the result. Never throws. */
+export const decidePrompt = (settings: Settings, data: ConversationData, asked: Asked): PromptDecision => {
+  const situation = situationOf(settings, data, asked);
+  const saysNothing = asked.saysNothing === true && (data.open === null || data.open.joining.length === 0);
+  const made = saysNothing ? showingSomething(settings, situation) : decideCut(settings.policy, situation);
+  const decision = { ...made, isNew: !sameCut(data.cut, made.cut), situation };
+  const blocks = (): Blocks =>
+    blocksOf(situation.thread, decision.cut, situation.system, situation.open(), settings.counts);
+  if (situation.available === null) return { ...decision, blocks, tokens: null, fits: true, mayFit: true };
+  const shown = blocks();
+  const tokens = counted(() => settings.counts.blocks(shown));
+  const counting = tokens === null ? { failed: decision.failed ?? uncounted(settings) } : {};
+  const fits = tokens === null || tokens <= situation.available;
+  const inBudget = roomOf(settings, situation.calibration);
+  const mayFit = fits || inBudget === null || tokens <= inBudget;
+  return { ...decision, ...counting, blocks: () => shown, tokens, fits, mayFit };
+};
+
+/**
+ * Collects the input of a policy for the next prompt. Messages and closed turns never change once created, including
+ * those of a rehearsal.
+ */
+export const situationOf = (settings: Settings, data: ConversationData, asked: Asked): Situation => {
+  const { budget, interrupted, counts } = settings;
+  const calibration = calibrationOf(settings, data);
+  let messages: readonly Message[] | null = null;
+  return {
+    thread: data.conversation,
+    system: data.conversation.system,
+    open: () => (messages ??= openMessages(data, asked.open())),
+    interrupted,
+    counts,
+    budget,
+    calibration,
+    available: smallerOf(roomOf(settings, calibration), data.room?.tokens ?? null),
+    lastCut: frozen(data.cut),
+    withoutSummary: asked.withoutSummary === true,
+    summaries: data.summarising === null ? data.summaries : data.summaries - 1,
+  };
+};
+
+/** Returns the tokens that the budget leaves for a prompt, in the counter's units; null for no bound. */
+const roomOf = ({ budget }: Pick<Settings, "budget">, calibration: number): number | null =>
+  budget === null ? null : Math.floor((budget.tokens - budget.reserve) / calibration);
+
+const smallerOf = (left: number | null, right: number | null): number | null => {
+  if (left === null || right === null) return left ?? right;
+  return Math.min(left, right);
+};
+
+/** Cuts a prompt to the minimum: pinned messages, and the questions that belong to shown answers. */
+const nothingClosed = ({ interrupted }: Situation): Cut => ({ policy: "none@1", from: nowhere, interrupted });
+
+/** Returns the numbers of a prompt that does not fit. */
+const unfitOf = ({ situation, tokens }: PromptDecision): ContextUnfit => {
+  const { counts, open, budget, calibration } = situation;
+  const largest = open().reduce<ContextUnfit["largest"]>((most, message) => {
+    const size = counted(() => counts.message(message)) ?? 0;
+    return most === null || size > most.tokens ? { message: message.id, tokens: size } : most;
+  }, null);
+  return {
+    tokens: tokens ?? 0,
+    available: roomOf({ budget }, calibration) ?? 0,
+    budget: budget?.tokens ?? 0,
+    reserve: budget?.reserve ?? 0,
+    fixed:
+      counted(() =>
+        counts.blocks(blocksOf(situation.thread, nothingClosed(situation), situation.system, open(), counts)),
+      ) ?? 0,
+    largest,
+  };
+};
+
+/**
+ * Returns how many tokens a model reports for each counted one. It is never below 1, so that a nonsensical report
+ * cannot make prompts larger.
+ */
+const calibrationOf = ({ calibrate, budget }: Settings, { measured }: ConversationData): number => {
+  if (!calibrate || budget === null || measured === null) return 1;
+  const ratio = Math.max(1, Math.round((measured.reported / measured.counted) * 100) / 100);
+  return ratio > largestCalibration ? 1 : ratio;
+};
+
+/** A report that differs by more than this factor is ignored. */
+const largestCalibration = 4;
+
+/**
+ * Decides the prompt of an ask without input. Such an ask needs some of the thread, so the policy must show something
+ * of it. If the thread holds only a system prompt, the prompt is that alone.
+ */
+const showingSomething = (settings: Settings, situation: Situation): CutDecision => {
+  const { thread } = situation;
+  const decision = decideCut(settings.policy, situation);
+  if (render(thread, decision.cut, null, []).length > 0) return decision;
+  const all = keepingAll("keep", `${decision.cut.policy} shows nothing of the thread, and the ask says nothing itself`);
+  const isNeeded = decision.cut.system !== undefined || render(thread, all.cut, null, []).length > 0;
+  return isNeeded ? all : decision;
+};
+
+const openMessages = ({ conversation }: ConversationData, open: OpenTurn | null): readonly Message[] =>
+  // The next prompt of the turn shows the asks that joined it.
+  open === null ? conversation.appended : toArray(withJoined(open).messages);
+
+const uncounted = ({ counts: { counter } }: Settings): string =>
+  `counter "${counter.name}@${counter.version}" could not count the prompt, so it is not known whether it fits`;
+
+/**
+ * Returns the summary to ask for now, if none is pending. The model reads what prompts would show of the turns. Each
+ * text is shortened until the request fits; if it never fits, no request is sent.
+ *
+ * @param cut how the next prompt shows the thread; decided here if it is missing.
+ */
+export const decideSummary = (
+  settings: Settings,
+  data: ConversationData,
+  situation: Situation,
+  cut?: Cut,
+): Pick<Decided, "summary" | "policyFailed"> => {
+  // A machine that was changed without `thread.configured` has no instruction for a summary yet.
+  const { summariser } = data.configuration;
+  if (data.summarising !== null || summariser === undefined) return {};
+  const wanted = wantedSummary(settings.policy, situation);
+  if (wanted === null) return {};
+  if (typeof wanted === "string") return { policyFailed: wanted };
+  const { fields } = cut ?? decideCut(settings.policy, situation).cut;
+  const task: SummaryTask = {
+    ...wanted,
+    ...(settings.interrupted === "omit" ? { interrupted: "omit" } : {}),
+    ...(fields === undefined ? {} : { fields }),
+  };
+  const summary = fitted(settings, data, situation, task, summariser.instruction);
+  return summary.unfit !== undefined && isKnownUnfit(settings, data, summary.unfit, summariser.instruction)
+    ? {}
+    : { summary };
+};
+
+const fitted = (
+  { counts, policy }: Settings,
+  data: ConversationData,
+  { available }: Situation,
+  task: SummaryTask,
+  instruction: string,
+): SummaryTask => {
+  const room = policy.summariser?.requestTokens ?? available;
+  if (room === null) return task;
+  // A request that cannot be counted is sent, and may turn out to be too long.
+  const tokensOf = (shortened: SummaryTask): number =>
+    counted(() => counts.prompt(summaryRequest(data.conversation, shortened, instruction, data.summaries))) ?? 0;
+  let tokens = 0;
+  for (const characters of ladder) {
+    const shortened = characters === longestTranscriptText ? task : { ...task, characters };
+    tokens = tokensOf(shortened);
+    if (tokens <= room) return shortened;
+  }
+  const shortest = { ...task, characters: shortestText };
+  // Earlier turns that only give background can be left out. Those that are folded into the summary cannot.
+  if (task.earlier !== null && task.earlier.from !== task.covers.from) {
+    const alone = { ...shortest, earlier: null };
+    tokens = tokensOf(alone);
+    if (tokens <= room) return alone;
+  }
+  return { ...task, unfit: { tokens, available: room } };
+};
+
+/**
+ * Returns whether enough failed summaries were reported, including those for lack of room. If the instruction alone is
+ * too long, one failure is enough. Otherwise each failure makes the next attempt rarer, since a shorter turn may fit.
+ * A request that fits after the room grew or the instruction shrank is sent at once. The number of turns to look back
+ * is bounded, and so is the cost.
+ */
+const isKnownUnfit = (
+  { counts }: Settings,
+  { conversation }: ConversationData,
+  { available }: NonNullable<SummaryTask["unfit"]>,
+  instruction: string,
+): boolean => {
+  const least = counted(() => counts.prompt(leastRequest(instruction)));
+  const neverFits = least !== null && least > available;
+  let failures = 0;
+  let sinceNewest = 0;
+  let seen = 0;
+  for (const { summaryFailures = 0 } of turnsNewestFirst(conversation)) {
+    failures += summaryFailures;
+    if (failures === 0) sinceNewest++;
+    if (++seen >= remembered) break;
+  }
+  return neverFits ? failures > 0 : failures >= triedFreely && sinceNewest < failures;
+};
+
+/** Two turns with two attempts each, as the shipped policies make them. */
+const triedFreely = 4;
+
+/** In UTF-16 units. */
+const shortestText = 100;
+
+const ladder: readonly number[] = [longestTranscriptText, 4_000, 2_000, 1_000, 500, 200, shortestText];

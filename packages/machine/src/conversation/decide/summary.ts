@@ -1,11 +1,9 @@
 import { counted } from "../../prompt/counts.ts";
-import { messageFromDraft } from "../../thread/draft.ts";
+import { messageFromDraft } from "../../thread/make-message.ts";
 import type { ConversationData, OpenTurn, Summarising } from "../protocol/data.ts";
-import { saysCut } from "./cut-reply.ts";
-import { costOf } from "./outcome.ts";
-import { situationOf } from "./prompt.ts";
-import { decideStep, limitSpent } from "./step.ts";
-import { decideSummary } from "./summary-task.ts";
+import { costOf, saysCut } from "./outcome.ts";
+import { decideStep, situationOf, decideSummary } from "./step.ts";
+import { limitSpent } from "./limits.ts";
 import type { LlmCompleted, LlmFailed } from "../protocol/event.ts";
 import type { Decided } from "../protocol/entry.ts";
 import type { Settings } from "./settings.ts";

@@ -1,12 +1,12 @@
 import * as Either from "fp-ts/lib/Either.js";
-import { at, toArray } from "../../thread/chunks.ts";
 import { textOf, type Message } from "../../thread/message.ts";
-import { isThreadEmpty, turnOf, isOnPath } from "../../thread/path.ts";
+import { isThreadEmpty, turnOf, isOnPath, type Thread } from "../../thread/thread.ts";
+import { at, toArray } from "../../thread/chunks.ts";
 import { messagesFromSeed } from "../../thread/seed.ts";
 import type { ConversationData } from "../protocol/data.ts";
 import { decideMove, noTurn, staleSummary, turnAnswering } from "./head.ts";
 import { interruptedResults } from "./step.ts";
-import { draftsOf } from "../update/ask-drafts.ts";
+import { draftsOf, problemOfCalls } from "../update/turn-opening.ts";
 import { answerIndexOf, changeSystem, resetSystem } from "../update/edit.ts";
 import type {
   AnswerTruncated,
@@ -21,11 +21,9 @@ import type {
   MessagePinned,
 } from "../protocol/event.ts";
 import type { Decided } from "../protocol/entry.ts";
-import { problemOfCalls } from "./lost-calls.ts";
 import { type Refusal, refuse } from "../protocol/refusal.ts";
 import { isCoveredBySummary } from "../../prompt/summary-request.ts";
 import { isShared } from "../update/waiting-asks.ts";
-import type { Thread } from "../../thread/thread.ts";
 import { messagesOfOpen } from "../read/turns.ts";
 
 /** An event on which the configuration has no influence: neither an ask nor an answer. */

@@ -1,6 +1,6 @@
 import type { Fullness } from "./entry.ts";
 import type { Chunks } from "../../thread/chunks.ts";
-import type { Json, JsonObject } from "../../thread/json.ts";
+import type { Json, JsonObject } from "../../thread/plain-data.ts";
 import type { Message, ReplyDraft } from "../../thread/message.ts";
 import type { ExpectedOutput, RefusedOutput } from "../../thread/output.ts";
 import type { Pin, Thread } from "../../thread/thread.ts";

@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../thread/json.ts";
+import type { JsonObject } from "../../thread/plain-data.ts";
 import type { Message, ToolOutcome } from "../../thread/message.ts";
 import type { ExpectedOutput } from "../../thread/output.ts";
 import type { ContextUnfit, Failure, LimitReached, TurnStatus } from "../../thread/turn.ts";

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from "../../thread/json.ts";
+import { isObject, type JsonObject } from "../../thread/plain-data.ts";
 import type { MessageDraft } from "../../thread/message.ts";
 import type { ExpectedOutput, OutputIssue } from "../../thread/output.ts";
 import type { Failure } from "../../thread/turn.ts";

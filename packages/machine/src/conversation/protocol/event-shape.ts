@@ -1,7 +1,12 @@
 import * as Either from "fp-ts/lib/Either.js";
-import { isObject } from "../../thread/json.ts";
-import { mostNestedInEvent, NotPlain, plainCopy } from "../../thread/plain-copy.ts";
-import { describeValueProblem, type ValueProblem } from "../../thread/value-problem.ts";
+import {
+  mostNestedInEvent,
+  NotPlain,
+  plainCopy,
+  isObject,
+  describeValueProblem,
+  type ValueProblem,
+} from "../../thread/plain-data.ts";
 import type { ThreadInput, Event } from "./event.ts";
 import { beginning, event, eventTypes, isEventType } from "./event-forms.ts";
 import { object } from "./form.ts";

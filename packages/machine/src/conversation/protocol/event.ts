@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from "../../thread/json.ts";
+import type { Json, JsonObject } from "../../thread/plain-data.ts";
 import type { Content, MessageDraft, ReplyDraft, ToolOutcome, SystemDraft } from "../../thread/message.ts";
 import type { ExpectedOutput, OutputIssue } from "../../thread/output.ts";
 import type { SeedDraft } from "../../thread/seed.ts";

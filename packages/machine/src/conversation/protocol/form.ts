@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from "../../thread/json.ts";
+import type { Json, JsonObject } from "../../thread/plain-data.ts";
 import * as shapes from "./shape.ts";
 import type { Shape } from "./shape.ts";
 

@@ -1,4 +1,4 @@
-import { isCount } from "../../thread/json.ts";
+import { isCount } from "../../thread/plain-data.ts";
 
 /**
  * The limits of one turn. Each is checked before an effect is requested, and a batch of tool calls is checked as a

@@ -19,3 +19,7 @@ export type RefusalKind = "stale" | "busy" | "full" | "unknown" | "invalid";
 /** Returns a refusal in place of a decision. */
 export const refuse = (kind: RefusalKind, reason: string): Either.Either<Refusal, never> =>
   Either.left({ kind, reason });
+
+/** Refuses an answer to an effect that nobody waits for. */
+export const stale = (effectId: string, what: string): Either.Either<Refusal, never> =>
+  refuse("stale", `no ${what} "${effectId}" is awaited: it was answered or cancelled, or it is of another thread`);

@@ -1,5 +1,4 @@
-import { isCount, isObject } from "../../thread/json.ts";
-import { type ValueProblem, within, wrong } from "../../thread/value-problem.ts";
+import { isCount, isObject, type ValueProblem, within, wrong } from "../../thread/plain-data.ts";
 
 /** Returns what is wrong with a value, or null. It allocates nothing for a valid value, so it is fast. */
 export type Shape = (value: unknown) => ValueProblem | null;

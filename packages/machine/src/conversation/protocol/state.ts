@@ -1,4 +1,4 @@
-import { frozen, frozenCopy, owned } from "../../thread/frozen.ts";
+import { frozen } from "../../thread/plain-data.ts";
 import type { ConversationData } from "./data.ts";
 
 /** The state of a conversation between two events: plain JSON, never changed in place. */
@@ -8,16 +8,6 @@ export interface State {
   /** XState's context. */
   readonly context: ConversationData;
 }
-
-/**
- * Returns a state that the machine may hold: the same one if the machine created it, otherwise a frozen copy. A state
- * read from JSON belongs to the caller, even if its top level is frozen.
- */
-export const ownedState = (state: State): State => {
-  const { value, context } = state;
-  if (!Object.isFrozen(context)) return owned({ value, context });
-  return Object.isFrozen(context.conversation) ? state : frozenCopy({ value, context });
-};
 
 /** The innermost states, each with its XState value. */
 export const stateValues = frozen({

@@ -1,5 +1,5 @@
-import { digestOf } from "../../thread/digest.ts";
-import type { JsonObject } from "../../thread/json.ts";
+import { digestOf } from "../../thread/make-message.ts";
+import type { JsonObject } from "../../thread/plain-data.ts";
 import type { CallerTool, OfferedTool } from "./event.ts";
 
 /** A tool as the machine knows it: plain JSON. Its function is in a runtime, under the same name. */

@@ -1,5 +1,4 @@
-import { isBefore, turnOf, turnsNewestFirst } from "../../thread/path.ts";
-import type { Thread } from "../../thread/thread.ts";
+import { isBefore, turnOf, turnsNewestFirst, type Thread } from "../../thread/thread.ts";
 import type { Turn } from "../../thread/turn.ts";
 import { sealAppended } from "../update/edit.ts";
 import type { State } from "../protocol/state.ts";

@@ -1,4 +1,4 @@
-import { frozen } from "../../thread/frozen.ts";
+import { frozen } from "../../thread/plain-data.ts";
 import {
   callLlm,
   callSummary,
@@ -10,10 +10,11 @@ import {
   retryTimer,
   waitTimer,
 } from "../update/call.ts";
-import { positionOut, someRunHere } from "../update/round-calls.ts";
+import { positionOut, someRunHere } from "../protocol/effect-id.ts";
 import type { ConversationData } from "../protocol/data.ts";
 import type { AnswerableEffect, CallTool, RequestApproval } from "../protocol/effect.ts";
-import { ownedState, type State } from "../protocol/state.ts";
+import type { State } from "../protocol/state.ts";
+import { ownedState } from "../protocol/thaw.ts";
 
 /**
  * Returns the effects that were requested and are neither answered nor cancelled. They equal those that the
@@ -31,7 +32,7 @@ const ofTurns = (data: ConversationData): readonly AnswerableEffect[] => {
   const { open, waking, threadId } = data;
   if (open === null) return waking === null ? [] : [queueTimer(threadId, waking)];
   const { stage } = open;
-  const deadline = deadlineTimer(threadId, open);
+  const deadline = open.deadlineAt === null ? [] : [deadlineTimer(threadId, open.number, open.deadlineAt)];
   switch (stage.type) {
     case "responding":
       return [...deadline, callLlm(data, open, stage.call)];

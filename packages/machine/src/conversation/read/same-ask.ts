@@ -1,8 +1,8 @@
 import { findNewest, toArray } from "../../thread/chunks.ts";
-import { messageFromDraft } from "../../thread/draft.ts";
+import { messageFromDraft } from "../../thread/make-message.ts";
 import type { Message } from "../../thread/message.ts";
 import type { Ask, Turn } from "../../thread/turn.ts";
-import { draftsOf } from "../update/ask-drafts.ts";
+import { draftsOf } from "../update/turn-opening.ts";
 import { type ConversationData, type OpenTurn, type QueuedAsk, remembered } from "../protocol/data.ts";
 import { redactedText } from "../protocol/form.ts";
 import type { Refusal } from "../protocol/refusal.ts";

@@ -1,6 +1,6 @@
-import { toArray } from "../../thread/chunks.ts";
 import type { Message } from "../../thread/message.ts";
-import { messagesOnPath, turnOf, turnsOnPath } from "../../thread/path.ts";
+import { messagesOnPath, turnOf, turnsOnPath } from "../../thread/thread.ts";
+import { toArray } from "../../thread/chunks.ts";
 import type { Turn } from "../../thread/turn.ts";
 import type { OpenTurn } from "../protocol/data.ts";
 import type { State } from "../protocol/state.ts";

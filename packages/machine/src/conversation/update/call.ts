@@ -1,6 +1,5 @@
 import { at, toArray } from "../../thread/chunks.ts";
-import { frozen } from "../../thread/frozen.ts";
-import { digestOf, digestOfPrompt } from "../../thread/digest.ts";
+import { digestOf, digestOfPrompt } from "../../thread/make-message.ts";
 import { textOf } from "../../thread/message.ts";
 import { type Prompts, promptsAnew } from "../../prompt/prompts.ts";
 import { summaryRequest } from "../../prompt/summary-request.ts";
@@ -25,7 +24,7 @@ import {
   toolId,
   waitId,
 } from "../protocol/effect-id.ts";
-import { isObject, type Json, type JsonObject } from "../../thread/json.ts";
+import { isObject, type Json, type JsonObject, frozen } from "../../thread/plain-data.ts";
 
 /** Creates the outstanding model call, with its prompt as it was when the call was requested. */
 export const callLlm = (
@@ -36,6 +35,7 @@ export const callLlm = (
 ): CallLlm => {
   const thread = call.pins === data.conversation.pins ? data.conversation : { ...data.conversation, pins: call.pins };
   const output = wantedOutput(open);
+  const model = modelOfStep(open);
   const { messages, digest } = prompts.render(thread, call.cut, call.system, toArray(open.messages), output);
   return Object.freeze({
     type: "callLlm",
@@ -48,7 +48,7 @@ export const callLlm = (
     // Each message is frozen, so there is no need to walk them.
     messages: Object.freeze(messages),
     promptDigest: digest,
-    model: modelOfStep(open),
+    model,
     ...(call.tools === undefined ? {} : { tools: call.tools }),
     ...(output === undefined ? {} : { output }),
     ...(call.idleTimeoutMs === null ? {} : { idleTimeoutMs: call.idleTimeoutMs }),
@@ -132,9 +132,9 @@ export const wantedOutput = ({ output }: OpenTurn): CallLlm["output"] =>
 export const queueTimer = (threadId: string, { seq, dueAt }: Waking): StartTimer =>
   timer(threadId, queueId(threadId, seq), "queue", dueAt);
 
-/** Creates the timer that bounds a turn; none if it has no deadline. */
-export const deadlineTimer = (threadId: string, { number, deadlineAt }: OpenTurn): readonly StartTimer[] =>
-  deadlineAt === null ? [] : [timer(threadId, deadlineId(threadId, number), "deadline", deadlineAt)];
+/** Creates the timer that bounds a turn. */
+export const deadlineTimer = (threadId: string, turn: number, dueAt: number): StartTimer =>
+  timer(threadId, deadlineId(threadId, turn), "deadline", dueAt);
 
 /** Creates the timer between two attempts of a model call. */
 export const retryTimer = (threadId: string, { number, step }: OpenTurn, { attempt, dueAt }: Due): StartTimer =>

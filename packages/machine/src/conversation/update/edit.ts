@@ -1,23 +1,23 @@
 import * as Either from "fp-ts/lib/Either.js";
-import { append, at, chunksOf, replaceAt, toArray } from "../../thread/chunks.ts";
-import { marked, messageFromDraft, messageFromReply, messageFromResult, withParts } from "../../thread/draft.ts";
-import { withAppended, withoutAppended } from "../../thread/appended.ts";
-import { extended } from "../../thread/frozen.ts";
+import { marked, messageFromDraft, messageFromReply, messageFromResult, withParts } from "../../thread/make-message.ts";
+import { frozen } from "../../thread/plain-data.ts";
+import { extended } from "../../thread/chunks.ts";
 import type { Message, MessageDraft, Part, SystemDraft } from "../../thread/message.ts";
 import { textOf, toolCallsOf } from "../../thread/message.ts";
-import { changeTurn, placeAfter, turnOf } from "../../thread/path.ts";
+import { changeTurn, placeAfter, turnOf, withAppended, withoutAppended, type Thread } from "../../thread/thread.ts";
+import { append, at, chunksOf, replaceAt, toArray } from "../../thread/chunks.ts";
 import { messagesFromSeed } from "../../thread/seed.ts";
-import type { Thread } from "../../thread/thread.ts";
 import type { Annotation, Turn } from "../../thread/turn.ts";
 import { noUsage } from "../../thread/usage.ts";
-import type { ConversationData } from "../protocol/data.ts";
+import type { ConversationData, OpenTurn } from "../protocol/data.ts";
+import { redactedText } from "../protocol/form.ts";
 import type {
   AnswerTruncated,
   AppendedResult,
-  AskReceived,
   HeadMoved,
   MessagePinned,
   RoundAppended,
+  ThreadConfigured,
   TurnAdded,
   TurnAnnotated,
 } from "../protocol/event.ts";
@@ -36,7 +36,7 @@ export const appendRound = (data: ConversationData, { reply, results, metadata }
     const { outcome, content } = results[position] ?? noResult;
     return messageFromResult(call, outcome, content);
   });
-  return appended(data, [metadata === undefined ? said : { ...said, metadata }, ...answers]);
+  return appended(data, [metadata === undefined ? said : frozen({ ...said, metadata }), ...answers]);
 };
 
 /** Returns whether a message asks for the tools of an appended round. The ids of its calls tell. */
@@ -108,12 +108,6 @@ export const moveHead = (thread: Thread, event: Pick<HeadMoved, "at" | "to">): T
   return to === 0 || turnOf(sealed, to ?? -1) !== undefined ? { ...sealed, head: to ?? sealed.head } : sealed;
 };
 
-/** Returns the thread as an ask with `from` finds it. */
-export const movedFor = (data: ConversationData, event: AskReceived): ConversationData =>
-  event.from === undefined
-    ? data
-    : { ...data, conversation: moveHead(data.conversation, { at: event.at, to: event.from }) };
-
 /**
  * Returns the head that a checkpoint names, or undefined. Names are data: one may equal a member that every object
  * has.
@@ -155,6 +149,46 @@ export const pinMessage = (thread: Thread, { message, pinned }: MessagePinned): 
   if (Number.isNaN(turn)) return thread;
   return { ...thread, pins: pinned ? [...others, { turn, message }] : others };
 };
+
+/** Takes over another configuration. */
+export const configure = (data: ConversationData, event: ThreadConfigured): ConversationData => ({
+  ...data,
+  configuration: event.configuration,
+  model: event.model ?? data.model,
+  // Another counter may count differently.
+  measured: null,
+  room: null,
+  open: data.open === null ? null : uncounted(data.open),
+});
+
+const uncounted = (open: OpenTurn): OpenTurn =>
+  open.stage.type === "responding"
+    ? { ...open, stage: { ...open.stage, call: { ...open.stage.call, counted: null } } }
+    : open;
+
+/**
+ * Applies a redaction to the data. Summaries of redacted content become stale and are no longer shown. The measured
+ * size is dropped, since it was measured on the old content. The content itself is removed by rewriting its entries
+ * and folding them.
+ */
+export const redact = (data: ConversationData): ConversationData => {
+  const after = data.measured === null ? data : { ...data, measured: null };
+  if (data.summaries === 0) return after;
+  const conversation = toArray(data.conversation.turns)
+    .filter(({ summaries }) => summaries?.some(({ text, stale }) => saysNothing(text) && stale !== true) === true)
+    .reduce((thread, { number }) => changeTurn(thread, number, withdrawn), data.conversation);
+  return { ...after, conversation };
+};
+
+/** Returns whether a summary is only redacted text. It may have been written in several parts. */
+const saysNothing = (text: string): boolean =>
+  text.includes(redactedText) && text.replaceAll(redactedText, "").trim() === "";
+
+const withdrawn = (turn: Turn): Turn => ({
+  ...turn,
+  summaries:
+    turn.summaries?.map((summary) => (saysNothing(summary.text) ? { ...summary, stale: true } : summary)) ?? [],
+});
 
 /** Returns the index of the message with which a model ended a turn, or -1. */
 export const answerIndexOf = (turn: Turn): number =>
@@ -199,7 +233,7 @@ const closedTurn = (
     ...(answer === undefined ? {} : { answer: answer.id }),
     ...(metadata === undefined ? {} : { metadata }),
   };
-  return { ...withoutAppended(thread), turns: append(thread.turns, turn), head: number };
+  return { ...withoutAppended(thread), turns: append(thread.turns, frozen(turn)), head: number };
 };
 
 const annotationOf = (event: TurnAnnotated): Annotation => ({

@@ -1,13 +1,13 @@
 import { append, at } from "../../thread/chunks.ts";
-import { marked, messageFromDraft } from "../../thread/draft.ts";
-import { frozen } from "../../thread/frozen.ts";
+import { marked, messageFromDraft } from "../../thread/make-message.ts";
+import { frozen } from "../../thread/plain-data.ts";
 import type { Message } from "../../thread/message.ts";
 import type { OutputFailure, OutputIssue, RefusedOutput } from "../../thread/output.ts";
 import type { ConversationData, OpenTurn } from "../protocol/data.ts";
 import { publish } from "../protocol/effect.ts";
 import type { Decided } from "../protocol/entry.ts";
 import type { LlmCompleted, OutputAccepted, OutputRefused } from "../protocol/event.ts";
-import { awaitsCheck } from "./awaited.ts";
+import { awaitsCheck } from "../protocol/effect-id.ts";
 import { checkOutput } from "./call.ts";
 import { type Plan, staying } from "./plan.ts";
 import { closeTurn, flushWaiting, withAnswer } from "./turn-closing.ts";

@@ -1,20 +1,18 @@
 import { append } from "../../thread/chunks.ts";
-import { messageFromPartial, messageFromReply } from "../../thread/draft.ts";
-import { frozen } from "../../thread/frozen.ts";
+import { messageFromPartial, messageFromReply } from "../../thread/make-message.ts";
+import { frozen } from "../../thread/plain-data.ts";
 import { toolCallsOf } from "../../thread/message.ts";
 import { type Cost, type ReportedUsage, usageMonoid, usageOfCall } from "../../thread/usage.ts";
-import { isCallers } from "./caller-tools.ts";
 import { callTool, retryTimer } from "./call.ts";
 import type { ConversationData, Measured, OpenTurn, RoundCall } from "../protocol/data.ts";
 import { publish } from "../protocol/effect.ts";
-import { stepId } from "../protocol/effect-id.ts";
+import { stepId, allAnswered } from "../protocol/effect-id.ts";
 import type { LlmCompleted, LlmFailed } from "../protocol/event.ts";
 import type { Decided } from "../protocol/entry.ts";
 import { receiveOutput } from "./output.ts";
 import type { Plan } from "./plan.ts";
-import { allAnswered } from "./round-calls.ts";
 import { answerFrom, closeTurn, flushWaiting, settleRound, withAnswer } from "./turn-closing.ts";
-import { nextCall } from "./turn-opening.ts";
+import { nextCall, isCallers } from "./turn-opening.ts";
 
 /** Applies a model's reply: a round begins, or the turn ends with its answer. */
 export const receiveReply = (
@@ -23,11 +21,12 @@ export const receiveReply = (
   event: LlmCompleted,
   decided: Decided,
 ): Plan => {
+  const measured = measuredBy(before, event);
   const charged = charge(before, beforeOpen, event.usage, decided.cost);
   const { open } = charged;
-  const data = { ...charged.data, measured: measuredBy(before, event) };
+  const data = { ...charged.data, measured };
   const message = messageFromReply(`${open.number}.${open.made}`, stepId(open.number, open.step), event.reply);
-  const asked = toolCallsOf(message);
+  const asked = event.reply.toolCalls === undefined ? [] : toolCallsOf(message);
   if (asked.length === 0 && open.output !== undefined) return receiveOutput(data, open, message, event, decided);
   if (asked.length === 0 && decided.goesOn === true) {
     const said = { ...open, messages: append(open.messages, message), made: open.made + 1 };

@@ -1,14 +1,21 @@
-import { marked, messageFromResult } from "../../thread/draft.ts";
-import { frozen, replaced } from "../../thread/frozen.ts";
+import { marked, messageFromResult } from "../../thread/make-message.ts";
+import { frozen } from "../../thread/plain-data.ts";
+import { replaced } from "../../thread/chunks.ts";
 import type { Message } from "../../thread/message.ts";
 import type { Approvable, Approval, ConversationData, OpenTurn, RoundCall } from "../protocol/data.ts";
-import { isSameEffect } from "../protocol/effect-id.ts";
+import {
+  isSameEffect,
+  allAnswered,
+  approvalOut,
+  positionNamedBy,
+  positionOut,
+  someRun,
+} from "../protocol/effect-id.ts";
 import type { Decided } from "../protocol/entry.ts";
 import type { ApprovalAnswered, ToolCompleted, ToolFailed, ToolStarted, ToolWithheld } from "../protocol/event.ts";
 import { callTool, requestApproval } from "./call.ts";
 import { denialOf } from "./denial.ts";
 import { type Arrow, noEffects, type Plan, staying } from "./plan.ts";
-import { allAnswered, approvalOut, positionNamedBy, positionOut, someRun } from "./round-calls.ts";
 import { settleRound } from "./turn-closing.ts";
 import { nextCall } from "./turn-opening.ts";
 

@@ -1,7 +1,7 @@
 import { type Effect, publish, type Signal } from "../protocol/effect.ts";
-import { messageFromReply } from "../../thread/draft.ts";
+import { messageFromReply } from "../../thread/make-message.ts";
 import { textOf } from "../../thread/message.ts";
-import { changeTurn, isBefore, turnOf } from "../../thread/path.ts";
+import { changeTurn, isBefore, turnOf } from "../../thread/thread.ts";
 import type { Turn } from "../../thread/turn.ts";
 import { type Cost, type ReportedUsage, type Usage, usageMonoid, usageOfCall } from "../../thread/usage.ts";
 import type { SummaryTask } from "../../prompt/policy.ts";

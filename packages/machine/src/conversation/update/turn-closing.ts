@@ -1,29 +1,27 @@
-import { append, at as messageAt, chunksOf, toArray } from "../../thread/chunks.ts";
-import { marked, messageFromPartial, messageFromResult } from "../../thread/draft.ts";
-import { frozen } from "../../thread/frozen.ts";
+// Closes turns: with their answer, or stopped from outside, and publishes the new size of the thread.
+import { marked, messageFromPartial, messageFromResult } from "../../thread/make-message.ts";
+import { frozen } from "../../thread/plain-data.ts";
 import type { Message, ReplyDraft } from "../../thread/message.ts";
 import type { AcceptedOutput } from "../../thread/output.ts";
-import { placeAfter } from "../../thread/path.ts";
+import { placeAfter, isOnPath, sizeOf, turnOf, sizeOfAppended, type Thread } from "../../thread/thread.ts";
+import { append, at as messageAt, chunksOf, toArray } from "../../thread/chunks.ts";
 import type { Turn, TurnOutcome } from "../../thread/turn.ts";
 import { type ReportedUsage, usageMonoid, usageOfCall } from "../../thread/usage.ts";
-import type {
-  ConversationData,
-  OpenTurn,
-  RoundCall,
-  Waking,
-  DroppedAsk,
-  DroppedBecause,
-  QueuedAsk,
+import {
+  type ConversationData,
+  type OpenTurn,
+  type RoundCall,
+  type Waking,
+  type DroppedAsk,
+  type DroppedBecause,
+  type QueuedAsk,
+  remembered,
 } from "../protocol/data.ts";
-import { checkId, deadlineId, llmId, retryId, toolId, waitId } from "../protocol/effect-id.ts";
+import { checkId, deadlineId, llmId, retryId, toolId, waitId, approvalOut } from "../protocol/effect-id.ts";
 import type { SynthesisedResult } from "../protocol/entry.ts";
 import { queueTimer } from "./call.ts";
-import { returns } from "./joining.ts";
 import type { Plan } from "./plan.ts";
-import { type Effect, publish } from "../protocol/effect.ts";
-import { approvalOut } from "./round-calls.ts";
-import { updated } from "./updated.ts";
-import { remembered } from "../protocol/data.ts";
+import { type Effect, publish, type Signal } from "../protocol/effect.ts";
 
 /** Closes the open turn with the messages it has, moves the head to it, and wakes the queue. */
 export const closeTurn = (
@@ -38,32 +36,38 @@ export const closeTurn = (
     number: whole.number,
     parent: whole.parent,
     asks: whole.asks,
-    outcome: frozen(outcome),
+    outcome,
     messages: whole.messages,
     usage: whole.usage,
     steps: whole.step,
     toolCalls: whole.toolCalls,
     startedAt: whole.startedAt,
     endedAt: at,
-    place: Object.freeze(placeAfter(data.conversation, whole.parent, whole.number, toArray(whole.messages))),
+    place: placeAfter(data.conversation, whole.parent, whole.number, toArray(whole.messages)),
     ...(whole.answer === null ? {} : { answer: whole.answer }),
     ...(whole.metadata === null ? {} : { metadata: whole.metadata }),
-    ...(output === undefined ? {} : { output: frozen(output) }),
-    ...(whole.refusedOutputs === undefined ? {} : { refusedOutputs: frozen(whole.refusedOutputs) }),
+    ...(output === undefined ? {} : { output }),
+    ...(whole.refusedOutputs === undefined ? {} : { refusedOutputs: whole.refusedOutputs }),
   };
-  const conversation = { ...data.conversation, turns: append(data.conversation.turns, turn), head: turn.number };
+  const conversation = {
+    ...data.conversation,
+    turns: append(data.conversation.turns, frozen(turn)),
+    head: turn.number,
+  };
   const waking: Waking | null = data.queue.length === 0 ? null : { seq: data.seq, dueAt: at };
   const after = { ...drop(data, open.joining, "returned", at), conversation, open: null, waking };
   return {
     data: after,
     arrow: outcome.status === "completed" ? "completed" : "error",
-    effects: () => [
-      ...cancelDeadline(data.threadId, open),
-      ...signalsOf(turn),
-      ...returns(open),
-      updated(after),
-      ...(waking === null ? [] : [queueTimer(data.threadId, waking)]),
-    ],
+    effects: () => {
+      // The turn ended before a prompt could show the asks that joined it.
+      const returned = open.joining.map(({ askId }): Signal => ({ type: "ask.returned", askId, turn: open.number }));
+      return [
+        ...cancelDeadline(data.threadId, open),
+        ...[...signalsOf(turn), ...returned, updated(after)].map(publish),
+        ...(waking === null ? [] : [queueTimer(data.threadId, waking)]),
+      ];
+    },
   };
 };
 
@@ -197,13 +201,10 @@ const cancellations = (threadId: string, open: OpenTurn): readonly Effect[] => {
 const cancelDeadline = (threadId: string, open: OpenTurn): readonly Effect[] =>
   open.deadlineAt === null ? [] : [{ type: "cancelTimer", effectId: deadlineId(threadId, open.number) }];
 
-const signalsOf = (turn: Turn): readonly Effect[] => {
-  const { outcome, number } = turn;
-  const ended = publish({ type: "turn.ended", turn: number, status: outcome.status });
-  if ("unfit" in outcome) return [publish({ type: "context.unfit", turn: number, unfit: outcome.unfit }), ended];
-  return "limit" in outcome
-    ? [publish({ type: "limit.reached", turn: number, reached: outcome.limit }), ended]
-    : [ended];
+const signalsOf = ({ outcome, number }: Turn): readonly Signal[] => {
+  const ended: Signal = { type: "turn.ended", turn: number, status: outcome.status };
+  if ("unfit" in outcome) return [{ type: "context.unfit", turn: number, unfit: outcome.unfit }, ended];
+  return "limit" in outcome ? [{ type: "limit.reached", turn: number, reached: outcome.limit }, ended] : [ended];
 };
 
 /** Records that no turn will answer these asks. */
@@ -216,4 +217,28 @@ export const drop = (
   if (asks.length === 0) return data;
   const added = asks.map(({ askId, at }): DroppedAsk => ({ askId, askedAt: at, droppedAt, because }));
   return { ...data, dropped: [...data.dropped, ...added].slice(-remembered) };
+};
+
+/** Returns the signal that the messages changed, with their new size. The cost does not depend on the length. */
+export const updated = ({ conversation, usage }: ConversationData): Signal => ({
+  type: "thread.updated",
+  ...sizeOfPath(conversation),
+  usage: usage.total,
+});
+
+/** Returns the size of a thread's path: closed turns, the seed and messages that wait to lead the next turn. */
+export const sizeOfPath = (
+  thread: Thread,
+): { readonly turns: number; readonly messages: number; readonly characters: number } => {
+  const waiting = sizeOfAppended(thread);
+  const closed = turnOf(thread, thread.head)?.place ?? { turns: 0, ...sizeOf(thread.seed) };
+  const cut = thread.shortened.reduce(
+    (sum, { turn, characters }) => (isOnPath(thread, turn) ? sum + characters : sum),
+    0,
+  );
+  return {
+    turns: closed.turns,
+    messages: closed.messages + waiting.messages,
+    characters: closed.characters + waiting.characters - cut,
+  };
 };

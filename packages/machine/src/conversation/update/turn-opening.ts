@@ -1,26 +1,31 @@
-import { withoutAppended } from "../../thread/appended.ts";
-import { append, chunksOf } from "../../thread/chunks.ts";
-import { messageFromDraft } from "../../thread/draft.ts";
-import { frozen } from "../../thread/frozen.ts";
-import type { JsonObject } from "../../thread/json.ts";
-import type { Message } from "../../thread/message.ts";
+// Opens turns: the messages and tools that asks bring, the asks that join, and the model call that follows.
+import { moveHead } from "./edit.ts";
+import { withoutAppended } from "../../thread/thread.ts";
+import { append, chunksOf, toArray } from "../../thread/chunks.ts";
+import { messageFromDraft } from "../../thread/make-message.ts";
+import { type JsonObject, frozen } from "../../thread/plain-data.ts";
+import { extended } from "../../thread/chunks.ts";
+import type { Message, Content, MessageDraft } from "../../thread/message.ts";
 import { noUsage } from "../../thread/usage.ts";
 import type { Cut } from "../../prompt/cut.ts";
-import { askBringing, draftsOf, isDrafts } from "./ask-drafts.ts";
-import { callerToolsOf, offeredWith } from "./caller-tools.ts";
 import { callLlm, deadlineTimer, waitTimer } from "./call.ts";
 import type { ConversationData, OpenTurn, QueuedAsk } from "../protocol/data.ts";
 import type { Decided } from "../protocol/entry.ts";
-import { deliveries, withJoined } from "./joining.ts";
 import type { Limits } from "../protocol/limits.ts";
-import type { Plan } from "./plan.ts";
-import { publish } from "../protocol/effect.ts";
+import { type Plan, staying } from "./plan.ts";
+import { publish, type Effect } from "../protocol/effect.ts";
 import { closeTurn } from "./turn-closing.ts";
+import type { Ask } from "../../thread/turn.ts";
+import type { State } from "../protocol/state.ts";
+import type { SeedDraft } from "../../thread/seed.ts";
+import type { AskReceived, CallerTool, OfferedTool } from "../protocol/event.ts";
+import { offeredTool } from "../protocol/tool.ts";
 
 /** Opens a turn for asks: first the appended messages, then the content of the asks. */
 export const openTurn = (data: ConversationData, asks: readonly QueuedAsk[], decided: Decided, at: number): Plan => {
   const open = openedTurn(data, asks, decided, at);
-  const opened = { ...data, conversation: withoutAppended(data.conversation), open };
+  const thread = data.conversation;
+  const opened = { ...data, conversation: thread.appended.length === 0 ? thread : withoutAppended(thread), open };
   const next = nextCall(opened, open, decided, at);
   return {
     ...next,
@@ -30,11 +35,17 @@ export const openTurn = (data: ConversationData, asks: readonly QueuedAsk[], dec
         turn: open.number,
         askIds: Object.freeze(open.asks.map(({ askId }) => askId)),
       }),
-      ...deadlineTimer(data.threadId, open),
+      ...(open.deadlineAt === null ? [] : [deadlineTimer(data.threadId, open.number, open.deadlineAt)]),
       ...next.effects(prompts),
     ],
   };
 };
+
+/** Returns the thread as an ask with `from` finds it. */
+export const movedFor = (data: ConversationData, event: AskReceived): ConversationData =>
+  event.from === undefined
+    ? data
+    : { ...data, conversation: moveHead(data.conversation, { at: event.at, to: event.from }) };
 
 /** Makes the next model call of the open turn, or ends it if a limit forbids the call. */
 export const nextCall = (data: ConversationData, open: OpenTurn, decided: Decided, at: number): Plan => {
@@ -70,10 +81,9 @@ export const attemptCall = (
   const { system, pins } = data.conversation;
   const counted = decided.counted ?? null;
   const known = { attempt, cut, system, pins, idleTimeoutMs, counted, partial: null };
-  // While a journal is folded, its values may not be frozen yet.
   const joined = withJoined(open);
-  const call = frozen(tools === undefined ? known : { ...known, tools: offeredWith(tools, joined) });
-  const calling: OpenTurn = { ...joined, stage: Object.freeze({ type: "responding", call }) };
+  const call = tools === undefined ? known : { ...known, tools: offeredWith(tools, joined) };
+  const calling: OpenTurn = { ...joined, stage: { type: "responding", call } };
   const after = { ...data, cut, open: calling };
   return {
     data: after,
@@ -94,15 +104,15 @@ export const goOnCompacted = (
 const openedTurn = (data: ConversationData, asks: readonly QueuedAsk[], decided: Decided, at: number): OpenTurn => {
   const number = data.conversation.turns.length + 1;
   const led = data.conversation.appended;
-  const said = asks
-    .flatMap(draftsOf)
-    .map((draft, index): Message => messageFromDraft(`${number}.${led.length + index}`, draft));
+  const drafts = asks.map(draftsOf);
+  const said = drafts.flat().map((draft, index): Message => messageFromDraft(`${number}.${led.length + index}`, draft));
+  const messages = said.reduce((all, message) => append(all, message), chunksOf(led));
   return {
     number,
     parent: data.conversation.head,
-    asks: asks.map((ask) => askBringing(ask, draftsOf(ask))),
+    asks: asks.map((ask, index) => askBringing(ask, drafts[index] ?? [])),
     startedAt: at,
-    messages: said.reduce((messages, message) => append(messages, message), chunksOf(led)),
+    messages,
     waiting: [],
     joining: [],
     made: led.length + said.length,
@@ -142,3 +152,150 @@ const metadataOf = (asks: readonly QueuedAsk[]): JsonObject | null =>
 
 /** The entry of a thread's first call always has a cut. This default is for journals that lack it. */
 const nothingCut: Cut = Object.freeze({ policy: "keep-all@1", from: null, interrupted: "keep" });
+
+/** Returns the messages of an ask. */
+export const draftsOf = (ask: Pick<QueuedAsk, "input" | "name" | "metadata">): readonly MessageDraft[] => {
+  const { input } = ask;
+  if (isDrafts(input)) return input;
+  const draft: MessageDraft = { role: "user", content: input };
+  return [
+    {
+      ...draft,
+      ...(ask.name === undefined ? {} : { name: ask.name }),
+      ...(ask.metadata === undefined ? {} : { metadata: ask.metadata }),
+    },
+  ];
+};
+
+/**
+ * Returns the messages of the asks that wait, oldest first: those that join the open turn, and those in the queue. Each
+ * gets another id when its turn takes it.
+ */
+export const waitingMessages = ({ context: { open, queue } }: State): readonly Message[] =>
+  [...(open?.joining ?? []), ...queue].flatMap((ask) =>
+    draftsOf(ask).map((draft, index) => messageFromDraft(`${ask.askId}.${index}`, draft)),
+  );
+
+/** Returns the turn's record of an ask that brings the messages of these drafts. */
+const askBringing = ({ askId, at }: Pick<QueuedAsk, "askId" | "at">, drafts: readonly MessageDraft[]): Ask =>
+  drafts.length === 1 ? { askId, askedAt: at } : { askId, askedAt: at, messages: drafts.length };
+
+/** Returns whether an ask's input is whole messages. */
+const isDrafts = (input: Content | readonly MessageDraft[]): input is readonly MessageDraft[] =>
+  typeof input !== "string" && input.every((item) => "role" in item && !("type" in item));
+
+/**
+ * Returns an error if a message would lose its tool calls because drafts of its kind cannot hold them. The text says
+ * how to give them instead. Returns null if nothing would be lost.
+ */
+export const problemOfCalls = (drafts: readonly (MessageDraft | SeedDraft)[], mayCall: boolean): string | null => {
+  for (const [index, draft] of drafts.entries()) {
+    const which = drafts.length === 1 ? "the message" : `message ${index}`;
+    const foreign = foreignCallsIn(draft);
+    if (foreign !== undefined)
+      return `${which} has "${foreign}", which is the chat format's name; read it by fromChatMessage, or give its calls as toolCalls of an assistant's message with their results`;
+    if (!isGiven(draft, "toolCalls")) continue;
+    if (draft.role !== "assistant")
+      return `${which} is of role "${draft.role}" and has toolCalls; only an assistant calls tools`;
+    if (!mayCall)
+      return `${which} has toolCalls, which would be lost: calls stand in a thread with their results only; append the whole round, as "round.appended"`;
+  }
+  return null;
+};
+
+/**
+ * Returns the name of the member that holds a message's tool calls in the chat format. This library would ignore that
+ * member. Returns undefined if there is none.
+ */
+export const foreignCallsIn = (message: object): "tool_calls" | "function_call" | undefined =>
+  foreignNames.find((name) => isGiven(message, name));
+
+const foreignNames = ["tool_calls", "function_call"] as const;
+
+/** Reads a member that the type does not declare, so its value may be anything. */
+const isGiven = (draft: object, name: string): boolean => {
+  const value: unknown = Reflect.get(draft, name);
+  return Array.isArray(value) ? value.length > 0 : value !== undefined && value !== null;
+};
+
+/** Returns the callers' tools of a turn, if any. A later ask's tool replaces an earlier one of the same name. */
+const callerToolsOf = (
+  before: readonly CallerTool[],
+  asks: readonly Pick<QueuedAsk, "tools">[],
+): Pick<OpenTurn, "callerTools"> => {
+  const added = asks.reduce((tools, ask) => over(tools, ask.tools ?? []), before);
+  return added.length === 0 ? {} : { callerTools: added };
+};
+
+/** Returns whether a tool belongs to the callers. The journal decides, whatever the machine declares now. */
+export const isCallers = ({ callerTools = [] }: Pick<OpenTurn, "callerTools">, name: string): boolean =>
+  callerTools.some((tool) => tool.name === name);
+
+/**
+ * Returns the name of a tool of one ask that equals the output tool of another, since one turn cannot offer both.
+ * Returns null if there is none.
+ */
+export const nameClashing = (asks: readonly Pick<QueuedAsk, "tools" | "output">[]): string | null => {
+  const outputs = new Set(asks.flatMap(({ output }) => (output?.mode === "tool" ? [output.name] : [])));
+  const tools = outputs.size === 0 ? [] : asks.flatMap((ask) => ask.tools ?? []);
+  return tools.find(({ name }) => outputs.has(name))?.name ?? null;
+};
+
+/** Returns the tools that a call of the turn offers: those of the configuration, then those of the callers. */
+export const offeredWith = (
+  configured: readonly OfferedTool[],
+  { callerTools = [] }: Pick<OpenTurn, "callerTools">,
+): readonly OfferedTool[] => (callerTools.length === 0 ? configured : over(configured, callerTools.map(offeredTool)));
+
+const over = <Tool extends { readonly name: string }>(
+  before: readonly Tool[],
+  after: readonly Tool[],
+): readonly Tool[] =>
+  after.length === 0 ? before : [...before.filter(({ name }) => !after.some((tool) => tool.name === name)), ...after];
+
+/** Lets an ask join the open turn; it waits for the turn's next prompt. */
+export const joinTurn = (data: ConversationData, open: OpenTurn, ask: QueuedAsk): Plan =>
+  staying({ ...data, open: { ...open, joining: extended(open.joining, [ask]) } }, () => [
+    publish({ type: "ask.joined", askId: ask.askId, turn: open.number }),
+  ]);
+
+/**
+ * Returns the turn with the content of the asks that joined it, as its next prompt shows it. Returns the same turn if
+ * none joined.
+ */
+export const withJoined = (open: OpenTurn): OpenTurn =>
+  open.joining.length === 0 ? open : { ...open.joining.reduce(withAsk, open), joining: [] };
+
+/** Returns the signals that a prompt shows the asks that joined a turn. */
+const deliveries = (open: OpenTurn): readonly Effect[] =>
+  open.joining.map(({ askId }) => publish({ type: "ask.delivered", askId, turn: open.number, step: open.step }));
+
+/** Returns the turn as it was before the asks joined; they wait to join again. */
+export const withoutJoined = (open: OpenTurn, joining: readonly QueuedAsk[]): OpenTurn => {
+  const said = joining.flatMap(draftsOf).length;
+  return {
+    ...open,
+    asks: open.asks.slice(0, open.asks.length - joining.length),
+    messages: chunksOf(toArray(open.messages).slice(0, open.messages.length - said)),
+    made: open.made - said,
+    joining,
+  };
+};
+
+const withAsk = (open: OpenTurn, ask: QueuedAsk): OpenTurn => {
+  const drafts = draftsOf(ask);
+  return {
+    ...open,
+    asks: [...open.asks, askBringing(ask, drafts)],
+    messages: drafts.reduce(
+      (messages, draft, index) => append(messages, messageFromDraft(`${open.number}.${open.made + index}`, draft)),
+      open.messages,
+    ),
+    made: open.made + drafts.length,
+    metadata: isDrafts(ask.input) && ask.metadata !== undefined ? { ...open.metadata, ...ask.metadata } : open.metadata,
+    model: { ...open.model, ...ask.model },
+    ...callerToolsOf(open.callerTools ?? [], [ask]),
+    limits: { ...open.limits, ...ask.limits },
+    ...(ask.output === undefined ? {} : { output: ask.output }),
+  };
+};

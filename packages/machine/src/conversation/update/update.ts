@@ -1,22 +1,34 @@
-import { joinPartials } from "../../thread/draft.ts";
-import { awaitsReply, isOfSummary } from "./awaited.ts";
-import { without } from "../../thread/frozen.ts";
-import type { ConversationData, OpenTurn, QueuedAsk } from "../protocol/data.ts";
+import { joinPartials } from "../../thread/make-message.ts";
+import { without } from "../../thread/chunks.ts";
+import type { ConversationData, OpenTurn, QueuedAsk, RoundCall } from "../protocol/data.ts";
 import {
   addTurn,
   annotate,
   appendMessage,
   appendRound,
   changeSystem,
-  movedFor,
   moveHead,
   nameCheckpoint,
   pinMessage,
   resetSystem,
   truncateAnswer,
+  configure,
+  redact,
 } from "./edit.ts";
-import { deadlineId, isSameEffect, queueId, retryId, waitId } from "../protocol/effect-id.ts";
-import { type Effect, publish, type Signal } from "../protocol/effect.ts";
+import { movedFor } from "./turn-opening.ts";
+import {
+  deadlineId,
+  isSameEffect,
+  queueId,
+  retryId,
+  waitId,
+  awaitsReply,
+  isOfSummary,
+  callsOf,
+  positionNamedBy,
+  positionOut,
+} from "../protocol/effect-id.ts";
+import { type Effect, publish, type Signal, type CallPlace } from "../protocol/effect.ts";
 import type { Decided, Fullness } from "../protocol/entry.ts";
 import type {
   AskReceived,
@@ -25,26 +37,19 @@ import type {
   LlmCompleted,
   LlmFailed,
   LlmProgressed,
-  ThreadConfigured,
   TimerFired,
   ThreadForked,
 } from "../protocol/event.ts";
-import { withOutcomes } from "./outcome-signals.ts";
 import { type Plan, staying, type Arrow, noEffects } from "./plan.ts";
-import { joinTurn } from "./joining.ts";
 import { receiveCheck } from "./output.ts";
 import { receiveFailure, receiveReply } from "./reply.ts";
 import { receiveApproval, receiveResult, receiveStart, withholdCall } from "./round.ts";
-import { interruptTurn, drop } from "./turn-closing.ts";
+import { interruptTurn, drop, sizeOfPath, updated } from "./turn-closing.ts";
 import { askSummary, calledOff, callOff, giveUp, receiveSummary, withdrawSummaries } from "./summary.ts";
-import { attemptCall, goOnCompacted, openTurn } from "./turn-opening.ts";
-import { sizeOfPath, updated } from "./updated.ts";
+import { attemptCall, goOnCompacted, openTurn, joinTurn } from "./turn-opening.ts";
 import { enqueue, interruptFor, withdraw } from "./waiting-asks.ts";
-import { toArray } from "../../thread/chunks.ts";
-import { changeTurn, turnOf } from "../../thread/path.ts";
-import type { Turn } from "../../thread/turn.ts";
-import { redactedText } from "../protocol/form.ts";
-import { usageMonoid } from "../../thread/usage.ts";
+import { turnOf } from "../../thread/thread.ts";
+import { usageMonoid, type ReportedUsage } from "../../thread/usage.ts";
 
 /**
  * Applies an accepted event and the decision about it. It needs no configuration, so it alone folds a journal. An
@@ -106,7 +111,7 @@ const applied = (data: ConversationData, event: Event, decided: Decided): Plan =
     case "thread.forked":
       return forkData(data, event);
     case "thread.redacted":
-      return said(redactData(data));
+      return said(redact(data));
     case "turn.added":
       return said({ ...data, conversation: addTurn(data.conversation, event) });
     case "turn.annotated":
@@ -125,12 +130,13 @@ const applied = (data: ConversationData, event: Event, decided: Decided): Plan =
     case "message.pinned":
       return staying({ ...data, conversation: pinMessage(data.conversation, event) });
     case "thread.configured":
-      return staying(configured(data, event));
+      return staying(configure(data, event));
   }
 };
 
 /** Publishes that the messages changed. While a turn is open, observers are notified when it ends. */
-const said = (data: ConversationData): Plan => staying(data, () => (data.open === null ? [updated(data)] : []));
+const said = (data: ConversationData): Plan =>
+  staying(data, () => (data.open === null ? [publish(updated(data))] : []));
 
 /** Adds the signals of decisions right after the signal of an opened turn. */
 const reported = (plan: Plan, { fullness, policyFailed }: Decided): Plan => {
@@ -251,51 +257,12 @@ const progressed = (data: ConversationData, open: OpenTurn, event: LlmProgressed
   return { ...data, open: { ...open, stage: { type: "responding", call } } };
 };
 
-const configured = (data: ConversationData, event: ThreadConfigured): ConversationData => ({
-  ...data,
-  configuration: event.configuration,
-  model: event.model ?? data.model,
-  // Another counter may count differently.
-  measured: null,
-  room: null,
-  open: data.open === null ? null : uncounted(data.open),
-});
-
-const uncounted = (open: OpenTurn): OpenTurn =>
-  open.stage.type === "responding"
-    ? { ...open, stage: { ...open.stage, call: { ...open.stage.call, counted: null } } }
-    : open;
-
 const askOf = ({ type: _, partial: __, from: ___, ...ask }: AskReceived): QueuedAsk => ask;
 
 /** Returns whether a prompt has a higher grade than the last one. */
 const isFuller = (now: Fullness, before: Fullness): boolean => grades.indexOf(now) > grades.indexOf(before);
 
 const grades: readonly Fullness[] = ["within", "approaching_limit", "at_limit"];
-
-/**
- * Applies a redaction to the data. Summaries of redacted content become stale and are no longer shown. The measured
- * size is dropped, since it was measured on the old content. The content itself is removed by rewriting its entries
- * and folding them.
- */
-const redactData = (data: ConversationData): ConversationData => {
-  const after = data.measured === null ? data : { ...data, measured: null };
-  if (data.summaries === 0) return after;
-  const conversation = toArray(data.conversation.turns)
-    .filter(({ summaries }) => summaries?.some(({ text, stale }) => saysNothing(text) && stale !== true) === true)
-    .reduce((thread, { number }) => changeTurn(thread, number, withdrawn), data.conversation);
-  return { ...after, conversation };
-};
-
-/** Returns whether a summary is only redacted text. It may have been written in several parts. */
-const saysNothing = (text: string): boolean =>
-  text.includes(redactedText) && text.replaceAll(redactedText, "").trim() === "";
-
-const withdrawn = (turn: Turn): Turn => ({
-  ...turn,
-  summaries:
-    turn.summaries?.map((summary) => (saysNothing(summary.text) ? { ...summary, stale: true } : summary)) ?? [],
-});
 
 /** Drops all pending work from a copy of another thread. Nothing is cancelled, since the copy performs none of it. */
 const forkData = (data: ConversationData, event: ThreadForked): Plan => {
@@ -327,3 +294,96 @@ const arrowAt = ({ conversation }: ConversationData): Arrow => {
   const status = turnOf(conversation, conversation.head)?.outcome.status ?? "completed";
   return status === "completed" ? "completed" : "error";
 };
+
+/** Puts the signals of the calls that an event ends before its other effects. */
+const withOutcomes = (before: ConversationData, event: Event, decided: Decided, plan: Plan): Plan =>
+  endsCalls(event, decided)
+    ? {
+        data: plan.data,
+        arrow: plan.arrow,
+        effects: (prompts) => [...outcomesOf(before, event, decided).map(publish), ...plan.effects(prompts)],
+      }
+    : plan;
+
+const endsCalls = ({ type }: Event, { results }: Decided): boolean =>
+  results !== undefined ||
+  type === "llm.completed" ||
+  type === "llm.failed" ||
+  type === "tool.completed" ||
+  type === "tool.failed" ||
+  type === "approval.answered";
+
+const outcomesOf = (before: ConversationData, event: Event, decided: Decided): readonly Signal[] => {
+  const { open, threadId } = before;
+  switch (event.type) {
+    case "llm.completed":
+    case "llm.failed": {
+      const place = placeOf(before, event.effectId);
+      if (place === null) return [];
+      const written = event.type === "llm.completed" ? (event.reply.toolCalls ?? []) : [];
+      return [modelSignal(place, event, decided), ...decidedResults(place, written, decided)];
+    }
+    case "tool.completed":
+    case "tool.failed": {
+      const calls = callsOf(before);
+      const position = positionOut(threadId, calls, event.effectId);
+      const call = calls[position];
+      const outcome = event.type === "tool.completed" ? "completed" : event.outcome;
+      return open === null || call === undefined
+        ? []
+        : [{ type: "tool.ended", turn: open.number, step: open.step, position, name: call.name, outcome }];
+    }
+    case "approval.answered": {
+      const position = positionNamedBy(event.effectId);
+      const call = callsOf(before)[position];
+      if (open === null || event.approved || call?.approval?.status !== "requested") return [];
+      const outcome = call.approval.because === "declared" ? "refused" : "unknown";
+      return [{ type: "tool.ended", turn: open.number, step: open.step, position, name: call.name, outcome }];
+    }
+    default:
+      return open === null
+        ? []
+        : decidedResults({ turn: open.number, step: open.step }, unanswered(callsOf(before)), decided);
+  }
+};
+
+/** Returns the place of the model call that an accepted event answers. */
+const placeOf = (before: ConversationData, effectId: string): CallPlace | null => {
+  const { open, summarising } = before;
+  if (summarising !== null && isOfSummary(before, effectId))
+    return { turn: summarising.turn ?? 0, step: 0, attempt: 1, purpose: "summary" };
+  if (open?.stage.type !== "responding") return null;
+  return { turn: open.number, step: open.step, attempt: open.stage.call.attempt, purpose: "answer" };
+};
+
+const modelSignal = (place: CallPlace, event: LlmCompleted | LlmFailed, { cost }: Decided): Signal => {
+  const { model, usage } = event;
+  const reported: { readonly model?: string; readonly usage?: ReportedUsage } = {
+    ...(model === undefined ? {} : { model }),
+    ...(usage === undefined ? {} : { usage }),
+  };
+  const priced = cost === undefined ? reported : { ...reported, cost };
+  return event.type === "llm.completed"
+    ? {
+        type: "model.replied",
+        ...place,
+        finishReason: event.finishReason,
+        toolCalls: event.reply.toolCalls?.length ?? 0,
+        ...priced,
+      }
+    : { type: "model.failed", ...place, failure: event.failure.kind, ...priced };
+};
+
+/** Returns signals of calls that never ran or were stopped. The machine gave their results. */
+const decidedResults = (
+  { turn, step }: Pick<CallPlace, "turn" | "step">,
+  calls: readonly (Pick<RoundCall, "name"> | null)[],
+  { results = [] }: Decided,
+): readonly Signal[] =>
+  results.flatMap(({ position, outcome }): readonly Signal[] => {
+    const name = calls[position]?.name;
+    return name === undefined ? [] : [{ type: "tool.ended", turn, step, position, name, outcome }];
+  });
+
+const unanswered = (calls: readonly RoundCall[]): readonly (RoundCall | null)[] =>
+  calls.map((call) => (call.result === null ? call : null));

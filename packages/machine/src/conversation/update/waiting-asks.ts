@@ -1,5 +1,5 @@
 import { type Effect, publish } from "../protocol/effect.ts";
-import { extended, without } from "../../thread/frozen.ts";
+import { extended, without } from "../../thread/chunks.ts";
 import type { ReplyDraft } from "../../thread/message.ts";
 import type { ConversationData, OpenTurn, QueuedAsk } from "../protocol/data.ts";
 import { drop, interruptTurn } from "./turn-closing.ts";

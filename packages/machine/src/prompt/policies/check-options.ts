@@ -1,5 +1,5 @@
 import { ConfigurationError } from "../configuration-error.ts";
-import { preview } from "../../thread/preview.ts";
+import { preview } from "../../thread/plain-data.ts";
 
 /**
  * Rejects a value that is not an object of options, and unknown members. A member that is `undefined` counts as

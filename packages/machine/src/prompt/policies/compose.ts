@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../thread/json.ts";
+import { type JsonObject, preview } from "../../thread/plain-data.ts";
 import { ConfigurationError } from "../configuration-error.ts";
 import { counted } from "../counts.ts";
 import type { Cut } from "../cut.ts";
@@ -7,7 +7,6 @@ import type { Policy, PolicyDecision, PolicyInput, Summariser } from "../policy.
 import { isOlder } from "../position.ts";
 import { inputUnder } from "./input-under.ts";
 import { everything, isEverything, mergedDecision, type Shown, showsTheSame } from "./merged-decision.ts";
-import { preview } from "../../thread/preview.ts";
 
 /** A policy that combines several. */
 export interface ComposedPolicy extends Policy {

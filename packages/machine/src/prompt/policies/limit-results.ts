@@ -2,7 +2,7 @@ import { ConfigurationError } from "../configuration-error.ts";
 import type { Policy } from "../policy.ts";
 import { shortestShrink, type Shrink } from "../shrink.ts";
 import { checkCount, checkKeys, checkText, checkWord } from "./check-options.ts";
-import { preview } from "../../thread/preview.ts";
+import { preview } from "../../thread/plain-data.ts";
 
 export interface LimitResultsOptions {
   /** The largest size of a tool result, in UTF-16 units. At least 200, so that a mark fits into it. */

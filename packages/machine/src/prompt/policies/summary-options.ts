@@ -1,9 +1,7 @@
 import { ConfigurationError } from "../configuration-error.ts";
-import { frozenCopy } from "../../thread/frozen.ts";
-import type { JsonObject } from "../../thread/json.ts";
+import { type JsonObject, preview, frozenCopy } from "../../thread/plain-data.ts";
 import { defaultWaitMs } from "../policy.ts";
 import { checkCount, checkKeys, checkText, checkWord } from "./check-options.ts";
-import { preview } from "../../thread/preview.ts";
 import type { SummaryLevel } from "./summary-instructions.ts";
 
 /** The options for a policy's summaries. */

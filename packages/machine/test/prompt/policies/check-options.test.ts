@@ -10,8 +10,8 @@ import {
   type Policy,
   summariseTurns,
 } from "../../../src/policies.ts";
-import { preview } from "../../../src/thread/preview.ts";
-import { problemOfDecision, decisionCopy } from "../../../src/prompt/invalid-decision.ts";
+import { preview } from "../../../src/thread/plain-data.ts";
+import { problemOfDecision, decisionCopy } from "../../../src/prompt/decide-cut.ts";
 import { Talk } from "../../talk.ts";
 
 describe("an option that a policy does not know", () => {

@@ -11,7 +11,7 @@ import {
   failureOfThrown,
   retryable,
 } from "../failure/failure.ts";
-import { isObject } from "../json/loose-json.ts";
+import { defined, isObject } from "../json/loose-json.ts";
 import { completed, failedWith, saysFull } from "../reply/outcome.ts";
 import { usageFromWire } from "../reply/usage.ts";
 import type { AiStreamPart } from "./sdk-model.ts";
@@ -55,11 +55,7 @@ export class AiAnswer {
         this.#sources.push(part);
         break;
       case "response-metadata":
-        this.#named = {
-          ...this.#named,
-          ...(part.modelId === undefined ? {} : { model: part.modelId }),
-          ...(part.id === undefined ? {} : { responseId: part.id }),
-        };
+        this.#named = { ...this.#named, ...defined({ model: part.modelId, responseId: part.id }) };
         break;
       case "finish":
         this.#finish = part;
@@ -85,8 +81,7 @@ export class AiAnswer {
     }
     // The SDK calls a full window a length.
     const finishReason = unified === "other" || saysFull(raw) ? raw : unified;
-    const usage = this.#usage();
-    const reported = { ...this.#named, ...(usage === undefined ? {} : { usage }) };
+    const reported = { ...this.#named, ...defined({ usage: this.#usage() }) };
     return completed(this.#replyOf(messages), finishReason, reported, (failure) => this.failed(failure));
   }
 
@@ -150,7 +145,7 @@ export class AiAnswer {
       cache_creation_input_tokens: inputTokens.cacheWrite,
       reasoning_tokens: outputTokens.reasoning,
     });
-    return reported && { ...reported, ...(provider === undefined ? {} : { provider }) };
+    return reported && { ...reported, ...defined({ provider }) };
   }
 }
 

@@ -3,7 +3,9 @@ import { checkOptions, kinds, type OptionKinds } from "@colloquy/host/store";
 import { type CallLlm, ConfigurationError, type JsonObject, type ToolDeclaration } from "@colloquy/machine";
 import { frozenCopy } from "@colloquy/machine/hosting";
 import { jsonSchema, type ModelMessage, streamText, tool, type ToolSet } from "ai";
-import { aborted, type FailureSetting } from "../failure/failure.ts";
+import * as Either from "fp-ts/lib/Either.js";
+import { aborted, badRequest, type FailureSetting } from "../failure/failure.ts";
+import { defined } from "../json/loose-json.ts";
 import { waitKind } from "../transport/connection.ts";
 import { runningCall, type WaitOptions } from "../transport/running-call.ts";
 import { checkDialect } from "../wire/dialects.ts";
@@ -48,8 +50,11 @@ export const aiSdkModel = (model: AiSdkLanguageModel, given: AiSdkModelOptions =
       { baseURL: provider, address: addressOf(model), options: { model: modelId, ...(dialect && { dialect }) } },
       "ai-sdk",
     ),
-    request: (call, offered, { wire }) => aiRequest(call, offered, { modelId, providerOptions, wire }),
-    perform: (request, call, context) => perform({ model, headers, waits }, request, call, context),
+    perform: async (call, context, wire) => {
+      const request = aiRequest(call, context.tools, { modelId, providerOptions, wire });
+      if (Either.isLeft(request)) return badRequest(request.left);
+      return perform({ model, headers, waits }, request.right, call, context);
+    },
   });
   return Object.assign(handler, { secrets: keysOfModel(model, headers).keys });
 };
@@ -144,9 +149,6 @@ const toolsOf = (tools: readonly ToolDeclaration[]): ToolSet =>
   Object.fromEntries(
     tools.map(({ name, description, parameters }) => [
       name,
-      tool({
-        ...(description === undefined ? {} : { description }),
-        inputSchema: jsonSchema(parameters ?? {}),
-      }),
+      tool({ ...defined({ description }), inputSchema: jsonSchema(parameters ?? {}) }),
     ]),
   );

@@ -2,7 +2,7 @@ import { strictSchema } from "@colloquy/host";
 import { type ModelMessage, toModelMessages } from "@colloquy/interchange";
 import type { CallLlm, Json, JsonObject, ToolDeclaration } from "@colloquy/machine";
 import * as Either from "fp-ts/lib/Either.js";
-import { isObject, isText } from "../json/loose-json.ts";
+import { defined, isObject, isText } from "../json/loose-json.ts";
 import { type Wire, wireMessages, WireState } from "../wire/messages.ts";
 import type { AiCallOptions } from "./sdk-model.ts";
 
@@ -90,10 +90,10 @@ const wantedOf = (
     tools.length > 1 ? { type: "required" as const } : { type: "tool" as const, toolName: output?.name ?? "" };
   const toolChoice = tools.length === 0 ? undefined : (given ?? (output?.mode === "tool" ? only : undefined));
   return {
-    ...(toolChoice === undefined ? {} : { toolChoice }),
-    ...(output?.mode === "native"
-      ? { responseFormat: { type: "json", name: output.name, schema: strictSchema(output.schema) } }
-      : {}),
+    ...defined({ toolChoice }),
+    ...(output?.mode === "native" && {
+      responseFormat: { type: "json", name: output.name, schema: strictSchema(output.schema) },
+    }),
   };
 };
 

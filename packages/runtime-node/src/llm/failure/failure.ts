@@ -127,7 +127,9 @@ const kindOf = (facts: ErrorFacts): Verdict => {
   if (mayPass && (/overloaded/i.test(words) || busyMessage.test(message))) return ["overloaded", true];
   const mayThrottle = status === 400 || status === 403 || (mayPass && status !== 429);
   if (mayThrottle && (rateWords.test(words) || rateMessage.test(message))) return ["rate_limit", true];
-  return kindOfStatus(status, message) ?? kindOfWords(words);
+  return (
+    kindOfStatus(status, message) ?? kindsOfWords.find(([pattern]) => pattern.test(words))?.[1] ?? ["unknown", true]
+  );
 };
 
 const kindOfStatus = (status: number, message: string): Verdict | undefined => {
@@ -152,9 +154,6 @@ const kindsOfStatus: ReadonlyMap<number, Verdict> = new Map([
   [524, ["timeout", true]],
   [529, ["overloaded", true]],
 ]);
-
-const kindOfWords = (words: string): Verdict =>
-  kindsOfWords.find(([pattern]) => pattern.test(words))?.[1] ?? ["unknown", true];
 
 /** Bedrock and DashScope throttle; gateways answer 400 for them, GitHub 403. */
 const rateWords = /rate_?limit|too_?many_?requests|resource_?exhausted|throttling/i;

@@ -182,7 +182,7 @@ export class GrowingChoice {
     const pieces = objectsIn(wire, members, (key) => (/^\d+$/.test(key) ? "index" : "id"));
     const byEntry = pieces.length > 1 && new Set(pieces.map(indexOf)).size === 1;
     for (const [entry, piece] of pieces.entries()) {
-      const delta = this.#toolCalls.add(piece, { choice: this.#index, entry: byEntry ? entry : null });
+      const delta = this.#toolCalls.add(piece, this.#index, byEntry ? entry : null);
       if (delta !== null) this.#show(delta);
     }
   }

@@ -3,14 +3,6 @@ import type { JsonObject } from "@colloquy/machine";
 import { isObject, textOf } from "../json/loose-json.ts";
 import { argumentsOf, beginsObject, CallArguments } from "./growing-text.ts";
 
-/** The place of a piece. */
-interface PiecePlace {
-  /** The choice: each numbers its calls from 0. */
-  readonly choice?: number;
-  /** The place in a list of several that have the same index. */
-  readonly entry?: number | null;
-}
-
 /**
  * Puts the tool calls of a streamed reply together. The call of a piece is decided by a known id, then by the place in a list of
  * several, then by the `index`, which servers may leave out, write as a text, or give as 0 to all calls; else it is the call that
@@ -24,9 +16,12 @@ export class ToolCallPieces {
   /**
    * Takes one entry of a delta's `tool_calls`. Returns its call with the new part of the arguments; null if there is nothing to
    * show yet. Skips an empty entry.
+   *
+   * @param choice each numbers its calls from 0
+   * @param entry its place in a list of several that have the same index
    */
-  add(wire: JsonObject, place: PiecePlace = {}): CallDelta | null {
-    const piece = pieceOf(wire, place);
+  add(wire: JsonObject, choice = 0, entry: number | null = null): CallDelta | null {
+    const piece = pieceOf(wire, choice, entry);
     if (`${piece.id}${piece.name}${piece.arguments}` === "" && wire["extra_content"] === undefined) return null;
     const call = this.#callOf(piece);
     this.#last = call;
@@ -39,12 +34,14 @@ export class ToolCallPieces {
     const added = piece.isCustom ? piece.arguments : call.arguments.add(piece.arguments);
     if (wire["extra_content"] !== undefined) call.rest = { extra_content: wire["extra_content"] };
     const isHeld = added === "" && piece.arguments !== "" && piece.name === "" && typeof wire["id"] !== "string";
-    return isHeld ? null : deltaOf(call, added);
+    return isHeld ? null : this.#deltaOf(call, added);
   }
 
   /** Returns the arguments that were held back, after the end of the reply. */
   rest(): readonly CallDelta[] {
-    return this.#calls.map((call) => deltaOf(call, call.arguments.rest())).filter((piece) => piece.arguments !== "");
+    return this.#calls
+      .map((call) => this.#deltaOf(call, call.arguments.rest()))
+      .filter((each) => each.arguments !== "");
   }
 
   /** Returns the calls so far in the form of a message, in the order in which they began. */
@@ -55,16 +52,7 @@ export class ToolCallPieces {
   #callOf(piece: Piece): GrowingCall {
     const current = this.#currentOf(piece);
     if (current !== undefined && !beginsAnother(current, piece)) return current;
-    const begun: GrowingCall = {
-      position: this.#calls.length,
-      id: null,
-      index: piece.index,
-      name: "",
-      isNamedAgain: false,
-      custom: null,
-      arguments: new CallArguments(),
-      rest: {},
-    };
+    const begun = new GrowingCall(piece.index);
     this.#calls.push(begun);
     return begun;
   }
@@ -77,47 +65,36 @@ export class ToolCallPieces {
     if (mayBegin && (name !== "" || (id !== "" && isIndexed))) return undefined;
     return keys.map((key) => this.#known.get(key)).find((call) => call !== undefined) ?? this.#last;
   }
+
+  #deltaOf(call: GrowingCall, added: string): CallDelta {
+    const { id, name } = call;
+    return { type: "toolCall", index: this.#calls.indexOf(call), id, name, arguments: added };
+  }
 }
 
 type CallDelta = Extract<LlmDelta, { type: "toolCall" }>;
 
-const deltaOf = ({ position: index, id, name }: GrowingCall, added: string): CallDelta => ({
-  type: "toolCall",
-  index,
-  id,
-  name,
-  arguments: added,
-});
-
-interface GrowingCall {
-  readonly position: number;
-  id: string | null;
+class GrowingCall {
   /** The index with which it began. */
   readonly index: string | null;
-  name: string;
+  id: string | null = null;
+  name = "";
   /** The server repeats the name with further pieces. */
-  isNamedAgain: boolean;
+  isNamedAgain = false;
   /** The input of a custom tool, which is any text. */
-  custom: string | null;
-  readonly arguments: CallArguments;
-  rest: JsonObject;
+  custom: string | null = null;
+  readonly arguments = new CallArguments();
+  rest: JsonObject = {};
+
+  constructor(index: string | null) {
+    this.index = index;
+  }
 }
 
-interface Piece {
-  readonly id: string;
-  readonly name: string;
-  readonly arguments: string;
-  readonly isCustom: boolean;
-  readonly index: string | null;
-  readonly isIndexed: boolean;
-  /** The keys of its call beside the id, the strongest first. */
-  readonly keys: readonly string[];
-  /** It is not the rest of an object. */
-  readonly mayBegin: boolean;
-}
+type Piece = ReturnType<typeof pieceOf>;
 
 /** Some gateways leave out `function`, and write name and arguments beside the id. */
-const pieceOf = (wire: JsonObject, { choice = 0, entry = null }: PiecePlace): Piece => {
+const pieceOf = (wire: JsonObject, choice: number, entry: number | null) => {
   const { function: wanted, custom, id } = wire;
   const called = isObject(wanted) ? wanted : isObject(custom) ? custom : wire;
   const given = argumentsOf(called["arguments"] ?? called["input"] ?? called["parameters"]);
@@ -130,7 +107,9 @@ const pieceOf = (wire: JsonObject, { choice = 0, entry = null }: PiecePlace): Pi
     isCustom: called === custom,
     index,
     isIndexed: entry === null && index !== null,
+    /** The keys of its call beside the id, the strongest first. */
     keys: [...(entry === null ? [] : [`${index ?? choice} entry ${entry}`]), ...(index === null ? [] : [index])],
+    /** It is not the rest of an object. */
     mayBegin: entry === null || given === "" || beginsObject(given),
   };
 };

@@ -17,19 +17,29 @@ export interface WaitOptions {
   readonly endTimeoutMs?: number | null;
 }
 
-export type RunningCall = ReturnType<typeof runningCall>;
+/** A running call. Its signal or a silence ends it, and it shows no key. */
+export interface RunningCall {
+  readonly signal: AbortSignal;
+  readonly abort: () => void;
+  readonly onDelta: (delta: LlmDelta) => void;
+  /** The answer has begun: from now on the handler's own limit bounds the silence, if the call has none. */
+  readonly begin: () => void;
+  /** Reports a sign of life. A finished answer has `endTimeoutMs` to end, unless another choice of it begins. */
+  readonly touch: (state?: { readonly finished: boolean }) => void;
+  /** Returns the failure of a silence that was too long; null if there was none. */
+  readonly silence: () => Failure | null;
+  /** Shows the deltas that were held back, and returns the outcome without keys and without these secrets. */
+  readonly filtered: (outcome: LlmOutcome, secrets: readonly string[] | undefined) => LlmOutcome;
+  readonly close: () => void;
+}
 
-/**
- * Begins a call. Its signal or a silence ends it, and it shows no key.
- *
- * @param keys called at the first delta: a client may fetch its key when it makes the request.
- */
+/** @param keys called at the first delta: a client may fetch its key when it makes the request. */
 export const runningCall = (
   call: CallLlm,
   { signal, clock, onDelta }: LlmContext,
   { idleTimeoutMs = 300_000, endTimeoutMs = 2000 }: WaitOptions,
   keys: () => readonly string[],
-) => {
+): RunningCall => {
   const control = new AbortController();
   const abort = (): void => control.abort();
   if (signal.aborted) abort();
@@ -54,35 +64,31 @@ export const runningCall = (
     signal: control.signal,
     abort,
     onDelta: deltas.onDelta,
-    /** The answer has begun: from now on the handler's own limit bounds the silence, if the call has none. */
-    begin: (): void => {
+    begin: () => {
       if (stopIdle !== undefined || control.signal.aborted || idleTimeoutMs === null) return;
       touchedAt = clock.now();
       mind(idleTimeoutMs);
     },
-    /** Reports a sign of life. A finished answer has `endTimeoutMs` to end, unless another choice of it begins. */
-    touch: (answer?: { readonly finished: boolean }): void => {
+    touch: (state) => {
       touchedAt = clock.now();
-      if (endTimeoutMs === null || stopEnd !== undefined || answer?.finished !== true) return;
+      if (endTimeoutMs === null || stopEnd !== undefined || state?.finished !== true) return;
       stopEnd = clock.wakeAt(touchedAt + endTimeoutMs, () => {
         stopEnd = undefined;
-        if (answer.finished) abort();
+        if (state.finished) abort();
       });
     },
-    /** Returns the failure of a silence that was too long; null if there was none. */
-    silence: (): Failure | null =>
+    silence: () =>
       isOver
         ? retryable("timeout", `the server was silent for more than ${call.idleTimeoutMs ?? idleTimeoutMs} ms`)
         : null,
-    /** Shows the deltas that were held back, and returns the outcome without keys and without these secrets. */
-    filtered: (outcome: LlmOutcome, secrets: readonly string[]): LlmOutcome => {
+    filtered: (outcome, secrets) => {
       deltas.end();
       const shown = filter().json(outcome);
       return shown.type === "failed" || shown.finishReason === null
         ? shown
         : { ...shown, finishReason: redact(shown.finishReason, secrets) };
     },
-    close: (): void => {
+    close: () => {
       stopIdle?.();
       stopEnd?.();
       signal.removeEventListener("abort", abort);

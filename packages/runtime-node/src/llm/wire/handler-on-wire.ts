@@ -1,13 +1,11 @@
 import { type LlmContext, type LlmHandler, type LlmOutcome, outputRequest } from "@colloquy/host";
 import type { CallLlm, ToolDeclaration } from "@colloquy/machine";
-import * as Either from "fp-ts/lib/Either.js";
 import { badRequest } from "../failure/failure.ts";
-import { isList } from "../json/loose-json.ts";
 import type { Api, Dialect } from "./dialect.ts";
 import { dialectFor, dialects } from "./dialects.ts";
 import type { Wire } from "./messages.ts";
 import { originOf, RefusedFields, withOrigin } from "./origin.ts";
-import { ToolsOnWire, withCallsAsText } from "./tools.ts";
+import { ToolsOnWire } from "./tools.ts";
 
 /** Options of a handler for the server that it calls. */
 export interface WireOptions {
@@ -20,20 +18,15 @@ export interface WireOptions {
   readonly dialect?: string | Dialect;
 }
 
-/** A handler of one API: how it makes the request of a call, and performs it. */
-interface ApiHandler<Request> {
-  /** The handler's name, for errors. */
+/** A handler of one API. */
+interface ApiHandler {
+  /** For errors. */
   readonly name: string;
   readonly wireOf: (call: CallLlm) => Wire;
   /** Declarations for callers that hand none over, if the handler takes any. */
   readonly tools?: readonly ToolDeclaration[] | undefined;
-  /** Returns the request of a call with the declarations of its tools, or the reason why there is none. */
-  readonly request: (
-    call: CallLlm,
-    offered: readonly ToolDeclaration[],
-    setting: { readonly wire: Wire; readonly at: number },
-  ) => Either.Either<string, Request>;
-  readonly perform: (request: Request, call: CallLlm, context: LlmContext) => Promise<LlmOutcome>;
+  /** Performs a call. The tools of the context are those to offer. */
+  readonly perform: (call: CallLlm, context: LlmContext, wire: Wire) => Promise<LlmOutcome>;
 }
 
 /**
@@ -42,17 +35,10 @@ interface ApiHandler<Request> {
  * origin of replies. If the server refuses the provider fields of earlier replies, the handler sends the call once more,
  * without them, and remembers that.
  */
-export const handlerOnWire = <Request>({
-  name,
-  wireOf,
-  tools: ownTools,
-  request,
-  perform,
-}: ApiHandler<Request>): LlmHandler => {
+export const handlerOnWire = ({ name, wireOf, tools: ownTools, perform }: ApiHandler): LlmHandler => {
   const refused = new RefusedFields();
   return async (call, context) => {
     const wire = wireOf(call);
-    const { dialect, origin } = wire;
     const offered = offeredTools(call, context.tools, ownTools ?? []);
     if (typeof offered === "string") {
       const way = ownTools === undefined ? "" : `, or give ${name} tools`;
@@ -60,25 +46,15 @@ export const handlerOnWire = <Request>({
         `the call offers the tool "${offered}", and ${name} has no declaration of it: hand it over in the context's tools${way}`,
       );
     }
-    const tools = new ToolsOnWire(offered, dialect);
-    const send = async (given: CallLlm): Promise<LlmOutcome> => {
-      const sent = tools.written(given);
-      const forOutput = outputRequest(sent, {
-        ...context,
-        tools: tools.declared,
-        onDelta: tools.listener(context.onDelta),
-      });
-      const { functions = forOutput.context.tools, tools: own = functions } = given.model;
-      const isText = dialect.callsWithoutTools === "text" && isList(own) && own.length === 0;
-      const shown = isText ? withCallsAsText(forOutput.call) : forOutput.call;
-      const body = request(shown, forOutput.context.tools, { wire, at: context.clock.now() });
-      if (Either.isLeft(body)) return badRequest(body.left);
-      const outcome = await tools.withOwnKeys(forOutput.context.onDelta, (onDelta) =>
-        perform(body.right, sent, { ...forOutput.context, onDelta }),
+    return refused.send(call, wire, async (given) => {
+      const asked = outputRequest(given, { ...context, tools: offered });
+      const tools = new ToolsOnWire(asked.context.tools, wire.dialect);
+      const sent = tools.written(asked.call);
+      const outcome = await tools.perform(asked.context.onDelta, (onDelta) =>
+        perform(sent, { ...asked.context, tools: tools.declared, onDelta }, wire),
       );
-      return withOrigin(forOutput.read(outcome), origin);
-    };
-    return tools.withOwnNames(await refused.send(call, origin, send));
+      return withOrigin(asked.read(outcome), wire.origin);
+    });
   };
 };
 

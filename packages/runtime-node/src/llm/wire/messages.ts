@@ -147,7 +147,8 @@ const replyOnWire = (message: Message, wire: Wire, state: WireState): Message | 
   const parts = message.parts.flatMap((part): readonly Part[] =>
     part.type === "toolCall" ? [byId.get(part.callId) ?? part] : partWithTaken(replyPart(part, dialect), taken, format),
   );
-  const owed = state.calls.size > 0 ? owedParts(parts, dialect) : [];
+  const isOwed = state.calls.size > 0 && message.provider?.["owes"] !== "nothing";
+  const owed = isOwed ? owedParts(parts, dialect) : [];
   const content = contentOnWire([...owed, ...parts], dialect, "");
   // Servers refuse a reply of reasoning alone even if they take an empty one.
   const isEmpty = dialect.blank === "sent" && message.parts.length === 0;

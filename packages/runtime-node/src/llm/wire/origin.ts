@@ -2,6 +2,7 @@ import type { LlmOutcome } from "@colloquy/host";
 import type { CallLlm, Message, ReplyDraft } from "@colloquy/machine";
 import { isObject } from "../json/loose-json.ts";
 import { hostOf } from "./dialects.ts";
+import type { Wire } from "./messages.ts";
 
 /**
  * Returns the origin of a reply: the host of the server, and the family of the model (`gpt` of `openai/gpt-5-mini`). Provider
@@ -19,9 +20,8 @@ export const withOrigin = (outcome: LlmOutcome, origin: string): LlmOutcome =>
     : outcome;
 
 /**
- * What servers refuse of what they gave themselves: a field of a message, which is then left out of all calls; or a signature or
- * encrypted reasoning of another account or model ("could not be verified", "Invalid `signature` in `thinking` block"), or the
- * id of an item, which are left out of these messages.
+ * The refusals of servers that got back what they gave themselves. A refused field of messages is left out of all calls. Refused
+ * content (a signature or encrypted reasoning of another account or model, the id of an item) is left out of these messages.
  */
 export class RefusedFields {
   /** The origins whose replies have a field that is refused. */
@@ -33,29 +33,29 @@ export class RefusedFields {
    * Sends a call without the fields that are known to be refused. If the server refuses others, sends it once more, without any,
    * and remembers that if it is answered.
    */
-  async send(call: CallLlm, origin: string, send: (call: CallLlm) => Promise<LlmOutcome>): Promise<LlmOutcome> {
-    const isKnown = this.#origins.has(origin);
-    const first = withMessages(
-      call,
-      (message) => this.#plain.get(message) ?? (isKnown ? this.#strip(message) : message),
-    );
+  async send(call: CallLlm, wire: Wire, send: (call: CallLlm) => Promise<LlmOutcome>): Promise<LlmOutcome> {
+    const owes = wire.dialect.owedReasoning !== null;
+    const isKnown = this.#origins.has(wire.origin);
+    const known = (message: Message): Message =>
+      isKnown ? this.#strip(message, owes) : (this.#plain.get(message) ?? message);
+    const first = withMessages(call, known);
     const outcome = await send(first);
     const refusal = outcome.type !== "failed" || outcome.partial !== undefined ? null : outcome.failure;
     if (refusal?.kind !== "bad_request") return outcome;
     const isOfContent = ofContent.test(refusal.message);
     if (!isOfContent && !ofFields.test(refusal.message)) return outcome;
-    const plain = withMessages(first, withoutFields);
+    const plain = withMessages(first, (message) => withoutFields(message, owes && !isOfContent));
     if (plain === first) return outcome;
     const second = await send(plain);
     if (second.type !== "completed") return second;
-    if (isOfContent) call.messages.forEach((message) => this.#strip(message));
-    else this.#origins.add(origin);
+    if (isOfContent) call.messages.forEach((message) => this.#strip(message, false));
+    else this.#origins.add(wire.origin);
     return second;
   }
 
   /** The same message each time, since what is written of it is kept. */
-  #strip(message: Message): Message {
-    const plain = this.#plain.get(message) ?? withoutFields(message);
+  #strip(message: Message, owes: boolean): Message {
+    const plain = withoutFields(this.#plain.get(message) ?? message, owes);
     if (plain !== message) this.#plain.set(message, plain);
     return plain;
   }
@@ -72,11 +72,16 @@ const withMessages = (call: CallLlm, change: (message: Message) => Message): Cal
   return messages.every((message, index) => message === call.messages[index]) ? call : { ...call, messages };
 };
 
-/** Returns a reply without the fields of servers, as if it had another origin; the same message if there are none. */
-const withoutFields = (message: Message): Message => {
+/**
+ * Returns a reply without the fields of servers, as if it had another origin, and without those that its dialect owes; the same
+ * message if there are none.
+ */
+const withoutFields = (message: Message, owes: boolean): Message => {
   const { role, parts, provider } = message;
-  const isPlain = provider?.["origin"] === "" || (provider === undefined && !parts.some(hasServerData));
-  return role !== "assistant" || isPlain ? message : { ...message, provider: { ...provider, origin: "" } };
+  const hasFields = provider?.["origin"] !== "" && (provider !== undefined || parts.some(hasServerData));
+  const isOwing = owes && provider?.["owes"] !== "nothing";
+  if (role !== "assistant" || (!hasFields && !isOwing)) return message;
+  return { ...message, provider: { ...provider, origin: "", ...(owes && { owes: "nothing" }) } };
 };
 
 const hasFields = ({ content, toolCalls = [], provider }: ReplyDraft): boolean =>

@@ -1,7 +1,7 @@
 import type { LlmContext, LlmDelta, LlmOutcome } from "@colloquy/host";
-import type { CallLlm, Json, JsonObject, Message, Part, ReplyDraft, ToolDeclaration } from "@colloquy/machine";
+import type { CallLlm, Json, JsonObject, Message, Part, ToolDeclaration } from "@colloquy/machine";
 import { wellFormed } from "@colloquy/machine/hosting";
-import { isObject, parseJson } from "../json/loose-json.ts";
+import { isList, isObject, parseJson, textOf } from "../json/loose-json.ts";
 import type { Dialect } from "./dialect.ts";
 import { nameOnWire } from "./names.ts";
 import { completedSchema, withKeys } from "./schemas.ts";
@@ -35,59 +35,51 @@ export class ToolsOnWire {
     const named = (member: string, value: Json): Json =>
       (member === "name" || member === "toolName") && typeof value === "string" ? this.#name(value) : value;
     const parameters: { [parameter: string]: Json | undefined } = { ...model };
+    const { functions = this.declared, tools: sent = functions } = model;
+    const isText = this.#dialect.callsWithoutTools === "text" && isList(sent) && sent.length === 0;
     for (const choice of ["tool_choice", "toolChoice"])
       if (isObject(model[choice])) parameters[choice] = JSON.parse(JSON.stringify(model[choice]), named) as JsonObject;
-    // The schema of another output is no tool's.
-    const schema = output?.mode === "tool" ? this.#schema(output.schema) : output?.schema;
     return {
       ...call,
       model: wellFormed(parameters),
       ...(tools && { tools: tools.map((tool) => ({ ...tool, name: this.#name(tool.name) })) }),
-      ...(output && schema && { output: { ...output, name: this.#name(output.name), schema } }),
-      messages: this.#wireKeys.size === 0 ? call.messages : call.messages.map((each) => this.#message(each)),
+      ...(output && { output: { ...output, name: this.#name(output.name) } }),
+      messages: call.messages.map((each) => (isText ? withCallsAsText(each) : this.#message(each))),
     };
   }
 
-  /** Returns a listener for the names on the wire. */
-  listener(onDelta: LlmContext["onDelta"]): LlmContext["onDelta"] {
-    if (this.#ownNames.size === 0) return onDelta;
-    return (delta) => onDelta(delta.type === "toolCall" ? this.#withOwnName(delta) : delta);
-  }
-
-  /** Returns the outcome with the own names of its calls. A partial reply has none. */
-  withOwnNames(outcome: LlmOutcome): LlmOutcome {
-    return this.#ownNames.size === 0 ? outcome : withCalls(outcome, (call) => this.#withOwnName(call));
-  }
-
   /**
-   * Performs a call whose arguments have keys as they are on the wire, and returns the outcome with the own ones. Arguments are
-   * shown at the end of the reply, since a piece may end in a key.
+   * Performs a call, whose names and keys are those on the wire, and returns the outcome with the own ones. Arguments with such
+   * keys are shown at the end of the reply, since a piece may end in a key.
    */
-  async withOwnKeys(
+  async perform(
     onDelta: LlmContext["onDelta"],
     perform: (onDelta: LlmContext["onDelta"]) => Promise<LlmOutcome>,
   ): Promise<LlmOutcome> {
-    const keys = this.#ownKeys;
-    if (keys.size === 0) return perform(onDelta);
+    if (this.#ownNames.size + this.#ownKeys.size === 0) return perform(onDelta);
+    const own = <Called extends { readonly name: string; readonly arguments: string }>(call: Called): Called => ({
+      ...call,
+      name: this.#ownNames.get(call.name) ?? call.name,
+      arguments: renamedIn(call.arguments, this.#ownKeys),
+    });
     const held = new Map<number, Extract<LlmDelta, { type: "toolCall" }>>();
     const outcome = await perform((delta) => {
       if (delta.type !== "toolCall") return onDelta(delta);
+      if (this.#ownKeys.size === 0) return onDelta(own(delta));
       const before = held.get(delta.index);
       held.set(delta.index, { ...delta, arguments: (before?.arguments ?? "") + delta.arguments });
-      if (before === undefined) onDelta({ ...delta, arguments: "" });
+      if (before === undefined) onDelta(own({ ...delta, arguments: "" }));
     });
-    for (const delta of held.values()) onDelta({ ...delta, arguments: renamedIn(delta.arguments, keys) });
-    return withCalls(outcome, (call) => ({ ...call, arguments: renamedIn(call.arguments, keys) }));
+    for (const delta of held.values()) onDelta(own(delta));
+    // A partial reply has no calls.
+    if (outcome.type === "failed" || outcome.reply.toolCalls === undefined) return outcome;
+    return { ...outcome, reply: { ...outcome.reply, toolCalls: outcome.reply.toolCalls.map(own) } };
   }
 
   #name(name: string): string {
     const written = nameOnWire(name, this.#dialect.toolNames);
     if (written !== name) this.#ownNames.set(written, name);
     return written;
-  }
-
-  #withOwnName<Named extends { readonly name: string }>(named: Named): Named {
-    return { ...named, name: this.#ownNames.get(named.name) ?? named.name };
   }
 
   #schema(schema: JsonObject): JsonObject {
@@ -113,38 +105,27 @@ export class ToolsOnWire {
   }
 }
 
-/** Returns a call whose history has texts for calls and results. They are the same messages each time, since these are kept. */
-export const withCallsAsText = (call: CallLlm): CallLlm => ({
-  ...call,
-  messages: call.messages.map((message) => {
-    const text = asTexts.get(message) ?? asText(message);
-    if (text !== message) asTexts.set(message, text);
-    return text;
-  }),
-});
-
-const asTexts = new WeakMap<Message, Message>();
-
-const asText = (message: Message): Message => {
+/** Returns a message with texts for calls and results. It is the same one each time, since what is written of it is kept. */
+const withCallsAsText = (message: Message): Message => {
   if (message.parts.every(({ type }) => type !== "toolCall" && type !== "toolResult")) return message;
+  const known = asTexts.get(message);
+  if (known !== undefined) return known;
   const parts = message.parts.flatMap((part): readonly Part[] => {
     if (part.type === "toolResult") return [{ type: "text", text: `Result of ${part.name}:` }, ...part.content];
     return [part.type === "toolCall" ? { type: "text", text: `Called ${part.name} with ${part.arguments}` } : part];
   });
-  return { ...message, role: message.role === "tool" ? "user" : message.role, parts };
+  const text: Message = { ...message, role: message.role === "tool" ? "user" : message.role, parts };
+  asTexts.set(message, text);
+  return text;
 };
 
-const withCalls = (
-  outcome: LlmOutcome,
-  change: (call: NonNullable<ReplyDraft["toolCalls"]>[number]) => NonNullable<ReplyDraft["toolCalls"]>[number],
-): LlmOutcome =>
-  outcome.type === "completed" && outcome.reply.toolCalls !== undefined
-    ? { ...outcome, reply: { ...outcome.reply, toolCalls: outcome.reply.toolCalls.map(change) } }
-    : outcome;
+const asTexts = new WeakMap<Message, Message>();
 
 /** Returns a JSON text with other keys, and everything else as it is. */
 const renamedIn = (json: string, keys: ReadonlyMap<string, string>): string =>
-  json.replaceAll(/("(?:[^"\\]|\\.)*")(\s*:)?/gs, (all: string, name: string, colon: string | undefined) => {
-    const key = colon === undefined ? undefined : keys.get(String(parseJson(name)));
-    return key === undefined ? all : `${JSON.stringify(key)}${colon}`;
-  });
+  keys.size === 0
+    ? json
+    : json.replaceAll(/("(?:[^"\\]|\\.)*")(\s*:)?/gs, (all: string, name: string, colon: string | undefined) => {
+        const key = colon === undefined ? undefined : keys.get(textOf(parseJson(name)));
+        return key === undefined ? all : `${JSON.stringify(key)}${colon}`;
+      });

@@ -1,4 +1,11 @@
-import { type Message, messageFromDraft, messageFromReply, type ReplyDraft } from "@colloquy/machine";
+import {
+  type Message,
+  messageFromDraft,
+  messageFromReply,
+  messageFromResult,
+  type ReplyDraft,
+  toolCallsOf,
+} from "@colloquy/machine";
 import { describe, expect, test } from "vitest";
 import { openaiChat, openaiResponses } from "../../../src/llm/openai.ts";
 import { callOf, perform } from "../call.ts";
@@ -67,7 +74,8 @@ describe("a server that refuses what it gave itself", () => {
   test("is asked once a call afterwards, in all threads if it refuses a field", async () => {
     const message = "body.messages.1.assistant.thinking_blocks: Extra inputs are not permitted";
     const { ask, thread, bodies } = await refusing(openaiChat, ofChat, message);
-    for (const _ of [1, 2, 3]) expect(await ask(thread())).toMatchObject({ type: "completed" });
+    for (const messages of [thread(), thread(), thread()])
+      expect(await ask(messages)).toMatchObject({ type: "completed" });
     expect(bodies).toHaveLength(4);
   });
 
@@ -82,6 +90,22 @@ describe("a server that refuses what it gave itself", () => {
     await ask(other);
     expect(bodies).toHaveLength(5);
     expect(JSON.stringify(bodies[3])).toContain("SEALED");
+  });
+
+  test("is asked once a call afterwards, if it refuses the field that its dialect owes", async () => {
+    const { baseURL, bodies } = await chatServer((request, response, body) => {
+      const isRefused = JSON.stringify(body).includes("reasoning_content");
+      const refusal = { error: { message: "Unexpected field reasoning_content in messages[1]" } };
+      const answer = { choices: [{ index: 0, message: { content: "Yes." }, finish_reason: "stop" }] };
+      answeringJson(isRefused ? refusal : answer, isRefused ? 400 : 200)(request, response, body);
+    });
+    const handler = openaiChat({ baseURL, apiKey: "none", model: "m", stream: false, dialect: "deepseek" });
+    const reply = messageFromReply("1.1", "1.1", { toolCalls: [{ id: "a", name: "f", arguments: "{}" }] });
+    const results = toolCallsOf(reply).map((call) => messageFromResult(call, "completed", "there"));
+    const messages = [messageFromDraft("1.0", { role: "user", content: "?" }), reply, ...results];
+    for (const threadId of ["a", "b"])
+      expect(await perform(handler, callOf({ threadId, messages })).outcome).toMatchObject({ type: "completed" });
+    expect(bodies).toHaveLength(3);
   });
 
   test("is not asked again if it refuses something else, or the thread has nothing of it", async () => {

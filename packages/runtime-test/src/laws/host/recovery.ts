@@ -133,7 +133,12 @@ const requireEqual = (uncrashed: readonly Entry[], resumed: readonly Entry[], le
   }
 };
 
-const requireByTable = (before: readonly Entry[], { seq, event }: Entry, tools: readonly ToolDeclaration[]): void => {
+/** Checks that recovery may have written an entry after these. @throws LawBroken */
+export const requireByTable = (
+  before: readonly Entry[],
+  { seq, event }: Entry,
+  tools: readonly ToolDeclaration[],
+): void => {
   const answered = "effectId" in event ? event.effectId : "";
   const effect = outstandingAfter(before).find(({ id }) => id === answered);
   if (effect?.type !== "callTool" || (event.type !== "tool.failed" && event.type !== "tool.withheld")) {

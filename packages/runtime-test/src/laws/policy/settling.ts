@@ -2,7 +2,7 @@ import { digestOfPrompt, type Message, type Prompt } from "@colloquy/machine";
 import { handledSteps } from "../../arbitraries/trace.ts";
 import { differenceOf } from "../evidence/difference.ts";
 import { LawBroken } from "../evidence/law-broken.ts";
-import { cutNamed, lookNamed, placeOf, type PolicyLaw } from "./policy-run.ts";
+import { cutNamed, type Look, lookNamed, placeOf, type PolicyLaw } from "./policy-run.ts";
 
 /** Checks P5: deciding again, with the decision as the last cut, gives the same decision. */
 export const decidesTheSameAgain: PolicyLaw = ({ views, subject }) => {
@@ -21,14 +21,16 @@ export const decidesTheSameAgain: PolicyLaw = ({ views, subject }) => {
 
 /**
  * Checks P6 for policies that are declared monotone: for the same history, more room shows everything that less room
- * shows, and nothing of it shorter. A prompt that does not fit is not sent, so it shows nothing.
+ * shows, and nothing of it shorter. A turn that it shows as a summary is shown so or whole. A prompt that does not fit is
+ * not sent, so it shows nothing.
  */
 export const moreRoomShowsMore: PolicyLaw = ({ policy, views }) => {
   if (!policy.monotone) return;
   for (const { looks } of views) {
     for (const [index, larger] of looks.entries()) {
       const smaller = looks[index - 1];
-      const problem = smaller === undefined ? null : lessIsShown(smaller.prompt, larger.prompt);
+      const problem =
+        smaller === undefined ? null : (lessIsShown(smaller.prompt, larger.prompt) ?? goneFrom(larger, smaller.prompt));
       if (smaller !== undefined && problem !== null) {
         throw new LawBroken(
           "P6",
@@ -53,6 +55,19 @@ export const lessIsShown = (smaller: Prompt, larger: Prompt): string | null => {
     if (found !== message && lengthOf(found) < lengthOf(message)) return `shows message ${message.id} shorter than`;
   }
   return null;
+};
+
+/** Describes the turn that `smaller` shows as a summary and `larger` neither so nor whole; null if there is none. */
+const goneFrom = ({ said: { closed }, prompt: larger }: Look, smaller: Prompt): string | null => {
+  if (!isSent(smaller) || !isSent(larger)) return null;
+  const isSummarised = (turn: number, { cut: { summarised } }: Prompt): boolean =>
+    summarised !== undefined && turn >= summarised.from && turn <= summarised.to;
+  const ids = new Set(larger.messages.map(({ id }) => id));
+  const gone = closed.find(
+    ({ turn, messages }) =>
+      isSummarised(turn, smaller) && !isSummarised(turn, larger) && !messages.every(({ id }) => ids.has(id)),
+  );
+  return gone === undefined ? null : `neither shows nor summarises turn ${gone.turn}, as does`;
 };
 
 const lengthOf = ({ parts }: Message): number => JSON.stringify(parts).length;

@@ -1,5 +1,7 @@
 import fc from "fast-check";
 import { recordOf } from "../../arbitraries/record.ts";
+import type { AnswerHead, AnswerStream, EventSink } from "../../server/answer.ts";
+import { responsesStream } from "../../server/responses-stream.ts";
 import type { StrictFamily } from "../../server/strict/strict-server.ts";
 import { apiOf, type WireApi } from "./wire-target.ts";
 
@@ -125,60 +127,27 @@ const chatEvents = ({ text, reasoning, calls, finishReason }: OddReply, family: 
   ];
 };
 
-const responseEvents = ({ text, reasoning, calls, finishReason }: OddReply): readonly string[] => {
-  const items = [
-    ...(reasoning === "" ? [] : [{ type: "reasoning", id: "rs_1", summary: [], encrypted_content: "c2VhbGVk" }]),
-    ...(text === ""
-      ? []
-      : [
-          {
-            type: "message",
-            id: "msg_1",
-            role: "assistant",
-            status: "completed",
-            content: [{ type: "output_text", text, annotations: [] }],
-          },
-        ]),
-    ...calls.map(({ id, name, arguments: written }, index) => ({
-      type: "function_call",
-      id: `fc_${index}`,
-      call_id: id,
-      name,
-      arguments: written,
-      status: "completed",
-    })),
-  ];
-  const isCut = finishReason === "length" || finishReason === "content_filter";
-  const response = {
-    id: "resp_1",
-    object: "response",
-    created_at: 0,
-    model: "m",
-    status: isCut ? "incomplete" : "completed",
-    incomplete_details: isCut ? { reason: finishReason === "length" ? "max_output_tokens" : "content_filter" } : null,
-    output: items,
-    usage: { input_tokens: 1, output_tokens: 1, total_tokens: 2 },
-  };
-  const event = (type: string, more: object): string => data({ type, sequence_number: 0, ...more }, type);
-  return [
-    event("response.created", { response: { ...response, status: "in_progress", output: [] } }),
-    ...items.flatMap((item, index) => [
-      event("response.output_item.added", { output_index: index, item: { ...item, ...emptied(item) } }),
-      ...(item.type === "message"
-        ? halves(text).map((delta) =>
-            event("response.output_text.delta", { output_index: index, item_id: item.id, content_index: 0, delta }),
-          )
-        : []),
-      event("response.output_item.done", { output_index: index, item }),
-    ]),
-    event(isCut ? "response.incomplete" : "response.completed", { response }),
-  ];
+/** The events that the loopback server sends of a reply. */
+const loopbackEvents = (
+  { text, reasoning, calls, finishReason }: OddReply,
+  streamOf: (response: EventSink, head: AnswerHead) => AnswerStream,
+): readonly string[] => {
+  const events: string[] = [];
+  const write = (event: string): void => void events.push(event);
+  const stream = streamOf({ writeHead: () => undefined, write, end: write, destroy: () => undefined }, head);
+  if (reasoning !== "") stream.send({ type: "reasoning", text: reasoning });
+  for (const half of halves(text)) stream.send({ type: "text", text: half });
+  for (const [index, call] of calls.entries()) stream.send({ type: "toolCall", index, ...call });
+  stream.complete({ type: "completed", reply: { content: text, toolCalls: calls }, finishReason });
+  return events;
 };
 
-const emptied = ({ type }: { readonly type: string }): object => {
-  if (type === "message") return { content: [], status: "in_progress" };
-  return type === "function_call" ? { arguments: "", status: "in_progress" } : {};
-};
+const head: AnswerHead = { id: "odd", created: 0, model: "m" };
+
+const responseEvents = (reply: OddReply): readonly string[] =>
+  loopbackEvents(reply, (response, answer) =>
+    responsesStream(response, answer, { summaries: true, encrypted: true, echoed: {}, onDone: () => undefined }),
+  );
 
 const messageEvents = ({ text, reasoning, calls, finishReason }: OddReply): readonly string[] => {
   const event = (value: { readonly type: string }): string => data(value, value.type);

@@ -1,25 +1,14 @@
-import type { Tool } from "@colloquy/host";
+import { declarationsOf, type Tool } from "@colloquy/host";
 import type { AnswerableEffect, CallTool, Entry, StartTimer, ToolRecovery } from "@colloquy/machine";
+import { LawBroken } from "../../laws/evidence/law-broken.ts";
+import { requireByTable } from "../../laws/host/recovery.ts";
 import { callersAnswer } from "../script/callers-tool.ts";
 import type { SimulatedProcess } from "../world/process.ts";
 import type { ToolLedger } from "../world/tool-ledger.ts";
 import { undisturbed, type WatchedJournal } from "./watched-journal.ts";
 import type { World } from "../world/world.ts";
 
-// R2, the table of what a recovery does about what was outstanding when the process before it stopped:
-//
-// | outstanding      | then                                                                              |
-// |------------------|-----------------------------------------------------------------------------------|
-// | a model call     | is made again, with the same id and the same prompt                               |
-// | tool, rerun      | runs again, under the same idempotency key                                        |
-// | tool, interrupted| does not run; its result says that it was interrupted, on an entry marked recovered |
-// | tool, once       | not started: runs. Started: does not run; its result says that its outcome is unknown |
-// | tool, ask        | not started: runs. Started: is withheld, and somebody is asked whether it runs again |
-// | tool, to approve | is validated again, and withheld                                                   |
-// | a question       | stands                                                                            |
-// | the caller's call| stands: nobody here runs it                                                       |
-
-/** Looks whether a process that has just read the journal takes up what was outstanding. */
+/** Looks whether a process that has just read the journal takes up what was outstanding, by the table of `lawRecovery`. */
 export const checkResumption = (
   world: World,
   process: SimulatedProcess,
@@ -86,24 +75,14 @@ export const checkRecovered = (
   }
 };
 
-const checkEntry = (world: World, journal: WatchedJournal, { seq, event }: Entry, tools: readonly Tool[]): void => {
+const checkEntry = (world: World, { entries }: WatchedJournal, entry: Entry, tools: readonly Tool[]): void => {
   // What had been shown of a reply is kept instead of asking again, where that is chosen.
-  if (event.type === "llm.failed" && event.partial !== undefined) return;
-  if (event.type !== "tool.failed" && event.type !== "tool.withheld") {
-    world.breaks("R2", `entry ${seq} (${event.type}) is marked recovered, and answers no tool call`);
-    return;
-  }
-  const call = journal.asked.get(event.effectId);
-  if (call !== undefined && isCallers(call)) world.breaks("R2", `entry ${seq} recovers a call that is the caller's`);
-  const recovery = call?.type === "callTool" ? recoveryOf(tools, call.name) : "interrupted";
-  const expected = { rerun: "nothing", interrupted: "interrupted", once: "unknown", ask: "unknown_outcome" }[recovery];
-  const is = event.type === "tool.failed" ? event.outcome : event.because;
-  if (is !== expected) world.breaks("R2", `entry ${seq} recovers a tool of recovery "${recovery}" by "${is}"`);
-  if ((recovery === "once" || recovery === "ask") && !journal.started.has(event.effectId)) {
-    world.breaks(
-      "R2",
-      `entry ${seq} says that the outcome of "${event.effectId}" is unknown, and it was never started`,
-    );
+  if (entry.event.type === "llm.failed" && entry.event.partial !== undefined) return;
+  try {
+    requireByTable(entries.slice(0, entry.seq), entry, declarationsOf(tools));
+  } catch (thrown) {
+    if (!(thrown instanceof LawBroken)) throw thrown;
+    world.breaks("R2", thrown.message);
   }
 };
 

@@ -54,16 +54,11 @@ export class User {
     if (process === null) return;
     process.note(`gets ${event.type}`);
     const own = this.#world.scribbling.handsIn(event);
-    const sending = process.host.thread(threadId).send(own);
+    const sending = process.expects(process.host.thread(threadId).send(own));
     this.#world.scribbling.handedIn(own);
-    process.unsettled.add(sending);
     sending.then(
-      (receipt) => {
-        this.#world.scribbling.given(receipt);
-        return process.unsettled.delete(sending);
-      },
+      (receipt) => this.#world.scribbling.given(receipt),
       (error: unknown) => {
-        process.unsettled.delete(sending);
         if (process.alive && !isPassing(error) && !(error instanceof ThreadUnknownError))
           this.#breaks(`sending it ${event.type} was rejected with`, error);
       },
@@ -115,11 +110,7 @@ export class User {
   /** Asks on another thread. The outcome is irrelevant; the errand only competes for the host's slots. */
   #runErrand(): void {
     const process = this.#processes.reachable();
-    if (process === null) return;
-    const handle = process.host.ask("On another thread.", { threadId: "errand" });
-    process.unsettled.add(handle);
-    const over = (): unknown => process.unsettled.delete(handle);
-    handle.then(over, over);
+    void process?.expects(process.host.ask("On another thread.", { threadId: "errand" }));
   }
 
   /** Asks for a redaction, which may be refused, or find no process. */
@@ -127,10 +118,7 @@ export class User {
     const process = this.#processes.reachable();
     if (process === null) return;
     process.note(`is asked to redact turn ${turn}`);
-    const redacting = process.host.thread(threadId).redact({ turn });
-    process.unsettled.add(redacting);
-    const over = (): unknown => process.unsettled.delete(redacting);
-    redacting.then(over, over);
+    void process.expects(process.host.thread(threadId).redact({ turn }));
   }
 
   #idOf({ again }: AskAction): string | undefined {
@@ -164,10 +152,9 @@ export class User {
         : process.host.ask(input, { ...options, ...output, threadId });
     this.#world.scribbling.handedIn(input, options);
     question.handle = handle;
-    process.unsettled.add(handle);
+    process.expects(handle);
     checkParts(this.#world, process, handle);
     const over = (end: unknown): void => {
-      process.unsettled.delete(handle);
       if (process.alive) this.#ended(process, question, end);
     };
     handle.then(over, over);

@@ -83,6 +83,14 @@ export class SimulatedProcess {
     return this.#alarms.size;
   }
 
+  /** Notes a call of the host until it settles. */
+  expects<Call extends AskHandle | Promise<unknown>>(call: Call): Call {
+    this.unsettled.add(call);
+    const over = (): unknown => this.unsettled.delete(call);
+    call.then(over, over);
+    return call;
+  }
+
   note(what: string): void {
     this.#world.note(this.name, what);
   }

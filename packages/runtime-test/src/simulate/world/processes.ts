@@ -105,9 +105,6 @@ const isReachable = (process: SimulatedProcess): boolean => process.alive && !pr
 
 /** Closes a process. A paused one does not close in time, and a dead one never. */
 const closed = async (process: SimulatedProcess): Promise<void> => {
-  const closing = process.host.close();
-  process.unsettled.add(closing);
-  const over = closing.finally(() => process.unsettled.delete(closing));
-  await Promise.race([over, process.died]);
+  await Promise.race([process.expects(process.host.close()), process.died]);
   if (process.alive) process.note("is closed");
 };

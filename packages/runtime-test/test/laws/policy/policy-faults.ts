@@ -101,6 +101,7 @@ export const policyFaults: readonly PolicyFault[] = [
   { law: "P5", what: "changes its mind", options: { policy: fickle(1) } },
   { law: "P6", what: "shows less of more", options: { policy: { ...contrary(), monotone: true } } },
   { law: "P6", what: "shows things shorter with more room", options: { policy: terse() } },
+  { law: "P6", what: "shows no summary with more room", options: { ...summingUp(), policy: unsummed() } },
   {
     law: "P7",
     what: "sends something within a budget of nothing",
@@ -295,6 +296,16 @@ function throwing(): Policy {
 
 function summingUp(): MachineOptions {
   return { policy: summariseTurns({ maxTurns: 3 }), budget: { tokens: 2_000, reserve: 0 } };
+}
+
+/** Leaves the summary out where there is no limit. */
+function unsummed(): Policy {
+  const policy = summariseTurns({ maxTurns: 3 });
+  const decide: Policy["decide"] = (input) => {
+    const { summarised, ...decision } = policy.decide(input);
+    return input.available === null || summarised === undefined ? decision : { ...decision, summarised };
+  };
+  return { ...policy, monotone: true, decide };
 }
 
 /** Counts the turns of a summary from its beginning. */

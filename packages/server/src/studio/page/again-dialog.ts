@@ -5,7 +5,7 @@ import { Dialog } from "./dialog.ts";
 import type { Go } from "./place.ts";
 import { asking, post } from "./server.ts";
 import { oneLine } from "./text.ts";
-import { div, p } from "./element.ts";
+import { div, p, valueIn } from "./element.ts";
 
 export interface AgainDialogOptions {
   readonly setup: Setup;
@@ -76,6 +76,3 @@ const field = (label: string, element: string, given: Field, ...within: readonly
   h("label", null, label, h(element, { ...given }, ...within));
 
 const option = (name: string): ComponentChild => h("option", { key: name, value: name }, oneLine(name));
-
-/** Returns the value of an event's element, which always has one here. */
-const valueIn = (event: Event): string => (event.target as HTMLInputElement).value;

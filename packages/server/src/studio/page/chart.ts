@@ -32,6 +32,8 @@ export const StateChart = ({ chart, came, place }: ChartOptions): ComponentChild
       boxes,
       isLit: way?.from === each.from && way.to === each.to,
     });
+  const box = (name: string, isGroup: boolean, isLit: boolean): ComponentChild =>
+    h(StateBox, { key: name, name, box: boxes.get(name), isGroup, isLit, wasLit: name === came });
   return h(
     "svg",
     {
@@ -43,29 +45,9 @@ export const StateChart = ({ chart, came, place }: ChartOptions): ComponentChild
     h("defs", null, marker("tip"), marker("tip-lit")),
     // Arrows between the five phases are drawn below the boxes, arrows within one above its box.
     drawn.filter(isOutside).map(arrow),
-    chart.states.map(({ name, below }) =>
-      h(StateBox, {
-        key: name,
-        name,
-        box: boxes.get(name),
-        isGroup: below.length > 0,
-        isLit: phaseOf(place) === name,
-        wasLit: name === came,
-      }),
-    ),
+    chart.states.map(({ name, below }) => box(name, below.length > 0, phaseOf(place) === name)),
     drawn.filter((each) => !isOutside(each)).map(arrow),
-    chart.states.flatMap(({ below }) =>
-      below.map((name) =>
-        h(StateBox, {
-          key: name,
-          name,
-          box: boxes.get(name),
-          isGroup: false,
-          isLit: name === place,
-          wasLit: name === came,
-        }),
-      ),
-    ),
+    chart.states.flatMap(({ below }) => below.map((name) => box(name, false, name === place))),
   );
 };
 

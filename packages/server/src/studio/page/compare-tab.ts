@@ -4,19 +4,14 @@ import { MessageView } from "./message.ts";
 import type { LookingAtEntry } from "./looking.ts";
 import { useLoaded } from "./server.ts";
 import { counted, oneLine } from "./text.ts";
-import { div, link, p } from "./element.ts";
+import { button, div, link, p, td } from "./element.ts";
 
 /** Shows the difference between this entry and another one, of this thread or any other. */
 export const CompareTab = ({ place, go, thread, seq }: LookingAtEntry): ComponentChild => {
   const { other, otherSeq } = place;
   const query = other === null ? null : { thread: other, seq: otherSeq, other: thread, otherSeq: seq };
   const { value, problem } = useLoaded<DifferenceView>("difference", query);
-  const keep = h(
-    "button",
-    { type: "button", onClick: () => go({ other: thread, otherSeq: seq }) },
-    "Compare from here ",
-    h("kbd", null, "c"),
-  );
+  const keep = button(() => go({ other: thread, otherSeq: seq }), {}, "Compare from here ", h("kbd", null, "c"));
   if (other === null)
     return div("scroll", p("note", "Keep this entry, then go to another one, of this thread or of any."), keep);
   return div(
@@ -38,11 +33,8 @@ export const CompareTab = ({ place, go, thread, seq }: LookingAtEntry): Componen
 const sideName = (thread: string, seq: number | null): string =>
   `${oneLine(thread)}, ${seq === null ? "newest" : `entry ${seq}`}`;
 
-const Difference = ({
-  view: { difference, alike, left, right },
-}: {
-  readonly view: DifferenceView;
-}): ComponentChild => {
+const Difference = ({ view }: { readonly view: DifferenceView }): ComponentChild => {
+  const { difference, alike, left, right } = view;
   const { changes } = difference;
   const turns = (["added", "removed", "changed", "entered", "left"] as const).filter(
     (what) => difference[what].length > 0,
@@ -60,13 +52,7 @@ const Difference = ({
             "tbody",
             null,
             changes.map(({ what, before, after }) =>
-              h(
-                "tr",
-                { key: what },
-                h("th", null, what),
-                h("td", { class: "was" }, valueOf(before)),
-                h("td", { class: "is" }, valueOf(after)),
-              ),
+              h("tr", { key: what }, h("th", null, what), td("was", valueOf(before)), td("is", valueOf(after))),
             ),
             turns.map((what) =>
               h(

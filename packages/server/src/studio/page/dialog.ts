@@ -1,6 +1,6 @@
 import { type ComponentChildren, h, type ComponentChild } from "preact";
 import { useEffect, useRef } from "preact/hooks";
-import { div } from "./element.ts";
+import { div, sign } from "./element.ts";
 
 export interface DialogOptions {
   readonly title: string;
@@ -22,12 +22,7 @@ export const Dialog = ({ title, close, children }: DialogOptions): ComponentChil
     },
     div(
       "dialog",
-      h(
-        "header",
-        null,
-        h("h2", null, title),
-        h("button", { type: "button", class: "close", "aria-label": "Close", onClick: close }, "×"),
-      ),
+      h("header", null, h("h2", null, title), sign("×", "Close", close, { class: "close" })),
       div("dialog-body", children),
     ),
   );

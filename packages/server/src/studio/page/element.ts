@@ -11,14 +11,23 @@ const classed =
 export const div: Classed = classed("div");
 export const span: Classed = classed("span");
 export const p: Classed = classed("p");
+export const header: Classed = classed("header");
+export const article: Classed = classed("article");
+export const td: Classed = classed("td");
+
+/** Makes a button. @param more its further attributes */
+export const button = (press: () => void, more: object, ...shows: readonly ComponentChild[]): ComponentChild =>
+  h("button", { type: "button", onClick: press, ...more }, ...shows);
 
 /** Makes a button that looks like a link in a text. */
-export const link = (says: string, press: () => void): ComponentChild =>
-  h("button", { class: "link", type: "button", onClick: press }, says);
+export const link = (says: string, press: () => void): ComponentChild => button(press, { class: "link" }, says);
 
 /** Makes a button with a symbol instead of a text. */
 export const sign = (shows: string, label: string, press: () => void, more: object = {}): ComponentChild =>
-  h("button", { type: "button", "aria-label": label, onClick: press, ...more }, shows);
+  button(press, { "aria-label": label, ...more }, shows);
+
+/** Returns the value of an event's element, which always has one here. */
+export const valueIn = (event: Event): string => (event.target as HTMLInputElement).value;
 
 /** Makes a list of tabs of which one is selected. */
 export const tabList = <Name extends string>(
@@ -30,10 +39,6 @@ export const tabList = <Name extends string>(
     "div",
     { class: "tabs", role: "tablist" },
     names.map((name) =>
-      h(
-        "button",
-        { key: name, type: "button", role: "tab", "aria-selected": name === present, onClick: () => choose(name) },
-        name,
-      ),
+      button(() => choose(name), { key: name, role: "tab", "aria-selected": name === present }, name),
     ),
   );

@@ -5,7 +5,7 @@ import type { Go } from "./place.ts";
 import { addressOf, asking, post } from "./server.ts";
 import { counted, oneLine, timeOf, JsonText } from "./text.ts";
 import { indexOf, VirtualList } from "./virtual-list.ts";
-import { div, link, p, sign, span, tabList } from "./element.ts";
+import { button, div, header, link, p, sign, span, tabList, valueIn } from "./element.ts";
 import type { RequestApproval } from "@colloquy/machine";
 import { useState } from "preact/hooks";
 
@@ -24,9 +24,8 @@ export const JournalPane = (options: JournalPaneOptions): ComponentChild => {
   return h(
     "section",
     { class: "pane journal", "aria-label": "Journal" },
-    h(
-      "header",
-      { class: "pane-head" },
+    header(
+      "pane-head",
       sign("‹", "Back to the threads", () => go({ pane: "threads" }), { class: "back" }),
       div(
         "grow",
@@ -163,25 +162,14 @@ const Approval = ({
     h(JsonText, { value: approval.arguments }),
     div(
       "buttons",
-      h(
-        "button",
-        { class: "primary approve", type: "button", disabled: isSent, onClick: () => send(true) },
-        "Approve ",
-        h("kbd", null, "a"),
-      ),
-      h(
-        "button",
-        { class: "deny", type: "button", disabled: isSent, onClick: () => send(false) },
-        "Deny ",
-        h("kbd", null, "d"),
-      ),
+      button(() => send(true), { class: "primary approve", disabled: isSent }, "Approve ", h("kbd", null, "a")),
+      button(() => send(false), { class: "deny", disabled: isSent }, "Deny ", h("kbd", null, "d")),
       h("input", {
         type: "text",
         placeholder: "why not, for the model",
         "aria-label": "Reason of a denial",
         value: reason,
-        // The event's target is this input.
-        onInput: (event: Event) => setReason((event.target as HTMLInputElement).value),
+        onInput: (event: Event) => setReason(valueIn(event)),
       }),
     ),
     problem !== null && p("problem", problem),

@@ -1,14 +1,13 @@
 import { contentText, type Message, type Part } from "@colloquy/machine";
 import { h, type ComponentChild } from "preact";
 import { JsonText, LongText, oneLine } from "./text.ts";
-import { div, span } from "./element.ts";
+import { article, div, span } from "./element.ts";
 
 /** Shows a message, part by part, as text: an image is shown as its address, and is not loaded. */
 export const MessageView = ({ message }: { readonly message: Message }): ComponentChild => {
   const marks = (["incomplete", "synthesised", "truncated"] as const).filter((mark) => message[mark] !== undefined);
-  return h(
-    "article",
-    { class: `message ${message.role}` },
+  return article(
+    `message ${message.role}`,
     div(
       "message-head",
       h("strong", null, message.role),

@@ -8,7 +8,7 @@ import type { Go } from "./place.ts";
 import { useLoaded } from "./server.ts";
 import { counted, JsonText, numberOf, oneLine } from "./text.ts";
 import { usePages, VirtualList } from "./virtual-list.ts";
-import { div, link, p, span } from "./element.ts";
+import { div, link, p, span, valueIn } from "./element.ts";
 
 /**
  * Shows the prompt of the call that an entry requested: the shown and omitted parts of the thread, the reasons, and the
@@ -33,8 +33,7 @@ export const PromptTab = ({ setup, place, go, seq, thread }: LookingAtEntry): Co
           {
             "aria-label": "Policy",
             value: place.policy ?? "",
-            // The event's target is this select.
-            onChange: (event: Event) => go({ policy: (event.target as HTMLSelectElement).value || null }),
+            onChange: (event: Event) => go({ policy: valueIn(event) || null }),
           },
           h("option", { value: "" }, "as it was sent"),
           setup?.policies.map((policy) =>
@@ -152,33 +151,24 @@ interface BarOptions {
 }
 
 const Bar = ({ segments, scale, show, label, beside = 0, reserve = 0 }: BarOptions): ComponentChild => {
-  const width = (tokens: number): { readonly width: string } => ({
-    width: `${Math.min((tokens / Math.max(scale, 1)) * 100, 100)}%`,
-  });
+  const segment = (kind: string, tokens: number, title: string, more: object = {}): ComponentChild => {
+    const style = { width: `${Math.min((tokens / Math.max(scale, 1)) * 100, 100)}%` };
+    return h("span", {
+      class: `segment ${kind}`,
+      style,
+      title: `${title}${counted(Math.round(tokens), "token")}`,
+      ...more,
+    });
+  };
   return h(
     "div",
     { class: "bar", role: "img", "aria-label": label },
-    segments.map(({ kind, tokens, units, from }) =>
-      h("span", {
-        key: from,
-        class: `segment ${kind}`,
-        style: width(tokens),
-        title: `${kindWords[kind]}: ${counted(units, "unit")}, ${counted(tokens, "token")}`,
-        onClick: () => show(from),
-      }),
-    ),
-    beside > 0 &&
-      h("span", {
-        class: "segment beside",
-        style: width(beside),
-        title: `around the messages: ${counted(beside, "token")}`,
-      }),
-    reserve > 0 &&
-      h("span", {
-        class: "segment reserve",
-        style: width(reserve),
-        title: `kept free for the answer: ${counted(Math.round(reserve), "token")}`,
-      }),
+    segments.map(({ kind, tokens, units, from }) => {
+      const title = `${kindWords[kind]}: ${counted(units, "unit")}, `;
+      return segment(kind, tokens, title, { key: from, onClick: () => show(from) });
+    }),
+    beside > 0 && segment("beside", beside, "around the messages: "),
+    reserve > 0 && segment("reserve", reserve, "kept free for the answer: "),
   );
 };
 

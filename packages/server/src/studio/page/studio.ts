@@ -12,7 +12,7 @@ import { oneLine } from "./text.ts";
 import { ThreadsPane } from "./threads-pane.ts";
 import { indexOf } from "./virtual-list.ts";
 import type { Made } from "../wire/wire.ts";
-import { div, p, sign, span, tabList } from "./element.ts";
+import { button, div, header, p, sign, span, tabList } from "./element.ts";
 import { Dialog } from "./dialog.ts";
 
 /** Shows the page: threads, the journal of one of them, and the details of an entry. */
@@ -35,21 +35,16 @@ export const Studio = (): ComponentChild => {
   const close = (): void => show(null);
   const actions = div(
     "actions",
-    h(
-      "button",
-      { type: "button", disabled: turn === null, onClick: () => show("again") },
-      turn === null ? "Try again" : `Try turn ${turn} again`,
-    ),
-    h("button", { type: "button", onClick: fork }, "Fork here"),
+    button(() => show("again"), { disabled: turn === null }, turn === null ? "Try again" : `Try turn ${turn} again`),
+    button(fork, {}, "Fork here"),
     thread !== null && h("a", { class: "button", href: exportOf(thread), download: "" }, "Export"),
     problem !== null && span("problem", problem),
   );
   return h(
     "div",
     { class: "studio", "data-pane": place.pane },
-    h(
-      "header",
-      { class: "top" },
+    header(
+      "top",
       h("h1", null, "Colloquy", h("span", null, " Studio")),
       span("dim small about", setup === null ? "" : oneLine(setup.about)),
       h("span", { class: threads.isLive ? "live on" : "live" }, threads.isLive ? "live" : "offline"),
@@ -76,9 +71,8 @@ const DetailPane = (looking: Looking): ComponentChild => {
   return h(
     "section",
     { class: "pane detail", "aria-label": "Entry" },
-    h(
-      "header",
-      { class: "pane-head" },
+    header(
+      "pane-head",
       sign("‹", "Back to the journal", () => go({ pane: "journal" }), { class: "back" }),
       div(
         "stepper",
@@ -207,18 +201,10 @@ const Help = ({ keys, close }: { readonly keys: readonly Key[]; readonly close: 
       h(
         "tbody",
         null,
-        keys.map(({ keys: names, does }) =>
-          h(
-            "tr",
-            { key: does },
-            h(
-              "td",
-              null,
-              names.map((name) => h("kbd", { key: name }, shownAs[name] ?? name)),
-            ),
-            h("td", null, does),
-          ),
-        ),
+        keys.map(({ keys: names, does }) => {
+          const drawn = names.map((name) => h("kbd", { key: name }, shownAs[name] ?? name));
+          return h("tr", { key: does }, h("td", null, drawn), h("td", null, does));
+        }),
       ),
     ),
   );

@@ -7,7 +7,7 @@ import type { Go } from "./place.ts";
 import { useLoaded } from "./server.ts";
 import { counted, oneLine, timeOf } from "./text.ts";
 import { VirtualList } from "./virtual-list.ts";
-import { div, p, span } from "./element.ts";
+import { button, div, link, p, span, valueIn } from "./element.ts";
 
 /** Shows the list of threads, or the matches of a search. */
 export const ThreadsPane = ({ setup, threads, place, go }: Looking): ComponentChild => {
@@ -37,14 +37,13 @@ export const ThreadsPane = ({ setup, threads, place, go }: Looking): ComponentCh
         autocomplete: "off",
         "aria-label": "Search",
         onInput: (event: Event) => {
-          // The event's target is this input.
-          const { value } = event.target as HTMLInputElement;
-          setWords(value);
-          if (value === "") setAsked("");
+          setWords(valueIn(event));
+          if (valueIn(event) === "") setAsked("");
         },
         onKeyDown: (event: KeyboardEvent) => {
           if (event.key !== "Escape") return;
           clear();
+          // The event's target is this input.
           (event.target as HTMLInputElement).blur();
         },
       }),
@@ -64,9 +63,8 @@ export const ThreadsPane = ({ setup, threads, place, go }: Looking): ComponentCh
 };
 
 const threadRow = ({ threadId, seq, updatedAt, metadata }: StoredThread, isOpen: boolean): ComponentChild =>
-  h(
-    "div",
-    { class: isOpen ? "thread open" : "thread" },
+  div(
+    isOpen ? "thread open" : "thread",
     div("thread-id", oneLine(threadId)),
     div(
       "dim small",
@@ -90,17 +88,12 @@ const Found = ({ found, problem, words, go, clear }: FoundOptions): ComponentChi
       "note",
       problem ??
         (found === null ? "searching …" : `${found.hits.length}${found.hasMore ? "+" : ""} × ${oneLine(words)} `),
-      h("button", { class: "link", type: "button", onClick: clear }, "all threads"),
+      link("all threads", clear),
     ),
     found?.hits.map(({ threadId, seq, at, excerpt }) =>
-      h(
-        "button",
-        {
-          class: "hit",
-          type: "button",
-          key: `${threadId} ${seq}`,
-          onClick: () => go({ thread: threadId, seq, pane: "journal", view: "timeline" }),
-        },
+      button(
+        () => go({ thread: threadId, seq, pane: "journal", view: "timeline" }),
+        { class: "hit", key: `${threadId} ${seq}` },
         div("thread-id", oneLine(threadId), span("dim", ` entry ${seq} · ${timeOf(at)}`)),
         div("small", oneLine(excerpt).slice(0, 300)),
       ),

@@ -15,16 +15,13 @@ import { beginning, placeOf } from "./timeline-row.ts";
 
 /** Returns the present overview of a thread. Pure. */
 export const overviewOf = (state: State, entries: number): ThreadOverview => {
-  const { threadId, conversation, createdAt, updatedAt, metadata, forkedFrom, usage, open } = state.context;
+  const { threadId, conversation, forkedFrom, usage, open } = state.context;
   return {
     threadId,
     entries,
     turns: conversation.turns.length + (open === null ? 0 : 1),
     head: open?.number ?? conversation.head,
     place: placeOf(state.value),
-    createdAt,
-    updatedAt,
-    metadata,
     forkedFrom,
     approvals: approvalsOf(state),
     usage: usageWords(usage.total),

@@ -181,16 +181,10 @@ const journalFile = ({ entries, state }: ReadThread): Response => {
 
 /** Returns the statechart of a machine, from its definition. Self-transitions are left out. Pure. */
 const chartOf = ({ root }: ConversationMachine): Chart => {
-  const initial = (node: Node): string | undefined => node.initial?.target?.[0]?.key;
+  const nodes = Object.values<Node>(root.states);
   return {
-    states: Object.values<Node>(root.states).map((node) => ({
-      name: node.key,
-      initial: node.key === initial(root),
-      below: Object.keys(node.states),
-    })),
-    arrows: Object.values<Node>(root.states).flatMap((node) =>
-      [node, ...Object.values<Node>(node.states)].flatMap(arrowsFrom),
-    ),
+    states: nodes.map((node) => ({ name: node.key, below: Object.keys(node.states) })),
+    arrows: nodes.flatMap((node) => [node, ...Object.values<Node>(node.states)].flatMap(arrowsFrom)),
   };
 };
 

@@ -28,7 +28,6 @@ export interface Chart {
 
 export interface ChartState {
   readonly name: string;
-  readonly initial: boolean;
   /** The child states; empty for a leaf. */
   readonly below: readonly string[];
 }
@@ -48,9 +47,6 @@ export interface ThreadOverview {
   readonly turns: number;
   readonly head: number;
   readonly place: string;
-  readonly createdAt: number;
-  readonly updatedAt: number;
-  readonly metadata: JsonObject;
   readonly forkedFrom: { readonly threadId: string; readonly turn: number } | null;
   readonly approvals: readonly RequestApproval[];
   /** Its total calls, tokens and cost, as text. */

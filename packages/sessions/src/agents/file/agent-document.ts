@@ -85,7 +85,6 @@ const unread = (problems: readonly PlacedProblem[]): AgentDocument => ({
 /** Keys that can make an object differ from its text. */
 const forbiddenKeys: ReadonlySet<unknown> = new Set(["__proto__", "constructor", "prototype", "<<"]);
 
-/** The reader of one document. */
 class Reading {
   readonly #parsed: Document.Parsed;
   readonly #lines: LineCounter;

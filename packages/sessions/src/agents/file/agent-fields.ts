@@ -4,7 +4,6 @@ import { z } from "zod";
 import type { AgentMemory, SubagentMemory } from "./agent.ts";
 import { readSignatureText } from "./signature-text.ts";
 
-/** The fields of an agent's file. */
 export interface AgentFields {
   readonly version?: 1 | undefined;
   readonly name?: string | undefined;

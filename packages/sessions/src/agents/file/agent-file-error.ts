@@ -1,4 +1,3 @@
-/** A problem in the file of an agent, and its remedy. */
 export interface AgentFileProblem {
   readonly file: string;
   /** From 1; null if the problem is about the whole file. */

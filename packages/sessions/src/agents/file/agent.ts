@@ -21,7 +21,6 @@ export interface Agent {
   readonly limits: { readonly steps: number };
 }
 
-/** The inputs and outputs. */
 export interface AgentSignature {
   readonly inputs: FieldsSchema;
   readonly outputs: FieldsSchema;

@@ -13,19 +13,16 @@ import {
 import type { Agent } from "../file/agent.ts";
 import { nestedThreadId, turnsByCall } from "./nested-thread.ts";
 
-/** A call of a subagent, and its result. */
 export interface SubagentCall {
   /** The name of the tool. */
   readonly name: string;
   readonly callId: string;
-  /** The nested thread. */
   readonly threadId: string;
   /** The turn that answers the call; null if there is none yet, or it no longer exists. */
   readonly turn: number | null;
   readonly status: TurnStatus | null;
   /** Its usage, including that of its nested calls. */
   readonly usage: Usage;
-  /** The calls of its own subagents. */
   readonly calls: readonly SubagentCall[];
 }
 

@@ -1,6 +1,7 @@
 import type { Content, Json, JsonObject } from "@colloquy/machine";
 import { type OutputOptions, type StandardSchema, strictProblems } from "@colloquy/host";
 import { issuesInWords, issuesOf } from "@colloquy/host/store";
+import { partsOf } from "../../program/fields.ts";
 import type { Agent } from "../file/agent.ts";
 
 /** Returns a schema that validates by a JSON Schema, in bounded steps, and shows it unchanged to models. */
@@ -16,10 +17,6 @@ export const schemaOf = (schema: JsonObject): StandardSchema<JsonObject> => ({
     jsonSchema: { input: () => schema },
   },
 });
-
-/** Returns the fields of a signature as message parts. */
-export const fieldsAsParts = (fields: JsonObject): Content =>
-  Object.entries(fields).flatMap(([field, value]) => (value === undefined ? [] : [{ type: "data", field, value }]));
 
 /** Returns the required output of an agent's answer, from its signature; null if it is a text. */
 export const outputOf = ({ name, signature }: Agent): OutputOptions<StandardSchema<JsonObject>> | null => {
@@ -43,6 +40,6 @@ export const signedAsk = (
   if (signature === null || output === null)
     throw new TypeError(`agent "${name}" has no signature: ask it a text, or give its file one: { inputs, outputs }`);
   const issues = issuesOf(signature.inputs, inputs);
-  if (issues.length === 0) return { input: fieldsAsParts(inputs), output };
+  if (issues.length === 0) return { input: partsOf(inputs), output };
   throw new TypeError(`agent "${name}": the inputs do not fit its signature: ${issuesInWords(issues)}`);
 };

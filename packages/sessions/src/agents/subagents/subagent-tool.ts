@@ -1,8 +1,10 @@
 import { type AskInput, type Host, tool, type Tool, type ToolCall } from "@colloquy/host";
 import type { JsonObject } from "@colloquy/machine";
 import type { Agent, Subagent } from "../file/agent.ts";
-import { fieldsAsParts, outputOf, schemaOf } from "./signature.ts";
+import { partsOf } from "../../program/fields.ts";
+import { Lanes } from "../../threads/lanes.ts";
 import { nestedThread, nestedThreadId, originOf } from "./nested-thread.ts";
+import { outputOf, schemaOf } from "./signature.ts";
 
 /**
  * Makes a subagent a tool. Each call is an ask on a nested thread, with an id that is derived from the call. After a
@@ -36,7 +38,7 @@ const oneMessage: JsonObject = {
 /** Returns the input of the ask: the text of a subagent without a signature, else the fields as data parts. */
 const inputOf = ({ signature }: Agent, input: JsonObject): AskInput => {
   const { message } = input;
-  return signature === null && typeof message === "string" ? message : fieldsAsParts(input);
+  return signature === null && typeof message === "string" ? message : partsOf(input);
 };
 
 const answer = async (host: Host, subagent: Subagent, call: ToolCall, input: AskInput): Promise<unknown> => {
@@ -60,21 +62,3 @@ const answer = async (host: Host, subagent: Subagent, call: ToolCall, input: Ask
     signal.removeEventListener("abort", cancel);
   }
 };
-
-/** Runs work of the same name one after the other. */
-class Lanes {
-  readonly #last = new Map<string, Promise<void>>();
-
-  async run<Result>(name: string, work: () => Promise<Result>): Promise<Result> {
-    const done = (this.#last.get(name) ?? Promise.resolve()).then(work);
-    const over = done.then(nothing, nothing);
-    this.#last.set(name, over);
-    try {
-      return await done;
-    } finally {
-      if (this.#last.get(name) === over) this.#last.delete(name);
-    }
-  }
-}
-
-const nothing = (): void => {};

@@ -12,7 +12,6 @@ export interface Example {
   readonly reply: Message;
   /** The offered tools, in this order. */
   readonly tools: readonly ToolDeclaration[];
-  /** The parameters of the call. */
   readonly model: JsonObject;
   /** Whether its turn is on the path of the thread: it was not undone or replaced by another branch. */
   readonly kept: boolean;
@@ -35,45 +34,3 @@ export interface Pair {
   readonly chosen: Example;
   readonly rejected: Example;
 }
-
-/** A model call without an example, or an example without a row. */
-export interface LeftOut {
-  readonly thread: string;
-  readonly turn: number;
-  readonly step: number;
-  readonly because: LeftOutBecause;
-}
-
-/**
- * The reason for leaving it out:
- *
- * - `open`: its turn has not ended. `failed`, `cancelled`: its turn failed or was cancelled.
- * - `interrupted`: the reply ended early. `truncated`: a limit or a filter cut it off, or it was shortened afterwards.
- * - `synthesised`: the machine made the reply, or a part of its turn's prompt. `recovered`: a crash lost something in
- * its turn.
- * - `refused`: the reply was not the requested output. `redacted`: content was redacted.
- * - `unrecorded`: the sent prompt differs from the journal.
- * - `copied`: the thread from which it was forked, or another fork, contains it (or has redacted it).
- * - `undone`: its turn is off the path. `score`: the score is missing or too low.
- * - `untrained`: it was imported with the mark not to train it. `empty`: a message that needs content is empty.
- * - `continues`: the prompt ends with an assistant message, which templates join with the reply.
- * - `content`: the format does not support one of its parts.
- */
-export type LeftOutBecause =
-  | "open"
-  | "failed"
-  | "cancelled"
-  | "interrupted"
-  | "truncated"
-  | "synthesised"
-  | "recovered"
-  | "refused"
-  | "redacted"
-  | "unrecorded"
-  | "copied"
-  | "undone"
-  | "score"
-  | "untrained"
-  | "empty"
-  | "continues"
-  | "content";

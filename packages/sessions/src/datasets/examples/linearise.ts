@@ -14,7 +14,9 @@ import type { NamedJournal } from "@colloquy/machine/inspect";
 import { type Counter, countPrompt } from "@colloquy/machine/policies";
 import * as Either from "fp-ts/lib/Either.js";
 import { checkJournals } from "./check-given.ts";
-import type { Example, LeftOut, LeftOutBecause, ExampleTokens } from "./example.ts";
+import { type LeftOut, type LeftOutBecause, reasonOfScore } from "../../turns/left-out.ts";
+import { annotatedScore, annotationName } from "../../turns/score.ts";
+import type { Example, ExampleTokens } from "./example.ts";
 import { type RecordedCall, recordedCalls } from "./recorded-calls.ts";
 import { redactedText } from "@colloquy/machine/storage";
 
@@ -91,15 +93,16 @@ export const linearise = (journals: readonly NamedJournal[], options: LineariseO
     const forks = forksIn(entries);
     const own = idOf(entries);
     for (const call of callsFor(read.right.calls, options)) {
-      const score = scoreOf(end, call.turn, options.score ?? "score");
+      const annotations = turnNumbered(end, call.turn)?.annotations ?? [];
+      const score = annotatedScore(annotations, options.score ?? annotationName);
       const isKept = kept.has(call.turn);
       const isUndone = !isKept && options.turns !== "all";
-      const because = reasonAgainst(call, end) ?? (isUndone ? "undone" : scoreReason(score, minScore));
+      const because = reasonAgainst(call, end) ?? (isUndone ? "undone" : reasonOfScore(score, minScore));
       candidates.push({
         thread,
         call,
         metadata: end.context.metadata,
-        ...homeOf(call, forks, own),
+        ...originOf(call, forks, own),
         isKept,
         score,
         because,
@@ -108,16 +111,16 @@ export const linearise = (journals: readonly NamedJournal[], options: LineariseO
   }
   // Content that was redacted in the original must not come back from a fork.
   const counts = ({ because, isCopy }: Candidate): boolean => !isCopy && (because === null || because === "redacted");
-  const said = new Set(candidates.filter(counts).map(placeOf));
+  const said = new Set(candidates.filter(counts).map(({ origin }) => origin));
   for (const candidate of candidates) {
-    const { thread, call, metadata, isCopy, isKept, score } = candidate;
+    const { thread, call, metadata, origin, isCopy, isKept, score } = candidate;
     const { turn, step, prompt, reply, model } = call;
-    const because = candidate.because ?? (isCopy && said.has(placeOf(candidate)) ? "copied" : null);
+    const because = candidate.because ?? (isCopy && said.has(origin) ? "copied" : null);
     if (because !== null) {
-      leftOut.push({ thread, turn, step, because });
+      leftOut.push({ thread, turn, step, because, score });
       continue;
     }
-    said.add(placeOf(candidate));
+    said.add(origin);
     const offered = offeredTools(call, tools, importedTools(metadata), doubts);
     const tokens = counter === undefined ? null : tokensOfExample(counter, prompt, reply);
     examples.push({ thread, turn, step, prompt, reply, tools: offered, model, kept: isKept, score, tokens });
@@ -145,42 +148,29 @@ interface Candidate {
   readonly thread: string;
   readonly call: RecordedCall;
   readonly metadata: JsonObject;
-  /** The id of the thread in which it was made: its own, or the original of a fork. */
-  readonly home: string | null;
+  /** The thread in which it was made (its own, or the original of a fork), its turn and its step. */
+  readonly origin: string;
   readonly isCopy: boolean;
   readonly isKept: boolean;
   readonly score: number | null;
   readonly because: LeftOutBecause | null;
 }
 
-/**
- * Returns the thread in which a call was made; if a thread was forked repeatedly, the first fork after the call
- * decides.
- */
-const homeOf = (
-  { seq }: RecordedCall,
+/** Returns the origin of a call; if a thread was forked repeatedly, the first fork after the call decides. */
+const originOf = (
+  { seq, turn, step }: RecordedCall,
   forks: readonly { readonly seq: number; readonly from: string }[],
   own: string | null,
-): Pick<Candidate, "home" | "isCopy"> => {
+): Pick<Candidate, "origin" | "isCopy"> => {
   const fork = forks.find((each) => each.seq > seq);
-  return fork === undefined ? { home: own, isCopy: false } : { home: fork.from, isCopy: true };
+  return { origin: JSON.stringify([fork?.from ?? own, turn, step]), isCopy: fork !== undefined };
 };
 
-const forksIn = (entries: readonly Entry[]): Parameters<typeof homeOf>[1] =>
+const forksIn = (entries: readonly Entry[]): Parameters<typeof originOf>[1] =>
   entries.flatMap(({ seq, event }) => (event.type === "thread.forked" ? [{ seq, from: event.from.threadId }] : []));
-
-const placeOf = ({ home, call: { turn, step } }: Candidate): string => JSON.stringify([home, turn, step]);
 
 const callsFor = (calls: readonly RecordedCall[], { per = "turn" }: LineariseOptions): readonly RecordedCall[] =>
   per === "step" ? calls : [...new Map(calls.map((call) => [call.turn, call])).values()];
-
-const scoreOf = (end: State, number: number, name: string): number | null => {
-  const value = turnNumbered(end, number)?.annotations?.findLast((annotation) => annotation.name === name)?.value;
-  return typeof value === "boolean" ? Number(value) : typeof value === "number" ? value : null;
-};
-
-const scoreReason = (score: number | null, minScore: number | undefined): LeftOutBecause | null =>
-  minScore === undefined || (score !== null && score >= minScore) ? null : "score";
 
 /** Returns the tools of a thread that was imported from a data set; see `importDataset`. */
 const importedTools = (metadata: JsonObject): readonly ToolDeclaration[] => {

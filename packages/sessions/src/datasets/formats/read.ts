@@ -1,16 +1,8 @@
-import {
-  conversationMachine,
-  type Entry,
-  type Event,
-  type JsonObject,
-  type SeedDraft,
-  SeedError,
-  start,
-  transition,
-} from "@colloquy/machine";
+import type { Entry, Event, JsonObject, SeedDraft } from "@colloquy/machine";
 import { checkOptions, kinds, type OptionKinds } from "@colloquy/host/store";
 import { fromChatMessages, type Imported, type Loss } from "@colloquy/interchange";
 import * as Either from "fp-ts/lib/Either.js";
+import { journalOf } from "../../turns/journal.ts";
 import { type DatasetRow, readRow, type RowFormat } from "./row.ts";
 
 export interface ImportDatasetOptions {
@@ -24,7 +16,6 @@ export interface ImportDatasetOptions {
   readonly at?: number;
 }
 
-/** The threads of a data set. */
 export interface ImportedDataset {
   /** One journal for each line that could be read. */
   readonly threads: readonly { readonly line: number; readonly entries: readonly Entry[] }[];
@@ -133,31 +124,3 @@ const withWeights = (
     }),
   );
 };
-
-const journalOf = (
-  input: Parameters<typeof start>[1],
-  events: readonly Event[],
-): Either.Either<string, readonly Entry[]> => {
-  const machine = conversationMachine();
-  const begun = begunBy(machine, input);
-  if (Either.isLeft(begun)) return begun;
-  const entries: Entry[] = [begun.right.entry];
-  let { state } = begun.right;
-  for (const event of events) {
-    const step = transition(machine, state, event);
-    if (!step.handled) return Either.left(step.refusal.reason);
-    entries.push(step.entry);
-    state = step.state;
-  }
-  return Either.right(entries);
-};
-
-/** Starts a thread. The parts that a row gives to the whole thread (its tools) may be invalid for a thread. */
-const begunBy = (...begun: Parameters<typeof start>): Either.Either<string, ReturnType<typeof start>> =>
-  Either.tryCatch(
-    () => start(...begun),
-    (thrown) => {
-      if (thrown instanceof SeedError) return thrown.message;
-      throw thrown;
-    },
-  );

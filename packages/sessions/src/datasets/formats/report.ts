@@ -1,9 +1,8 @@
-import type { LeftOut } from "../examples/example.ts";
+import type { LeftOut } from "../../turns/left-out.ts";
 import type { Linearised } from "../examples/linearise.ts";
 import type { PromptsWithoutPairs } from "../examples/pairs.ts";
 import type { Dataset } from "./write.ts";
 
-/** The sources of a data set. */
 export interface DatasetOrigin {
   readonly linearised: Linearised;
   readonly dataset: Dataset;

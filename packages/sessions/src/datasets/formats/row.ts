@@ -5,13 +5,11 @@ import * as Either from "fp-ts/lib/Either.js";
 /** The families of data set formats for reading. */
 export type RowFormat = "sft" | "dpo" | "trl";
 
-/** A line of a data set in any format. */
 export interface DatasetRow {
   /** One conversation, or two that differ in their last message, the preferred one first. */
   readonly conversations: readonly RowConversation[];
   /** Declarations of tools in the form of a thread. */
   readonly tools: readonly JsonObject[];
-  /** Parameters of the call. */
   readonly model: JsonObject;
   readonly losses: readonly Loss[];
 }
@@ -26,14 +24,8 @@ export interface RowConversation {
 /** Parses a line by its format. Left is a description of the problem. */
 export const readRow = (value: unknown, format: RowFormat): Either.Either<string, DatasetRow> => {
   if (!isObject(value)) return Either.left(`it is not a JSON object: ${excerpt(value)}`);
-  switch (format) {
-    case "sft":
-      return wholeRow(value);
-    case "dpo":
-      return dpoRow(value);
-    case "trl":
-      return "messages" in value ? wholeRow(value) : trlRow(value);
-  }
+  if (format === "dpo") return dpoRow(value);
+  return format === "sft" || "messages" in value ? wholeRow(value) : trlRow(value);
 };
 
 /** The members of a row beside its messages. */
@@ -43,62 +35,63 @@ interface RowRest {
   readonly rest: JsonObject;
 }
 
-/** The members of a pair before their check. */
-interface Branches {
-  readonly messages: unknown;
-  readonly preferred: unknown;
-  readonly other: unknown;
-}
+/** A member of a row before its check, with its name. */
+type Member = readonly [name: string, value: unknown];
 
-const wholeRow = (row: JsonObject): Either.Either<string, DatasetRow> => {
-  const { messages, tools, parallel_tool_calls: parallel, ...rest } = row;
-  if (!isMessages(messages)) return notMessages("messages", messages);
-  const badWeights = messages.flatMap(({ role, weight }, index) =>
-    weight === undefined || (role === "assistant" && (weight === 0 || weight === 1))
-      ? []
-      : [lossAt(`messages.${index}.weight`, "the weight", "a reply is trained (1) or not (0)")],
-  );
-  return rowOf([conversationOf(messages)], { tools, parallel, rest }, badWeights);
-};
+const wholeRow = ({ messages: given, tools, parallel_tool_calls: parallel, ...rest }: JsonObject) =>
+  Either.chain((messages: readonly JsonObject[]) => {
+    const badWeights = messages.flatMap(({ role, weight }, index) =>
+      weight === undefined || (role === "assistant" && (weight === 0 || weight === 1))
+        ? []
+        : [lossAt(`messages.${index}.weight`, "the weight", "a reply is trained (1) or not (0)")],
+    );
+    return rowOf([conversationOf(messages)], { tools, parallel, rest }, badWeights);
+  })(messagesIn(["messages", given]));
 
 const dpoRow = (row: JsonObject): Either.Either<string, DatasetRow> => {
   const { input, preferred_output: preferred, non_preferred_output: other, ...rest } = row;
   if (!isObject(input)) return Either.left(`input is not an object with messages: ${excerpt(input)}`);
   const { messages, tools, parallel_tool_calls: parallel, ...restOfInput } = input;
-  return pairRow({ messages, preferred, other }, ["input.messages", "preferred_output", "non_preferred_output"], {
-    tools,
-    parallel,
-    rest: { ...rest, ...restOfInput },
-  });
+  return pairRow(
+    ["input.messages", messages],
+    [
+      ["preferred_output", preferred],
+      ["non_preferred_output", other],
+    ],
+    { tools, parallel, rest: { ...rest, ...restOfInput } },
+  );
 };
 
 const trlRow = (row: JsonObject): Either.Either<string, DatasetRow> => {
   const { prompt, completion, chosen, rejected, tools, ...rest } = row;
   const others = { tools, parallel: undefined, rest };
   if (completion === undefined)
-    return pairRow({ messages: prompt, preferred: chosen, other: rejected }, ["prompt", "chosen", "rejected"], others);
-  if (!isMessages(prompt)) return notMessages("prompt", prompt);
-  if (!isMessages(completion)) return notMessages("completion", completion);
-  return rowOf([conversationOf([...prompt.map(untrained), ...completion])], others);
+    return pairRow(
+      ["prompt", prompt],
+      [
+        ["chosen", chosen],
+        ["rejected", rejected],
+      ],
+      others,
+    );
+  const shared = messagesIn(["prompt", prompt]);
+  const trained = messagesIn(["completion", completion]);
+  if (Either.isLeft(shared)) return shared;
+  if (Either.isLeft(trained)) return trained;
+  return rowOf([conversationOf([...shared.right.map(untrained), ...trained.right])], others);
 };
 
-const pairRow = (
-  { messages, preferred, other }: Branches,
-  [ofMessages, ofPreferred, ofOther]: readonly [string, string, string],
-  others: RowRest,
-): Either.Either<string, DatasetRow> => {
-  if (!isMessages(messages)) return notMessages(ofMessages, messages);
-  for (const [name, output] of [
-    [ofPreferred, preferred],
-    [ofOther, other],
-  ] as const)
-    if (!isMessages(output) || output.length !== 1 || output[0]?.["role"] !== "assistant")
-      return Either.left(`${name} is not one message of an assistant: ${excerpt(output)}`);
-  const shared = messages.map(untrained);
-  return rowOf(
-    [preferred, other].map((output) => conversationOf([...shared, ...(isMessages(output) ? output : [])])),
-    others,
-  );
+const pairRow = (prompt: Member, replies: readonly Member[], others: RowRest): Either.Either<string, DatasetRow> => {
+  const shared = messagesIn(prompt);
+  if (Either.isLeft(shared)) return shared;
+  const conversations: RowConversation[] = [];
+  for (const [name, value] of replies) {
+    const [reply, ...more] = isMessages(value) ? value : [];
+    if (reply?.["role"] !== "assistant" || more.length > 0)
+      return Either.left(`${name} is not one message of an assistant: ${excerpt(value)}`);
+    conversations.push(conversationOf([...shared.right.map(untrained), reply]));
+  }
+  return rowOf(conversations, others);
 };
 
 const rowOf = (
@@ -166,12 +159,12 @@ const resultsAfter = (last: JsonObject | undefined): readonly JsonObject[] => {
 const untrained = (message: JsonObject): JsonObject =>
   message["role"] === "assistant" ? { ...message, weight: 0 } : message;
 
-const notMessages = (name: string, value: unknown): Either.Either<string, never> =>
-  Either.left(
-    typeof value === "string"
-      ? `${name} is a text; give a list of messages`
-      : `${name} is not a list of messages: ${excerpt(value)}`,
-  );
+const messagesIn = ([name, value]: Member): Either.Either<string, readonly JsonObject[]> => {
+  if (isMessages(value)) return Either.right(value);
+  const is =
+    typeof value === "string" ? "a text; give a list of messages" : `not a list of messages: ${excerpt(value)}`;
+  return Either.left(`${name} is ${is}`);
+};
 
 const isMessages = (value: unknown): value is readonly JsonObject[] =>
   Array.isArray(value) && value.length > 0 && value.every(isObject);

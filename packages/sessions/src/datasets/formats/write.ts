@@ -1,7 +1,8 @@
 import { checkOptions, kinds } from "@colloquy/host/store";
 import { type JsonObject, canonicalText, type Json, type Message, type ToolDeclaration } from "@colloquy/machine";
 import { checkExamples } from "../examples/check-given.ts";
-import type { Example, LeftOut, LeftOutBecause, Pair } from "../examples/example.ts";
+import type { LeftOut, LeftOutBecause } from "../../turns/left-out.ts";
+import type { Example, Pair } from "../examples/example.ts";
 import { type ChatMessage, toChatMessages } from "@colloquy/interchange";
 import { isObject } from "./row.ts";
 
@@ -28,12 +29,12 @@ export interface DatasetLoss {
  * @throws ConfigurationError for a value that is not a list of examples.
  */
 export const toSft = (examples: readonly Example[]): Dataset =>
-  written("toSft", "examples", examples, openai, (example, { prompt, reply }) => ({
+  written("toSft", "examples", examples, openai, ({ prompt, reply, tools }) => ({
     messages: [
       ...prompt.map((message) => (message["role"] === "assistant" ? { ...message, weight: 0 } : message)),
       reply,
     ],
-    ...toolsOf(example),
+    ...tools,
   }));
 
 /**
@@ -43,8 +44,8 @@ export const toSft = (examples: readonly Example[]): Dataset =>
  * @throws ConfigurationError for a value that is not a list of pairs.
  */
 export const toDpo = (pairs: readonly Pair[]): Dataset =>
-  written("toDpo", "pairs", pairs, openai, ({ chosen }, { prompt, reply, other }) => ({
-    input: { messages: prompt, ...toolsOf(chosen) },
+  written("toDpo", "pairs", pairs, openai, ({ prompt, reply, other, tools }) => ({
+    input: { messages: prompt, ...tools },
     preferred_output: [reply],
     non_preferred_output: [other],
   }));
@@ -58,9 +59,9 @@ export const toDpo = (pairs: readonly Pair[]): Dataset =>
 export const toTrl = (examples: readonly Example[], options: TrlOptions = {}): Dataset => {
   checkOptions("toTrl", options, { as: kinds.oneOf("promptCompletion", "messages") });
   const { as = "promptCompletion" } = options;
-  return written("toTrl", "examples", examples, trl, (example, { prompt, reply }) => ({
+  return written("toTrl", "examples", examples, trl, ({ prompt, reply, tools }) => ({
     ...(as === "messages" ? { messages: [...prompt, reply] } : { prompt, completion: [reply] }),
-    ...trlTools(example),
+    ...tools,
   }));
 };
 
@@ -74,57 +75,61 @@ export interface TrlOptions {
  * @throws ConfigurationError for a value that is not a list of pairs.
  */
 export const toTrlPreferences = (pairs: readonly Pair[]): Dataset =>
-  written("toTrlPreferences", "pairs", pairs, trl, ({ chosen }, { prompt, reply, other }) => ({
+  written("toTrlPreferences", "pairs", pairs, trl, ({ prompt, reply, other, tools }) => ({
     prompt,
     chosen: [reply],
     rejected: [other],
-    ...trlTools(chosen),
+    ...tools,
   }));
 
 /** Writes one JSON value per line. */
 export const jsonLines = (rows: readonly JsonObject[]): string =>
   rows.map((row) => `${JSON.stringify(row)}\n`).join("");
 
-const openai: Dialect = { arguments: "text", images: true };
+/** The differences between formats. */
+interface Dialect {
+  /** Arguments of calls: as the text that the model wrote, or as an object. */
+  readonly arguments: "text" | "object";
+  /** Whether user messages may contain images. */
+  readonly images: boolean;
+  /** Whether rows say if the model may call several tools at once. */
+  readonly parallel: boolean;
+}
+
+const openai: Dialect = { arguments: "text", images: true, parallel: true };
 
 /** Chat templates take texts, and most of them require arguments as objects. */
-const trl: Dialect = { arguments: "object", images: false };
+const trl: Dialect = { arguments: "object", images: false, parallel: false };
 
-const toolsOf = ({ tools, model: { parallel_tool_calls: parallel } }: Example): JsonObject =>
-  tools.length === 0
-    ? {}
-    : { tools: tools.map(wireTool), ...(typeof parallel === "boolean" ? { parallel_tool_calls: parallel } : {}) };
-
-const trlTools = ({ tools }: Example): JsonObject => (tools.length === 0 ? {} : { tools: tools.map(wireTool) });
-
-/** The messages of a row. */
-interface RowMessages {
+interface RowParts {
   readonly prompt: readonly JsonObject[];
   readonly reply: JsonObject;
   /** The rejected reply. */
   readonly other: JsonObject | null;
+  readonly tools: JsonObject;
 }
 
-const written = <From extends Example | Pair>(
+const written = (
   of: string,
   wanted: "examples" | "pairs",
-  given: readonly From[],
+  given: readonly (Example | Pair)[],
   dialect: Dialect,
-  row: (from: From, messages: RowMessages) => JsonObject,
+  row: (parts: RowParts) => JsonObject,
 ): Dataset => {
   checkExamples(of, given, wanted);
   const rows: JsonObject[] = [];
   const leftOut: LeftOut[] = [];
   const losses = new Map<string, DatasetLoss>();
-  for (const from of given) {
+  for (const each of given) {
+    const { chosen, rejected } = "chosen" in each ? each : { chosen: each, rejected: null };
     const noted: (readonly [what: string, why: string])[] = [];
-    const messages = messagesOf(from, dialect, (what, why) => noted.push([what, why]));
-    if ("because" in messages) {
-      const { thread, turn, step } = "chosen" in from ? from.chosen : from;
-      leftOut.push({ thread, turn, step, because: messages.because });
+    const parts = partsOf(chosen, rejected, dialect, (what, why) => noted.push([what, why]));
+    if ("because" in parts) {
+      const { thread, turn, step, score } = chosen;
+      leftOut.push({ thread, turn, step, because: parts.because, score });
       continue;
     }
-    rows.push(row(from, messages));
+    rows.push(row(parts));
     for (const [what, why] of noted) {
       const key = `${what}: ${why}`;
       losses.set(key, { what, why, times: (losses.get(key)?.times ?? 0) + 1 });
@@ -133,28 +138,27 @@ const written = <From extends Example | Pair>(
   return { rows, leftOut, losses: [...losses.values()] };
 };
 
-const messagesOf = (
-  from: Example | Pair,
+const partsOf = (
+  chosen: Example,
+  rejected: Example | null,
   dialect: Dialect,
   lose: LoseField,
-): RowMessages | { readonly because: LeftOutBecause } => {
-  const { prompt, reply } = "chosen" in from ? from.chosen : from;
-  const shown = wireMessages([...prompt, reply], dialect, lose);
+): RowParts | { readonly because: LeftOutBecause } => {
+  const shown = wireMessages([...chosen.prompt, chosen.reply], dialect, lose);
   if ("because" in shown) return shown;
-  const other = "chosen" in from ? wireMessages([from.rejected.reply], dialect, lose) : null;
-  if (other !== null && "because" in other) return other;
-  const last = shown.messages.at(-1);
-  if (last === undefined) return { because: "empty" };
-  return { prompt: shown.messages.slice(0, -1), reply: last, other: other?.messages[0] ?? null };
+  const other = wireMessages(rejected === null ? [] : [rejected.reply], dialect, lose);
+  if ("because" in other) return other;
+  const reply = shown.messages.at(-1);
+  if (reply === undefined) return { because: "empty" };
+  const prompt = shown.messages.slice(0, -1);
+  return { prompt, reply, other: other.messages[0] ?? null, tools: toolsOf(chosen, dialect) };
 };
 
-/** The differences between formats. */
-interface Dialect {
-  /** Arguments of calls: as the text that the model wrote, or as an object. */
-  readonly arguments: "text" | "object";
-  /** Whether user messages may contain images. */
-  readonly images: boolean;
-}
+const toolsOf = ({ tools, model }: Example, dialect: Dialect): JsonObject => {
+  const { parallel_tool_calls: parallel } = dialect.parallel ? model : {};
+  if (tools.length === 0) return {};
+  return { tools: tools.map(wireTool), ...(typeof parallel === "boolean" ? { parallel_tool_calls: parallel } : {}) };
+};
 
 /** Messages in the form of a data set, or the reason why that is impossible. */
 type WireMessages = { readonly messages: readonly JsonObject[] } | { readonly because: LeftOutBecause };
@@ -197,7 +201,6 @@ const wireMessages = (messages: readonly Message[], dialect: Dialect, lose: Lose
 
 const isWeight = (message: Message | undefined): boolean => canonicalText(message?.metadata ?? {}) === '{"weight":0}';
 
-/** Converts a tool to the form of chat completions. */
 const wireTool = ({ name, description, parameters }: ToolDeclaration): JsonObject => ({
   type: "function",
   function: {

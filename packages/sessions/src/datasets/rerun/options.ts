@@ -1,10 +1,9 @@
 import type { Clock, LlmHandler } from "@colloquy/host";
 import type { JsonObject, MachineOptions, SystemDraft } from "@colloquy/machine";
+import type { Metric } from "../../turns/score.ts";
 import type { CalledTool } from "./report.ts";
 
-/** The options for asking recorded conversations again. */
 export interface RerunOptions {
-  /** The model to ask. */
   readonly llm: LlmHandler;
   readonly clock: Clock;
   /** The policy, the budget, the tools, the pricing and other options. Default: all defaults, without tools. */
@@ -18,19 +17,16 @@ export interface RerunOptions {
    * the recorded one. `own`: the new answers, as if the user had asked the same questions. Default `recorded`.
    */
   readonly history?: "recorded" | "own";
-  /** Scores each answer, including the recorded ones. */
-  readonly metric?: Metric;
+  /**
+   * Scores each answer, including the recorded ones. The reference is the recorded version of the same turn. An error
+   * is stored with the turn.
+   */
+  readonly metric?: Metric<SaidTurn, SaidTurn>;
   /** The number of conversations to ask at a time. Default 4. */
   readonly concurrency?: number;
   /** Stops the run; remaining questions are not asked. */
   readonly signal?: AbortSignal;
 }
-
-/**
- * Scores an answer: a number, true for 1, false for 0, or null if it cannot be scored. `recorded` is the recorded
- * version of the same turn. An error is stored with the turn.
- */
-export type Metric = (said: SaidTurn, recorded: SaidTurn) => number | boolean | null | Promise<number | boolean | null>;
 
 /** A turn in the form for metrics. */
 export interface SaidTurn {

@@ -55,27 +55,19 @@ const systemsOf = (entries: readonly Entry[]): ReadonlyMap<number, Message | nul
 };
 
 const systemDraft = (system: Message | null): SystemDraft | null =>
-  system === null
-    ? null
-    : {
-        role: system.role === "developer" ? "developer" : "system",
-        content: system.parts.filter(isContent),
-        ...(system.name === undefined ? {} : { name: system.name }),
-        ...(system.provider === undefined ? {} : { provider: system.provider }),
-      };
+  system === null ? null : { role: system.role === "developer" ? "developer" : "system", ...contentOf(system) };
 
-const draftOf = ({ role, parts, name, metadata, provider }: Message): readonly MessageDraft[] =>
-  role === "tool"
-    ? []
-    : [
-        {
-          role,
-          content: parts.filter(isContent),
-          ...(name === undefined ? {} : { name }),
-          ...(metadata === undefined ? {} : { metadata }),
-          ...(provider === undefined ? {} : { provider }),
-        },
-      ];
+const draftOf = (message: Message): readonly MessageDraft[] => {
+  const { role, metadata } = message;
+  if (role === "tool") return [];
+  return [{ role, ...contentOf(message), ...(metadata === undefined ? {} : { metadata }) }];
+};
+
+const contentOf = ({ parts, name, provider }: Message): Pick<MessageDraft, "content" | "name" | "provider"> => ({
+  content: parts.filter(isContent),
+  ...(name === undefined ? {} : { name }),
+  ...(provider === undefined ? {} : { provider }),
+});
 
 const isContent = (part: Part): part is ContentPart =>
   part.type === "text" || part.type === "data" || part.type === "image" || part.type === "opaque";

@@ -9,7 +9,6 @@ export interface RerunReport {
   readonly after: RerunFigures;
 }
 
-/** One conversation. */
 export interface RerunConversation {
   readonly name: string;
   /** A description of why it could not be asked, or not to its end; null if it could. */
@@ -18,7 +17,6 @@ export interface RerunConversation {
   readonly turns: readonly RerunTurn[];
 }
 
-/** One recorded turn that was asked again. */
 export interface RerunTurn {
   /** Its number in the recording. */
   readonly turn: number;
@@ -41,7 +39,6 @@ export interface RerunSide {
   readonly usage: Usage;
   /** The metric's score; null without a metric, if it failed, and for a turn that did not complete. */
   readonly score: number | null;
-  /** Why the metric failed. */
   readonly metricFailed: string | null;
 }
 

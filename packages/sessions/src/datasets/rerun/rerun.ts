@@ -2,7 +2,8 @@ import { canonicalText, ConfigurationError } from "@colloquy/machine";
 import { checkOptions, kinds, messageOf, type OptionKinds } from "@colloquy/host/store";
 import type { NamedJournal } from "@colloquy/machine/inspect";
 import { type RunTurn, runConversation } from "./conversation.ts";
-import type { Metric, RerunOptions } from "./options.ts";
+import { numberIn } from "../../turns/score.ts";
+import type { RerunOptions } from "./options.ts";
 import type { RerunConversation, RerunReport, RerunSide, RerunTurn } from "./report.ts";
 import { figuresOf, sideOf } from "./side.ts";
 
@@ -63,7 +64,7 @@ const rerunConversation = async (recording: NamedJournal, options: RerunOptions)
   return { name: recording.name, problem, turns };
 };
 
-const comparedTurn = async ({ recorded, after }: RunTurn, metric: Metric | undefined): Promise<RerunTurn> => {
+const comparedTurn = async ({ recorded, after }: RunTurn, metric: RerunOptions["metric"]): Promise<RerunTurn> => {
   const { turn, question } = recorded;
   const before = sideOf(turn);
   const scored = async (side: RerunSide): Promise<RerunSide> => {
@@ -81,10 +82,9 @@ const comparedTurn = async ({ recorded, after }: RunTurn, metric: Metric | undef
 
 /** Parses a score, since a metric may be written in JavaScript. @throws TypeError for a value that is not a score */
 const scoreIn = (judged: unknown): number | null => {
-  if (typeof judged === "boolean") return Number(judged);
-  if (judged === null || (typeof judged === "number" && Number.isFinite(judged))) return judged;
-  const given = typeof judged === "number" ? String(judged) : `a value of type ${typeof judged}`;
-  throw new TypeError(`it gave ${given}; a score is a finite number, true, false or null`);
+  const score = judged === null ? null : numberIn(judged);
+  if (score === null || typeof score === "number") return score;
+  throw new TypeError(`it gave ${score.not}; a score is a finite number, true, false or null`);
 };
 
 /** Returns a copy, because a metric may sort its arguments. */

@@ -105,9 +105,9 @@ describe("what is left out, and why", () => {
     ["truncated", [ask, answered("A", "length")], {}],
     ["truncated", [ask, answered("A long one."), { type: "answer.truncated", at: 3, turn: 1, characters: 3 }], {}],
     ["undone", [ask, answered("A"), { type: "head.moved", at: 3, to: 0 }], {}],
-    ["score", [ask, answered("A")], { minScore: 0.5 }],
+    ["unscored", [ask, answered("A")], { minScore: 0.5 }],
     [
-      "score",
+      "belowScore",
       [ask, answered("A"), { type: "turn.annotated", at: 3, turn: 1, name: "score", value: 0.4 }],
       { minScore: 0.5 },
     ],
@@ -150,7 +150,7 @@ describe("what is left out, and why", () => {
     await expect(host.ask("Is it clear?", { threadId: "t" })).rejects.toThrow("bad_request");
     await host.close();
     const { leftOut } = linearise([await journal("t")], { per: "step" });
-    expect(leftOut).toEqual([{ thread: "t", turn: 1, step: 1, because: "failed" }]);
+    expect(leftOut).toEqual([{ thread: "t", turn: 1, step: 1, because: "failed", score: null }]);
     const call = { id: "1", name: "f", arguments: "{}" };
     const cancelled = addedJournal([
       ask,
@@ -201,7 +201,7 @@ describe("what is left out, and why", () => {
       ["t", 1],
       [fork.id, 2],
     ]);
-    expect(both.leftOut).toEqual([{ thread: fork.id, turn: 1, step: 1, because: "copied" }]);
+    expect(both.leftOut).toEqual([{ thread: fork.id, turn: 1, step: 1, because: "copied", score: null }]);
     expect(linearise(journals.slice(1)).examples).toHaveLength(2);
   });
 

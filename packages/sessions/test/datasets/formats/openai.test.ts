@@ -71,7 +71,7 @@ describe("a row of supervised fine-tuning", () => {
       },
     ]);
     const { rows, leftOut } = toSft(linearise([journal]).examples);
-    expect([rows, leftOut]).toEqual([[], [{ thread: "t", turn: 1, step: 1, because }]]);
+    expect([rows, leftOut]).toEqual([[], [{ thread: "t", turn: 1, step: 1, because, score: null }]]);
   });
 
   property.prop([journalArbitrary()], { numRuns: runs(100) })(

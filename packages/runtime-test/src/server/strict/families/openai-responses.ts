@@ -7,7 +7,8 @@ const reference = "https://platform.openai.com/docs/api-reference/responses/crea
 
 const itemsOf = ({ input }: Fields): readonly Fields[] => objectsIn(input);
 
-const typeOf = (item: Fields | undefined): string =>
+/** Returns the type of an item; that of a message may be left out. */
+export const typeOf = (item: Fields | undefined): string =>
   item === undefined ? "" : textOf(item["type"] ?? (item["role"] === undefined ? "" : "message"));
 
 const eachItem = (
@@ -43,14 +44,20 @@ const partTypes: { readonly [role: string]: readonly string[] } = {
   developer: ["input_text"],
 };
 
-const members: { readonly [type: string]: readonly string[] } = {
-  message: ["role", "content", "id", "status", "phase"],
-  function_call: ["call_id", "name", "arguments", "id", "status", "namespace", "caller"],
-  function_call_output: ["call_id", "output", "id", "status", "caller"],
-  custom_tool_call: ["call_id", "name", "input", "id", "status", "namespace", "caller"],
-  custom_tool_call_output: ["call_id", "output", "id", "status", "caller"],
-  reasoning: ["summary", "id", "content", "encrypted_content", "status"],
-  item_reference: ["id"],
+interface Members {
+  readonly needed: readonly string[];
+  readonly others: readonly string[];
+}
+
+/** The members of items that are not of built-in tools. */
+export const membersOf: { readonly [type: string]: Members | undefined } = {
+  message: { needed: ["role", "content"], others: ["id", "status", "phase"] },
+  function_call: { needed: ["call_id", "name", "arguments"], others: ["id", "status", "namespace", "caller"] },
+  function_call_output: { needed: ["call_id", "output"], others: ["id", "status", "caller"] },
+  custom_tool_call: { needed: ["call_id", "name", "input"], others: ["id", "status", "namespace", "caller"] },
+  custom_tool_call_output: { needed: ["call_id", "output"], others: ["id", "status", "caller"] },
+  reasoning: { needed: ["summary"], others: ["id", "content", "encrypted_content", "status"] },
+  item_reference: { needed: ["id"], others: [] },
 };
 
 const isModels = (item: Fields | undefined): boolean =>
@@ -72,61 +79,29 @@ const problemOfId = (item: Fields, at: string): Refusal | null => {
       };
 };
 
-const rules: readonly Rule[] = [
-  ...everywhere.slice(0, 1),
-  {
-    name: "some input",
-    source: reference,
-    refuse: ({ input }) =>
-      (typeof input === "string" && input !== "") || (Array.isArray(input) && input.length > 0)
-        ? null
-        : { message: "Missing required parameter: 'input'.", param: "input", code: "missing_required_parameter" },
-  },
-  eachItem("members of items", reference, (item, at) => {
-    const known = Object.hasOwn(members, typeOf(item)) ? members[typeOf(item)] : undefined;
+/** Rules about items that also servers have which are not strict. */
+export const ofItems: Readonly<Record<"members" | "reasoning" | "calls", Rule>> = {
+  members: eachItem("members of items", reference, (item, at) => {
+    const known = Object.hasOwn(membersOf, typeOf(item)) ? membersOf[typeOf(item)] : undefined;
     // Those of built-in tools go back as they came.
-    const other = Object.keys(item).find((name) => name !== "type" && known?.includes(name) === false);
+    const all = known && ["type", ...known.needed, ...known.others];
+    const other = Object.keys(item).find((name) => all?.includes(name) === false);
     return other === undefined
       ? null
       : { message: `Unknown parameter: '${at}.${other}'.`, param: `${at}.${other}`, code: "unknown_parameter" };
   }),
-  eachItem("types of parts", reference, (item, at) => {
-    const known = typeOf(item) === "message" ? partTypes[textOf(item["role"])] : undefined;
-    const place = objectsIn(item["content"]).findIndex(({ type }) => known?.includes(textOf(type)) === false);
-    return place < 0
-      ? null
-      : {
-          message: `Invalid value: '${textOf(objectsIn(item["content"])[place]?.["type"])}'. Supported values are: ${(known ?? []).map((each) => `'${each}'`).join(", ")}.`,
-          param: `${at}.content[${place}]`,
-          code: "invalid_value",
-        };
-  }),
-  eachItem("reasoning is followed", "https://github.com/openai/openai-agents-python/issues/1660", (item, _, next) =>
-    typeOf(item) === "reasoning" && !isModels(next)
-      ? {
-          message: `Item '${textOf(item["id"])}' of type 'reasoning' was provided without its required following item.`,
-          param: "input",
-        }
-      : null,
-  ),
-  {
-    name: "reasoning is encrypted",
-    source: "https://platform.openai.com/docs/guides/reasoning#encrypted-reasoning-items",
-    refuse: (request) => {
-      if (request["store"] !== false) return null;
-      const bare = itemsOf(request).find(
-        (item) => typeOf(item) === "reasoning" && textOf(item["encrypted_content"]) === "",
-      );
-      return bare === undefined
-        ? null
-        : {
-            status: 404,
-            message: `Item with id '${textOf(bare["id"])}' not found. Items are not persisted when \`store\` is set to false. Try again with \`store\` set to true, or remove this item from your input.`,
+  reasoning: eachItem(
+    "reasoning is followed",
+    "https://github.com/openai/openai-agents-python/issues/1660",
+    (item, _, next) =>
+      typeOf(item) === "reasoning" && !isModels(next)
+        ? {
+            message: `Item '${textOf(item["id"])}' of type 'reasoning' was provided without its required following item.`,
             param: "input",
-          };
-    },
-  },
-  {
+          }
+        : null,
+  ),
+  calls: {
     name: "calls and results",
     source: reference,
     refuse: (request) => {
@@ -146,6 +121,49 @@ const rules: readonly Rule[] = [
         : { message: `No tool output found for function call ${shown(left)}.`, param: "input" };
     },
   },
+};
+
+const rules: readonly Rule[] = [
+  ...everywhere.slice(0, 1),
+  {
+    name: "some input",
+    source: reference,
+    refuse: ({ input }) =>
+      (typeof input === "string" && input !== "") || (Array.isArray(input) && input.length > 0)
+        ? null
+        : { message: "Missing required parameter: 'input'.", param: "input", code: "missing_required_parameter" },
+  },
+  ofItems.members,
+  eachItem("types of parts", reference, (item, at) => {
+    const known = typeOf(item) === "message" ? partTypes[textOf(item["role"])] : undefined;
+    const place = objectsIn(item["content"]).findIndex(({ type }) => known?.includes(textOf(type)) === false);
+    return place < 0
+      ? null
+      : {
+          message: `Invalid value: '${textOf(objectsIn(item["content"])[place]?.["type"])}'. Supported values are: ${(known ?? []).map((each) => `'${each}'`).join(", ")}.`,
+          param: `${at}.content[${place}]`,
+          code: "invalid_value",
+        };
+  }),
+  ofItems.reasoning,
+  {
+    name: "reasoning is encrypted",
+    source: "https://platform.openai.com/docs/guides/reasoning#encrypted-reasoning-items",
+    refuse: (request) => {
+      if (request["store"] !== false) return null;
+      const bare = itemsOf(request).find(
+        (item) => typeOf(item) === "reasoning" && textOf(item["encrypted_content"]) === "",
+      );
+      return bare === undefined
+        ? null
+        : {
+            status: 404,
+            message: `Item with id '${textOf(bare["id"])}' not found. Items are not persisted when \`store\` is set to false. Try again with \`store\` set to true, or remove this item from your input.`,
+            param: "input",
+          };
+    },
+  },
+  ofItems.calls,
   eachItem("ids of calls", "https://github.com/decolua/9router/issues/393", ({ call_id: id }, at) => {
     if (id === undefined) return null;
     if (textOf(id) === "")

@@ -1,0 +1,307 @@
+// Makes the messages of a thread from drafts and replies, with well-formed text and a digest.
+import { type JsonObject, type Json, frozen, owned } from "./plain-data.ts";
+import type {
+  Content,
+  ContentPart,
+  Message,
+  MessageDraft,
+  Part,
+  ReasoningPart,
+  RefusalPart,
+  ReplyDraft,
+  ToolCallPart,
+  ToolOutcome,
+  ToolResultPart,
+} from "./message.ts";
+import type { ExpectedOutput } from "./output.ts";
+
+/** Creates the message of a draft. */
+export const messageFromDraft = (id: string, draft: MessageDraft): Message =>
+  withDigest({ id, role: draft.role, parts: partsOf(draft.content), ...fieldsOf(draft) });
+
+/** Returns the id of a tool call of a reply. */
+export const callIdIn = (prefix: string, position: number): string => `${prefix}.${position}`;
+
+/** Creates the assistant message of a reply; its calls are `prefix.0`, `prefix.1`, … */
+export const messageFromReply = (id: string, prefix: string, reply: ReplyDraft): Message => {
+  const parts: Part[] = [...replyParts(reply.content)];
+  reply.toolCalls?.forEach((call, position) =>
+    parts.push(
+      Object.freeze({
+        type: "toolCall",
+        callId: callIdIn(prefix, position),
+        providerCallId: call.id,
+        name: call.name,
+        arguments: call.arguments,
+        ...(call.provider === undefined ? {} : { provider: owned(call.provider) }),
+      }),
+    ),
+  );
+  return withDigest({ id, role: "assistant", parts: Object.freeze(parts), ...fieldsOf(reply) });
+};
+
+/**
+ * Creates the message of a reply that ended early, or returns null if nothing was shown. Its tool calls are left out,
+ * since they may be incomplete.
+ */
+export const messageFromPartial = (id: string, partial: ReplyDraft | undefined | null): Message | null => {
+  if (partial === undefined || partial === null) return null;
+  const { toolCalls: _, ...said } = partial;
+  const message = messageFromReply(id, id, said);
+  return message.parts.length === 0 ? null : marked(message, { incomplete: true });
+};
+
+/** Adds new parts to the shown part of a reply. Adjacent texts of one kind are joined. */
+export const joinPartials = (shown: ReplyDraft | null, added: ReplyDraft): ReplyDraft => {
+  const parts: ReplyPart[] = [...replyParts(shown?.content)];
+  for (const part of replyParts(added.content)) {
+    const last = parts.at(-1);
+    if (last !== undefined && goesOn(last) && goesOn(part) && last.type === part.type) {
+      parts[parts.length - 1] = { ...last, text: last.text + part.text };
+    } else parts.push(part);
+  }
+  return { ...shown, ...added, content: parts };
+};
+
+/** Creates the tool message that answers a call, with the id of the call. */
+export const messageFromResult = (
+  call: Pick<ToolCallPart, "callId" | "providerCallId" | "name">,
+  outcome: ToolOutcome,
+  content: Content | null,
+): Message => {
+  const result: ToolResultPart = Object.freeze({
+    type: "toolResult",
+    callId: call.callId,
+    providerCallId: call.providerCallId,
+    name: call.name,
+    outcome,
+    content: content === null ? noParts : partsOf(content),
+  });
+  return withDigest({ id: call.callId, role: "tool", parts: Object.freeze([result]) });
+};
+
+/** Returns the message with other parts and their digest. */
+export const withParts = (message: Message, parts: readonly Part[]): Message =>
+  withDigest(owned({ ...message, parts }));
+
+/** Returns the message with marks that a model does not see. */
+export const marked = (message: Message, marks: Partial<Pick<Message, Mark>>): Message =>
+  frozen({ ...message, ...marks });
+
+type Mark = "id" | "incomplete" | "synthesised" | "truncated";
+
+type ReplyPart = ContentPart | ReasoningPart | RefusalPart;
+
+const replyParts = (content: ReplyDraft["content"]): readonly ReplyPart[] =>
+  typeof content === "string" ? partsOf(content) : owned(content ?? []);
+
+const goesOn = (part: ReplyPart): part is Extract<ReplyPart, { readonly text: string }> =>
+  "text" in part && !("provider" in part);
+
+/**
+ * Creates each message of a thread, and makes its text well-formed. Messages are immutable from here on. Its input is
+ * plain data created or copied by this package.
+ */
+const withDigest = (given: Omit<Message, "digest">): Message => {
+  const message = wellFormed(given);
+  const whole = { ...message, digest: digestOfMessage(message) };
+  // Its members are frozen, unless their text was repaired.
+  return message === given ? Object.freeze(whole) : frozen(whole);
+};
+
+const noParts: readonly never[] = Object.freeze([]);
+
+const partsOf = (content: Content): readonly ContentPart[] =>
+  typeof content === "string"
+    ? content === ""
+      ? noParts
+      : Object.freeze([Object.freeze({ type: "text", text: content })])
+    : owned(content);
+
+const fieldsOf = (draft: {
+  readonly name?: string;
+  readonly metadata?: JsonObject;
+  readonly provider?: JsonObject;
+}): Pick<Message, "name" | "metadata" | "provider"> => ({
+  ...(draft.name === undefined ? {} : { name: draft.name }),
+  ...(draft.metadata === undefined ? {} : { metadata: owned(draft.metadata) }),
+  ...(draft.provider === undefined ? {} : { provider: owned(draft.provider) }),
+});
+
+/**
+ * Makes all texts of plain data well-formed: half of a surrogate pair is replaced by U+FFFD, since servers reject it.
+ * Returns the same reference if nothing is replaced.
+ */
+export const wellFormed = <Value>(value: Value): Value =>
+  // The repaired value has the type of the original.
+  isWellFormed(value) ? value : (repaired(value) as Value);
+
+const isWellFormed = (value: unknown): boolean => {
+  if (typeof value === "string") return value.isWellFormed();
+  if (typeof value !== "object" || value === null) return true;
+  if (Array.isArray(value)) {
+    const list: readonly unknown[] = value;
+    // By index: frozen lists have slow iterators.
+    for (let index = 0; index < list.length; index++) if (!isWellFormed(list[index])) return false;
+    return true;
+  }
+  for (const name in value) if (!name.isWellFormed() || !isWellFormed(value[name as keyof typeof value])) return false;
+  return true;
+};
+
+const repaired = (value: unknown): unknown => {
+  if (typeof value === "string") return value.toWellFormed();
+  if (typeof value !== "object" || value === null) return value;
+  if (Array.isArray(value)) return value.map(repaired);
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name.toWellFormed(), repaired(member)]));
+};
+
+/**
+ * Returns a short digest of a message as a model sees it: role, name, parts and provider fields, without its id and
+ * metadata. Two different messages have the same digest only by accident (53 bits); it is not cryptographic.
+ *
+ * The mixing is that of cyrb53 (bryc, public domain), over UTF-16 code units.
+ */
+export const digestOfMessage = (message: Omit<Message, "digest" | "id">): string => {
+  const mixer = new Mixer();
+  mixer.add(message.role);
+  mixer.add(message.name ?? "");
+  for (const part of message.parts) addPart(mixer, part);
+  addProvider(mixer, message.provider);
+  return mixer.digest();
+};
+
+/** Returns the digest of a prompt, computed from its messages' digests and the required output. */
+export const digestOfPrompt = (messages: readonly Message[], output?: Omit<ExpectedOutput, "repairs">): string => {
+  const digest = new PromptDigest();
+  for (const message of messages) digest.add(message);
+  return digest.of(output);
+};
+
+/** Computes the digest of a prompt that grows at its end. Each message is added once. */
+export class PromptDigest {
+  readonly #mixer = new Mixer();
+
+  add(message: Message): void {
+    this.#mixer.add(message.digest);
+  }
+
+  /** Returns the digest of the messages so far and the required output. More messages may be added afterwards. */
+  of(output: Omit<ExpectedOutput, "repairs"> | undefined): string {
+    if (output === undefined) return this.#mixer.digest();
+    const mixer = this.#mixer.copy();
+    mixer.add(canonicalText(output));
+    return mixer.digest();
+  }
+}
+
+/** Returns the digest of any JSON value, independent of the order of its keys. */
+export const digestOf = (value: Json): string => {
+  const mixer = new Mixer();
+  mixer.add(canonicalText(value));
+  return mixer.digest();
+};
+
+/**
+ * Returns JSON with sorted keys, no spaces, and without absent members, so that equal values give equal texts. For
+ * plain JSON data only.
+ */
+export const canonicalText = (value: unknown): string => {
+  if (Array.isArray(value)) return `[${value.map(canonicalText).join(",")}]`;
+  if (typeof value !== "object" || value === null) return JSON.stringify(value ?? null);
+  const members = Object.entries(value)
+    .filter(([, member]) => member !== undefined)
+    .sort(([left], [right]) => (left < right ? -1 : 1))
+    .map(([key, member]) => `${JSON.stringify(key)}:${canonicalText(member)}`);
+  return `{${members.join(",")}}`;
+};
+
+const addPart = (mixer: Mixer, part: Part): void => {
+  mixer.add(part.type);
+  switch (part.type) {
+    case "text":
+    case "refusal":
+    case "reasoning":
+      mixer.add(part.text);
+      addProvider(mixer, part.provider);
+      break;
+    case "data":
+      mixer.add(part.field);
+      mixer.add(canonicalText(part.value));
+      break;
+    case "image":
+      mixer.add(part.url);
+      mixer.add(part.detail ?? "");
+      break;
+    case "opaque":
+      mixer.add(canonicalText(part.value));
+      break;
+    case "toolCall":
+      mixer.add(part.providerCallId ?? "");
+      mixer.add(part.name);
+      mixer.add(part.arguments);
+      addProvider(mixer, part.provider);
+      break;
+    case "toolResult":
+      mixer.add(part.providerCallId ?? "");
+      mixer.add(String(part.content.length));
+      for (const inner of part.content) addPart(mixer, inner);
+  }
+};
+
+/**
+ * Adds provider fields, also absent ones, so that those of a message and those of its last part give different
+ * digests.
+ */
+const addProvider = (mixer: Mixer, provider: JsonObject | undefined): void =>
+  mixer.add(provider === undefined ? "" : canonicalText(provider));
+
+/**
+ * Mixes texts. Each text is followed by a mark that is not a UTF-16 unit, so that the borders between texts matter.
+ * All numbers are signed 32-bit integers, which engines mix several times as fast as others.
+ */
+class Mixer {
+  private high = 0xdeadbeef | 0;
+  private low = 0x41c6ce57;
+
+  add(text: string): void {
+    let { high, low } = this;
+    for (let index = 0; index < text.length; index++) {
+      const unit = text.charCodeAt(index);
+      high = Math.imul(high ^ unit, highFactor);
+      low = Math.imul(low ^ unit, 1597334677);
+    }
+    this.high = Math.imul(high ^ endMark, highFactor);
+    this.low = Math.imul(low ^ endMark, 1597334677);
+  }
+
+  copy(): Mixer {
+    const copy = new Mixer();
+    copy.high = this.high;
+    copy.low = this.low;
+    return copy;
+  }
+
+  digest(): string {
+    const { high, low } = this;
+    const first = Math.imul(high ^ (high >>> 16), 2246822507) ^ Math.imul(low ^ (low >>> 13), 3266489909);
+    const second = Math.imul(low ^ (low >>> 16), 2246822507) ^ Math.imul(first ^ (first >>> 13), 3266489909);
+    return inBase36(4294967296 * (2097151 & second) + (first >>> 0));
+  }
+}
+
+/**
+ * Works as `toString(36)`, which takes ten times as long for numbers beyond 31-bit integers. The two halves are within
+ * them.
+ */
+const inBase36 = (value: number): string => {
+  const high = Math.floor(value / lowHalf);
+  const low = (value - high * lowHalf).toString(36);
+  return high === 0 ? low : high.toString(36) + low.padStart(5, "0");
+};
+
+/** Five digits in base 36. */
+const lowHalf = 36 ** 5;
+
+const endMark = 0x10000;
+const highFactor = 2654435761 | 0;

@@ -1,0 +1,26 @@
+import { createHost, memoryStore } from "@colloquy/runtime-node";
+import { reply, scriptedModel, toolCalls } from "@colloquy/runtime-test/models";
+import { expect, test } from "vitest";
+import { turnRecord } from "../../src/responses/recorded-turn.ts";
+import { weather } from "./responding.ts";
+
+test("a record of a turn has nothing of entries that are newer than the state it is made from", async () => {
+  const llm = scriptedModel([toolCalls([{ name: "weather", arguments: { city: "Oslo" } }]), reply("Rain.")]);
+  const host = createHost({ llm, store: memoryStore(), tools: [weather] });
+  const thread = host.thread("t");
+  await thread.ask("What is it like?");
+  const entries = await thread.exportJournal();
+  for (const { seq } of entries.slice(1)) {
+    const state = await thread.at(seq);
+    expect(await legsOf(turnRecord(entries, state, 1))).toEqual(
+      await legsOf(turnRecord(entries.slice(0, seq + 1), state, 1)),
+    );
+  }
+  await host.close();
+});
+
+/** The facts of each leg, its events so far, and the items of the last one. */
+const legsOf = async (record: ReturnType<typeof turnRecord>) => {
+  const legs = (record?.legs ?? []).map(async (leg) => [leg.facts, (await leg.log.read().next()).value]);
+  return [await Promise.all(legs), record?.output.items];
+};

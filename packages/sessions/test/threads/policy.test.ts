@@ -1,0 +1,44 @@
+import { checkPolicyLaws } from "@colloquy/runtime-test/laws";
+import { expect, it } from "vitest";
+import { z } from "zod";
+import type { AnyOptions } from "../../src/threads/options.ts";
+import { policyOf } from "../../src/threads/policy.ts";
+import { session } from "../../src/index.ts";
+import { spread } from "../../../../test/runs.ts";
+
+const optionsOfSessions: readonly Partial<AnyOptions>[] = [
+  {},
+  { maxTurns: 0 },
+  { maxTurns: 2, excludeFields: ["documents"] },
+  { maxStoredTurns: 3, maxTurns: 5, onlyInputFields: ["question"] },
+  { compression: "concise", maxTurns: 3, excludeFields: ["documents"], onlyInputFields: ["question"] },
+  { compression: { instruction: "In one word." } },
+];
+
+it.each(spread(optionsOfSessions, 3))("the prompts of a session keep the laws of pruning: %j", (options) => {
+  const { conversations } = checkPolicyLaws(policyOf({ name: "qa", ...options }), { runs: 8, seed: 11 });
+  expect(conversations).toBe(8);
+});
+
+it("windows over no turns show none", () => {
+  expect(policyOf({ name: "qa", maxTurns: 3, maxStoredTurns: 0 }).options).toEqual({
+    policies: [{ name: "last-turns", version: 1, options: { count: 0 } }],
+  });
+});
+
+it("a field that the signature does not have can't be kept out by mistake", () => {
+  const signature = {
+    inputs: z.object({ q: z.string(), context: z.string() }),
+    outputs: z.object({ a: z.string() }),
+  };
+  const made = (options: object) => () => session(({ q }) => ({ a: q }), { name: "qa", signature, ...options });
+  expect(made({ excludeFields: ["contxt"] })).toThrow(
+    'session: excludeFields names "contxt", and the signature has no such field; it has q, context, a',
+  );
+  expect(made({ onlyInputFields: ["question"] })).toThrow('onlyInputFields names "question"');
+  expect(made({ excludeFields: ["context", "a"], onlyInputFields: ["q"] })).not.toThrow();
+  // One that takes other fields, too, says nothing of names.
+  expect(
+    made({ excludeFields: ["more"], signature: { ...signature, inputs: z.looseObject({ q: z.string() }) } }),
+  ).not.toThrow();
+});
