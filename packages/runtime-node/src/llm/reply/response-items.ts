@@ -11,7 +11,7 @@ export class ResponseItems {
   readonly #onDelta: (delta: LlmDelta) => void;
   /** By their place in the output. */
   readonly #growing = new Map<number, GrowingItem>();
-  /** The place of the item of an id. */
+  /** The place of the item of an id or a call id. */
   readonly #places = new Map<Json | undefined, number>();
   /** The place after the last item. */
   #end = 0;
@@ -25,7 +25,7 @@ export class ResponseItems {
   begin(event: JsonObject): void {
     const { item } = event;
     if (!isObject(item)) return;
-    const growth = this.#itemAt(this.#placeOf(event, item["id"]) ?? this.#end, item);
+    const growth = this.#itemAt(this.#placeOf(event, item, true) ?? this.#end, item);
     if (isCall(item)) this.#showCall(growth, "");
   }
 
@@ -40,9 +40,11 @@ export class ResponseItems {
     const [, name = "", end] = /^response\.(\w+)\.(delta|done)$/.exec(type) ?? [];
     const piece = pieces.get(name);
     if (piece === undefined) return;
-    const place = this.#placeOf(event, event["item_id"]) ?? Math.max(0, this.#end - 1);
+    const { item_id: id } = event;
+    const place = this.#places.get(id) ?? this.#placeOf(event, { type: piece.item }) ?? Math.max(0, this.#end - 1);
     const named = isText(event["name"]) ? { name: event["name"], call_id: event["call_id"] } : {};
     const growth = this.#itemAt(place, { type: piece.item, ...named });
+    if (isText(id)) this.#places.set(id, place);
     if (growth.whole) return;
     const newOf = (before: string): string => {
       if (end === "delta") return textOf(event["delta"]);
@@ -70,7 +72,7 @@ export class ResponseItems {
   /** An item is whole (`response.output_item.done`). */
   finish(event: JsonObject): void {
     const { item } = event;
-    if (isObject(item)) this.#finishAt(this.#placeOf(event, item["id"]) ?? this.#openOf(item) ?? this.#end, item);
+    if (isObject(item)) this.#finishAt(this.#placeOf(event, item) ?? this.#openOf(item) ?? this.#end, item);
   }
 
   /** Whether a call was begun, and neither was it done nor are its arguments an object. */
@@ -84,10 +86,11 @@ export class ResponseItems {
     for (const [index, item] of output.entries()) {
       if (!isObject(item)) continue;
       // Some servers miscount, and some give an item another id in each event.
-      const place = this.#places.get(item["id"]) ?? index;
+      const place = this.#known(item) ?? index;
       const there = this.#growing.get(place);
+      const isMissing = this.#growing.size < output.length && differsIn("call_id", there, item);
       if (there?.whole !== true) this.#finishAt(place, item);
-      else if (there.item["type"] !== item["type"]) this.#finishAt(this.#end, item);
+      else if (isMissing || there.item["type"] !== item["type"]) this.#finishAt(this.#end, item);
     }
   }
 
@@ -100,20 +103,39 @@ export class ResponseItems {
     const begun = this.#growing.get(place) ?? { item, whole: false, lists: {}, input: "", shown: false, call: null };
     this.#growing.set(place, begun);
     this.#end = Math.max(this.#end, place + 1);
-    if (isText(item["id"])) this.#places.set(item["id"], place);
+    // An id that repeats stays that of the first.
+    for (const id of [item["id"], item["call_id"]])
+      if (isText(id) && !this.#places.has(id)) this.#places.set(id, place);
     return begun;
   }
 
-  /** A server that leaves out the index names the item. */
-  #placeOf(event: JsonObject, id: Json | undefined): number | undefined {
-    const { output_index: index } = event;
-    return typeof index === "number" && Number.isSafeInteger(index) && index >= 0 ? index : this.#places.get(id);
+  #known({ id, call_id: callId }: JsonObject): number | undefined {
+    return this.#places.get(id) ?? this.#places.get(callId);
   }
 
-  /** Returns the place of an item without an index and an id: the last of its type that is not whole. */
-  #openOf({ type, id }: JsonObject): number | undefined {
-    const open = [...this.#growing].filter(([, { whole, item }]) => !whole && item["type"] === type);
-    return id === undefined ? open.at(-1)?.[0] : undefined;
+  /**
+   * Returns the place of an item: that of its id, unless the item there is whole and its index is free; else its index, unless
+   * another item is there, since some servers leave indexes out or give 0 to all; else that of its call id.
+   */
+  #placeOf({ output_index: index }: JsonObject, item: JsonObject, isNew = false): number | undefined {
+    const given = typeof index === "number" && Number.isSafeInteger(index) && index >= 0 ? index : undefined;
+    const known = this.#places.get(item["id"]);
+    const there = given === undefined ? undefined : this.#growing.get(given);
+    const isFree = given !== undefined && there === undefined;
+    if (known !== undefined && !(isFree && this.#growing.get(known)?.whole)) return known;
+    if (there === undefined) return given ?? this.#places.get(item["call_id"]);
+    const isOther =
+      differsIn("call_id", there, item) ||
+      ((there.whole || isNew) && (differsIn("id", there, item) || there.item["type"] !== item["type"]));
+    if (!isOther) return given;
+    return (item["id"] === undefined ? this.#places.get(item["call_id"]) : undefined) ?? this.#end;
+  }
+
+  /** Returns the place of an item without an index and an id: the first of its type that is not whole. */
+  #openOf(item: JsonObject): number | undefined {
+    const isOpen = (open: GrowingItem): boolean =>
+      !open.whole && open.item["type"] === item["type"] && !differsIn("call_id", open, item);
+    return item["id"] === undefined ? [...this.#growing].find(([, open]) => isOpen(open))?.[0] : undefined;
   }
 
   #finishAt(place: number, item: JsonObject): void {
@@ -150,6 +172,12 @@ export class ResponseItems {
     });
   }
 }
+
+/** Whether two items have different ids. Some servers leave them out. */
+const differsIn = (member: "id" | "call_id", one: GrowingItem | undefined, other: JsonObject): boolean => {
+  const [left, right] = [one?.item[member], other[member]];
+  return isText(left) && isText(right) && left !== right;
+};
 
 /** Returns what came in pieces and is empty in the whole item: gateways end items without their texts and arguments. */
 const missingIn = (item: JsonObject, growth: GrowingItem): JsonObject =>

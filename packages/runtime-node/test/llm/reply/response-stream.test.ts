@@ -46,6 +46,33 @@ describe("events of a server that", () => {
     ]);
   });
 
+  test.each([0, undefined])(
+    "gives the index %s to all items are told apart by ids, and by call ids without these",
+    (index) => {
+      const calls = ["Oslo", "Lima", "Rome"].map((city) => callOf(city, city));
+      const placed = { output_index: index };
+      const events = (call: (typeof calls)[number], id: string) => [
+        { type: "response.output_item.added", ...placed, item: { ...call, arguments: "" } },
+        { ...argumentsDelta(call.arguments), ...placed, item_id: id },
+      ];
+      const done = (item: object) => ({ type: "response.output_item.done", ...placed, item });
+      const bare = calls.map(({ id: _, ...call }) => call);
+      for (const end of [[], calls]) {
+        const all = calls.flatMap((call) => [...events(call, String(call.id)), done(call)]);
+        expect(read(...all, ended(end)).decoded.output).toEqual(calls);
+        expect(read(...calls.map(done), ended(end)).decoded.output).toEqual(calls);
+      }
+      for (const end of [[], bare]) {
+        const begun = bare.flatMap((call) => events(call as (typeof calls)[number], String(call.call_id)));
+        const { decoded, deltas } = read(...begun, ...bare.map(done), ended(end));
+        expect(decoded.output).toEqual(bare);
+        expect(deltas.flatMap((delta) => (delta.type === "toolCall" ? delta.arguments : ""))).toEqual(
+          bare.flatMap((call) => ["", call.arguments]),
+        );
+      }
+    },
+  );
+
   test("counts from one leave each item once, and one that comes at the end alone is kept", () => {
     const shifted = read(...eventsOf(call, 1), ...eventsOf(said, 2, textDelta("Sunny.")), ended([call, said]));
     expect(shifted.decoded.output).toEqual([call, said]);
