@@ -85,18 +85,18 @@ export const nothingSaid = (
 };
 
 /**
- * Returns the failure of an answer with an unknown reason (Gemini's `OTHER`) right after the name of a call, whose arguments may
- * be missing; null for any other.
+ * Returns the failure of an answer with calls and an unknown reason; null for any other. The reason may be a cut or a block (vLLM's
+ * `repetition`, Vertex's `MODEL_ARMOR`, Gemini's `OTHER`), and to ask again is safer than to run half of what a model wanted.
  */
 const callUnclear = ({ toolCalls = [] }: ReplyDraft, reason: string | null): Failure | null => {
-  const isKnown = saysCut(reason) || saysDone.test(reason ?? "");
-  const unclear = isKnown ? undefined : toolCalls.find(({ arguments: given }) => given.trim() === "");
-  const message = `the server's answer has the call of "${unclear?.name}" without arguments, and ended with the reason ${JSON.stringify(reason)}`;
-  return unclear === undefined ? null : retryable("unknown", message);
+  const [call] = toolCalls;
+  if (call === undefined || saysCut(reason) || saysDone.test(reason ?? "")) return null;
+  const message = `the server's answer has the call of "${call.name}", and ended with the unknown reason ${JSON.stringify(reason)}`;
+  return retryable("unknown", message);
 };
 
 /** A whole body may have no reason. */
-const saysDone = /^$|stop|tool|function|^end|eos|complete|finish/i;
+const saysDone = /^$|^(?!.*unspecified).*(stop|tool|function|^end|eos|complete|finish|done|normal|success)/i;
 
 type ReplyPart = Exclude<ReplyDraft["content"], string | undefined>[number];
 

@@ -193,7 +193,11 @@ describe("a key", () => {
     const said = [sent, given, environment].flatMap((key) => [`[${key.slice(0, 9)}`, `${key.slice(9)}] `]);
     const input = JSON.stringify({ key: sent });
     const { outcome, deltas } = await exchange(
-      model([...text(...said), { type: "tool-call", toolCallId: "a", toolName: "f", input }, finish("other", sent)]),
+      model([
+        ...text(...said),
+        { type: "tool-call", toolCallId: "a", toolName: "f", input },
+        finish("other", `stop ${sent}`),
+      ]),
     );
     const seen = JSON.stringify([
       outcome,

@@ -73,16 +73,21 @@ test.each(["model_context_window_exceeded", "context_length_exceeded", "model_le
 test.each([
   ["OTHER", true],
   ["pause_turn", true],
+  ["repetition", true],
+  ["MODEL_ARMOR", true],
+  ["FINISH_REASON_UNSPECIFIED", true],
   ["tool_calls", false],
   ["stop", false],
+  ["tool_use", false],
+  ["end_turn", false],
   ["", false],
   // The machine runs no call of a reply that was cut.
   ["length", false],
-])("a call without arguments before the reason %j may be incomplete: %s", (reason, isUnclear) => {
+])("a call before the reason %j fails and is asked for again: %s", (reason, isUnclear) => {
   const reply = (written: string) =>
     Either.right<string, ReplyDraft>({ toolCalls: [{ id: "a", name: "wipe", arguments: written }] });
   const outcome = (written: string) =>
     completed(reply(written), reason, {}, (failure) => ({ type: "failed", failure })).type;
   expect(outcome("")).toBe(isUnclear ? "failed" : "completed");
-  expect(outcome("{}")).toBe("completed");
+  expect(outcome("{}")).toBe(isUnclear ? "failed" : "completed");
 });
