@@ -32,7 +32,7 @@ const sent = async (make: (baseURL: string) => LlmHandler, messages: readonly Me
 const chat =
   (model = "m") =>
   (baseURL: string): LlmHandler =>
-    openaiChat({ baseURL, apiKey: "none", model });
+    openaiChat({ baseURL, apiKey: "none", model, tools: [{ name: "patch" }] });
 
 describe("a custom call", () => {
   const calls = (provider: { readonly [name: string]: string }): readonly Message[] => [

@@ -27,7 +27,8 @@ export const isBareError = (chunk: JsonObject): boolean => {
   if (given !== undefined) return Number(given ?? 0) !== 0;
   if ("choices" in chunk || "usage" in chunk) return false;
   if (chunk["object"] === "error" || isError(chunk["detail"])) return true;
-  return isText(chunk["message"]) && ("code" in chunk || "type" in chunk);
+  // iFLYTEK's Spark begins a stream with { code: 0, message: "Success" }.
+  return isText(chunk["message"]) && ("code" in chunk ? Number(chunk["code"] ?? 1) !== 0 : "type" in chunk);
 };
 
 /**

@@ -69,6 +69,8 @@ export abstract class AnswerReader<Decoded = unknown> {
   abstract failed(failure: Failure): LlmOutcome;
   /** Takes an object of a stream, and the name of its event if it has one. */
   protected abstract onObject(value: JsonObject, name?: string): void;
+  /** Takes an object after the end mark. */
+  protected onLate(_value: JsonObject): void {}
   protected abstract onError(error: Json): void;
   protected abstract onWhole(body: JsonObject): void;
 
@@ -88,9 +90,9 @@ export abstract class AnswerReader<Decoded = unknown> {
   }
 
   #onData(data: string, name?: string): void {
-    if (this.done) return;
+    const value = data.startsWith("{") ? parseJson(data) : undefined;
+    if (this.done) return isObject(value) ? this.onLate(value) : undefined;
     if (data.startsWith("{")) {
-      const value = parseJson(data);
       if (isObject(value)) this.onObject(value, name);
       // Without an empty line between them, the parser takes two events for one of two lines.
       else if (data.includes("\n")) for (const line of data.split("\n")) this.#onData(line, name);

@@ -99,6 +99,11 @@ export class ChatAnswer extends AnswerReader<DecodedChat> {
     this.finished = last.length > 0 && last.every((choice) => choice?.finishReason);
   }
 
+  /** Some servers report usage after the end mark. */
+  protected override onLate(chunk: JsonObject): void {
+    this.#usage = laterReport(this.#usage, reportIn(chunk));
+  }
+
   protected onError(error: Json): void {
     this.onObject({ error });
   }

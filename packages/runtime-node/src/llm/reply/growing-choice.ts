@@ -193,7 +193,8 @@ export class GrowingChoice {
  * calls beside it.
  */
 export const deltaOf = ({ delta, message, text, tool_calls: calls }: JsonObject): JsonObject => {
-  const sent = delta ?? message ?? text;
+  const isEmpty = isObject(delta) && Object.keys(delta).length === 0;
+  const sent = (isEmpty ? null : delta) ?? message ?? text ?? delta;
   const piece = isObject(sent) ? sent : { content: sent };
   return calls === undefined || "tool_calls" in piece ? piece : { ...piece, tool_calls: calls };
 };

@@ -87,8 +87,8 @@ type Field = Exclude<keyof ReportedUsage, "provider">;
 
 /** The places of each figure, in this order. */
 const wireNames: readonly (readonly [Field, readonly string[]])[] = [
-  ["inputTokens", ["prompt_tokens", "input_tokens", "prompt_eval_count"]],
-  ["outputTokens", ["completion_tokens", "output_tokens", "eval_count"]],
+  ["inputTokens", ["prompt_tokens", "input_tokens", "prompt_eval_count", "tokens.input_tokens"]],
+  ["outputTokens", ["completion_tokens", "output_tokens", "eval_count", "tokens.output_tokens"]],
   ["totalTokens", ["total_tokens"]],
   [
     "cacheReadTokens",

@@ -104,9 +104,18 @@ describe("the format", () => {
     expect(chat.choices).toEqual([{ index: 0, finish_reason: "stop", message: { role: "assistant", content: "abc" } }]);
   });
 
-  test("nothing after the end mark counts", async () => {
-    const chat = await decode(chunkOf({ content: "a" }), "data: [DONE]\n\n", chunkOf({ content: "b" }));
+  test("nothing after the end mark counts but a report of usage", async () => {
+    const usage = { prompt_tokens: 1, completion_tokens: 2 };
+    const late = [chunkOf({ content: "b" }), `data: ${JSON.stringify({ choices: [], usage })}\n\n`];
+    const chat = await decode(chunkOf({ content: "a" }), "data: [DONE]\n\n", ...late);
     expect(chat.choices[0]?.message["content"]).toBe("a");
+    expect(chat.usage).toEqual(usage);
+  });
+
+  test("a success that is reported like an error is none", async () => {
+    const success = `data: ${JSON.stringify({ code: 0, message: "Success", sid: "a" })}\n\n`;
+    expect((await decode(success, chunkOf({ content: "a" }))).error).toBeUndefined();
+    expect((await decode(success.replace("0", "7"))).error).toMatchObject({ code: 7 });
   });
 
   test.each([
@@ -173,6 +182,13 @@ describe("chunks", () => {
     const message = { role: "assistant", content: "hi", tool_calls: [callOf("a", "f", "{}"), callOf("b", "f", "{}")] };
     const chat = await decode(`data: ${JSON.stringify({ choices: [{ message, finish_reason: "stop" }] })}\n\n`);
     expect(chat.choices).toEqual([{ index: 0, finish_reason: "stop", message }]);
+  });
+
+  test("that are empty hide no message beside them", async () => {
+    const message = { role: "assistant", content: "hi", tool_calls: [callOf("a", "f", "{}")] };
+    const choices = [{ index: 0, delta: {}, message, finish_reason: "tool_calls" }];
+    const chat = await decode(chunkOf({ content: "hi" }), `data: ${JSON.stringify({ choices })}\n\n`);
+    expect(chat.choices[0]?.message).toEqual(message);
   });
 
   test("in the form of a whole message after its pieces say nothing new", async () => {

@@ -7,6 +7,10 @@ test("is read under the names of each provider", () => {
   const read = { inputTokens: 10, outputTokens: 4, totalTokens: 14 };
   expect(usageFromWire(sums)).toEqual(read);
   expect(usageFromWire({ input_tokens: 10, output_tokens: 4, total_tokens: 14 })).toEqual(read);
+  expect(usageFromWire({ tokens: { input_tokens: 10, output_tokens: 4 } })).toEqual({
+    inputTokens: 10,
+    outputTokens: 4,
+  });
   expect(
     usageFromWire({
       ...sums,
