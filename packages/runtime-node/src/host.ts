@@ -1,8 +1,7 @@
 import type { Host } from "@colloquy/host";
 import { runtimeHost, type RuntimeHostOptions } from "@colloquy/host/runtime";
 import { failures } from "./failure-report.ts";
-import { systemClock } from "./ports/clock.ts";
-import { randomIds } from "./ports/ids.ts";
+import { systemClock, randomIds } from "./ports/system.ts";
 
 /** Options of a host: `llm`, and any part that replaces a default. */
 export interface HostOptions extends RuntimeHostOptions {}

@@ -1,5 +1,5 @@
 export { reasonOf } from "./failure-report.ts";
-export { systemClock } from "./ports/clock.ts";
+export { systemClock } from "./ports/system.ts";
 export * from "./llm/index.ts";
 export type { DecodedChoice } from "./llm/reply/growing-choice.ts";
 export { type DecodedChat, decodeChatStream } from "./llm/reply/chat-answer.ts";
@@ -12,7 +12,7 @@ export {
   type FailureSetting,
 } from "./llm/failure/failure.ts";
 export { type ErrorAnswer, errorTextOf } from "@colloquy/host/runtime";
-export { randomIds } from "./ports/ids.ts";
+export { randomIds } from "./ports/system.ts";
 export { filesStore, type FilesStoreOptions } from "./stores/files/files-store.ts";
 export { sqliteStore, type SqliteStoreOptions } from "./stores/sqlite/sqlite-store.ts";
 export { StorageError, type StorageProblem } from "@colloquy/host/store";

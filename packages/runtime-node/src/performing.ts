@@ -1,6 +1,6 @@
 import { type RuntimePerforming, runtimePerforming, type RuntimePerformingOptions } from "@colloquy/host/runtime";
 import { failures } from "./failure-report.ts";
-import { systemClock } from "./ports/clock.ts";
+import { systemClock } from "./ports/system.ts";
 
 export { reasonOf } from "./failure-report.ts";
 export { systemClock };

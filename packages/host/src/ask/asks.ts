@@ -1,3 +1,4 @@
+// The asks of a thread that are not settled, and the signals that concern them.
 import type { Signal, State, Turn } from "@colloquy/machine";
 import type { ToolContext } from "../tools/tool.ts";
 import type { PartRecorder } from "../turn-log/log.ts";

@@ -1,3 +1,4 @@
+// Decides the envelopes of a thread's mailbox: one by one, or those of tool calls together.
 import {
   type Entry,
   type Event,
@@ -43,7 +44,7 @@ export const decide = (
   }
   const options = {
     recovered: "recovered" in envelope,
-    isRead: "isRead" in envelope && envelope.isRead === true && event === envelope.event,
+    isRead: "isRead" in envelope && envelope.isRead && event === envelope.event,
   };
   const step = stepOf(machine, state, event, () => responding?.shown, options);
   if (!step.handled) {
@@ -167,13 +168,12 @@ export interface Taken {
 }
 
 /**
- * Returns the envelopes that one write stores: the first, and if that starts or ends a tool call, the ones after it
- * that do the same. So a batch of parallel tools costs a slow store two or three writes, however many tools there are.
+ * Returns the envelopes that one write stores: the first, which starts or ends a tool call, and those after it that do
+ * the same. So a batch of parallel tools costs a slow store two or three writes, however many tools there are.
  *
  * It stops at the first envelope of another kind, which is decided in its turn.
  */
 export const takeTogether = (machine: ConversationMachine, mailbox: Mailbox, first: Taken): readonly Taken[] => {
-  if (!isOfTool(first.step.entry.event.type)) return [first];
   const taken = [first];
   for (;;) {
     const envelope = mailbox.first;
@@ -188,7 +188,7 @@ const handledBehind = (machine: ConversationMachine, { step: { state } }: Taken,
   // An item of the inbox may have been refused meanwhile.
   if (!("event" in envelope) || "refusal" in envelope) return null;
   const { event } = envelope;
-  if (event.type === "thread.started" || !isOfTool(event.type)) return null;
+  if (event.type === "thread.started" || !event.type.startsWith("tool.")) return null;
   try {
     const step = stepOf(machine, state, event, () => undefined, envelope);
     return step.handled ? { envelope, step } : null;
@@ -198,6 +198,3 @@ const handledBehind = (machine: ConversationMachine, { step: { state } }: Taken,
     throw thrown;
   }
 };
-
-const isOfTool = (type: Event["type"] | "thread.started"): boolean =>
-  type === "tool.started" || type === "tool.completed" || type === "tool.failed" || type === "tool.withheld";

@@ -1,3 +1,4 @@
+// A thread whose lease this host has: how it gets the lease, and what only its holder does with the store.
 import { askNamed, type Entry, type Refusal, type State } from "@colloquy/machine";
 import { SnapshotDamagedError, StoredChunks, takeSnapshot } from "@colloquy/machine/storage";
 import { Ask } from "../ask/ask.ts";

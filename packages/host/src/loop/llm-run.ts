@@ -1,3 +1,4 @@
+// A model call: it is run, its reply is shown, and its outcome becomes an event.
 import {
   type CallLlm,
   type Entry,
@@ -115,10 +116,11 @@ export class LlmRun implements Running, Responding, Sender {
     };
     const outcome = await callModel(host, this.#call, context);
     if (this.#over) return;
+    const at = host.clock.now();
     this.mute();
     this.#loop.running.delete(this.#call.id);
     // The shown part is kept until the answer is handled: a cancel may be ahead of it in the mailbox.
-    const event = llmAnswer(this.#call, outcome, host.clock.now(), this.shown);
+    const event = llmAnswer(this.#call, outcome, at, this.shown);
     this.#loop.post({ event, sender: this, isRead: event.type === "llm.completed" });
   }
 

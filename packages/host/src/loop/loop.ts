@@ -175,7 +175,10 @@ export class ThreadLoop implements Candidate, LoopPort {
         }
         const step = decide(this.host, leased, envelope, this.state, this.responding);
         if (step === null) continue;
-        const taken = takeTogether(this.host.machine, this.#mailbox, { envelope, step });
+        const first = { envelope, step };
+        const taken = step.entry.event.type.startsWith("tool.")
+          ? takeTogether(this.host.machine, this.#mailbox, first)
+          : [first];
         const appending = leased.held.append(taken.map((each) => each.step.entry));
         if (appending !== undefined || taken.length > 1) {
           this.#underWay = this.#goOn(appending, taken);
@@ -191,7 +194,10 @@ export class ThreadLoop implements Candidate, LoopPort {
       }
     }
     this.#busy = false;
-    if (this.#isIdle()) this.#waitIdly();
+    if (!this.#isIdle()) return;
+    // Waits until nothing has happened for a while. One timer serves all waits.
+    this.#idleSince = this.host.clock.now();
+    this.#cancelIdle ??= this.#wakeAt(this.#idleSince + this.host.idleMs);
   }
 
   /** Continues `#drain` after the append, if that is not immediate or has several entries. */
@@ -256,13 +262,6 @@ export class ThreadLoop implements Candidate, LoopPort {
     const carried = this.asks.end(reason, reason instanceof LeaseLostError && mayFollow(this.host));
     this.#released = this.#release();
     this.#onEnd(this, carried);
-  }
-
-  /** Waits until nothing has happened for a while. One timer serves all waits. */
-  #waitIdly(): void {
-    const { clock, idleMs } = this.host;
-    this.#idleSince = clock.now();
-    this.#cancelIdle ??= this.#wakeAt(this.#idleSince + idleMs);
   }
 
   #wakeAt(dueAt: number): () => void {

@@ -1,3 +1,4 @@
+// Reports entries, effects and replies to the asks of a thread, to observers and to hooks.
 import {
   type ApprovalAnswered,
   approvalsOf,

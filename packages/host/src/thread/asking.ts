@@ -1,3 +1,4 @@
+// Asks on a thread, or in a fork of it if the thread is busy.
 import { type AskReceived, type Refusal, digestOf, type ForkOrigin } from "@colloquy/machine";
 import * as Either from "fp-ts/lib/Either.js";
 import {

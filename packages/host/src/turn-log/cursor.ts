@@ -1,3 +1,4 @@
+// Readers of the log of a turn: a cursor for its parts, and one for all that the handle to an ask shows.
 import { ofJournal, type PartPlace, textOfDelta, type TurnLog, withText, type LogReader } from "./log.ts";
 import type { AskPart } from "./parts.ts";
 

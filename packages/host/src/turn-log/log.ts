@@ -1,3 +1,4 @@
+// The log of a turn: the parts that were shown of it, kept once for all readers, and its writer.
 import { canonicalText } from "@colloquy/machine";
 import type { AskPart } from "./parts.ts";
 

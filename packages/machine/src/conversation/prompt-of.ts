@@ -8,7 +8,7 @@ import { withJoined } from "./update/turn-opening.ts";
 import { type ConversationMachine, internals } from "./machine.ts";
 import type { Settings } from "./decide/settings.ts";
 import type { State } from "./protocol/state.ts";
-import { ownedState } from "./thaw.ts";
+import { ownedState } from "./protocol/thaw.ts";
 import { answerFrom, flushWaiting, settleRound } from "./update/turn-closing.ts";
 
 /** The prompt of a model call, and the reasons for it. */

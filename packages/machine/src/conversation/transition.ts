@@ -27,7 +27,7 @@
 // - How an event changes the data: `update/update`, then `turn-opening`, `reply`, `round`, `turn-closing`, `edit` beside it.
 // - The content of a prompt: `decide/step`, `../prompt/decide-cut` (asks the policy), `../prompt/render`.
 // - Summaries: `decide/step` (when), `../prompt/summary-request` (the model's input), `update/summary` (the result).
-// - Why states are immutable at little cost: `thaw`, `../thread/plain-data`.
+// - Why states are immutable at little cost: `protocol/thaw`, `../thread/plain-data`.
 // - Uses of entries: `../journal` (read, fold, fork), `../snapshot`, `../redaction`.
 import * as Either from "fp-ts/lib/Either.js";
 import { frozen } from "../thread/plain-data.ts";
@@ -42,7 +42,7 @@ import { problemOfCalls } from "./update/turn-opening.ts";
 import { type ConversationMachine, internals } from "./machine.ts";
 import type { Refusal } from "./protocol/refusal.ts";
 import type { Leaf, State, StateValue } from "./protocol/state.ts";
-import { frozenSince, ownedState, thawed } from "./thaw.ts";
+import { frozenSince, ownedState, thawed } from "./protocol/thaw.ts";
 import { update } from "./update/update.ts";
 
 /** A thread that has just begun. */
@@ -122,12 +122,13 @@ export const transitionRead = (
   options: { readonly recovered?: boolean } = {},
 ): Transition => {
   const { settings, arrows } = machine[internals];
+  const leading = arrows[leafOf(state.value)];
   const { value, context } = ownedState(state);
   const data = thawed(context);
   const decided = decide(settings, data, event);
   if (Either.isLeft(decided)) return refused(state, decided.left);
   const plan = update(data, event, decided.right);
-  const target = arrows[leafOf(value)][event.type]?.[plan.arrow];
+  const target = leading[event.type]?.[plan.arrow];
   if (target === undefined) return refused(state, noArrow(state, event));
   const effects = plan.effects(settings.prompts);
   frozenSince(plan.data, context, decided.right, effects);

@@ -10,7 +10,7 @@ import type { Settings } from "../conversation/decide/settings.ts";
 import { type ConversationMachine, internals } from "../conversation/machine.ts";
 import { nextPrompt, promptAsDecided } from "../conversation/prompt-of.ts";
 import type { State } from "../conversation/protocol/state.ts";
-import { ownedState } from "../conversation/thaw.ts";
+import { ownedState } from "../conversation/protocol/thaw.ts";
 
 /** The next prompt, unit by unit. The machine's counter counts all tokens; null if it fails. */
 export interface Explanation {

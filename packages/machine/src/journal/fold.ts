@@ -3,7 +3,7 @@ import { begin } from "../conversation/update/begin.ts";
 import { type Entry, isLater, type LaterEntry } from "../conversation/protocol/entry.ts";
 import { follow } from "../conversation/update/plan.ts";
 import type { State } from "../conversation/protocol/state.ts";
-import { ownedState } from "../conversation/thaw.ts";
+import { ownedState } from "../conversation/protocol/thaw.ts";
 import { update } from "../conversation/update/update.ts";
 import { frozen, frozenCopy } from "../thread/plain-data.ts";
 

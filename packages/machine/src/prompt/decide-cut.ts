@@ -1,3 +1,4 @@
+// Asks a policy for a cut, and checks the decision before it is used.
 import { turnOf, isOnPath, type Thread } from "../thread/thread.ts";
 import { toArray } from "../thread/chunks.ts";
 import type { Cut, InterruptedTurns, SummarisedTurns, TurnRange } from "./cut.ts";

@@ -57,10 +57,10 @@ export const blocksOf = (
       continue;
     }
     const leftOut = cut.interrupted === "omit" && isLeftOut(turn, cut);
+    walk.step();
     if (leftOut || turn.number < wholeFrom) {
       show(shownOf(turn.number, toArray(turn.messages), how, leftOut, pins), null);
     } else show(toArray(turn.messages), turn);
-    walk.step();
   }
   const complete = walk.turn === undefined;
   if (complete && thread.seed.length > 0) show(shownOf(0, thread.seed, how, false, pins), null);

@@ -1,3 +1,4 @@
+// Makes the messages of a thread from drafts and replies, with well-formed text and a digest.
 import { type JsonObject, type Json, frozen, owned } from "./plain-data.ts";
 import type {
   Content,

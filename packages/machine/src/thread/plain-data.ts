@@ -1,3 +1,5 @@
+// Plain data, as JSON has it: its types, its copies, problems of its values, and how it is frozen.
+
 /** A value that JSON cannot express, with its place in the copied value. */
 export class NotPlain {
   readonly problem: ValueProblem;

@@ -1,3 +1,4 @@
+// A thread: its turns form a tree, and the conversation is the path from the beginning to the head.
 import { at, chunkSize, type Chunks, extended, replaceAt, type Run, runAt, toArray } from "./chunks.ts";
 import { type Message, toolResultOf } from "./message.ts";
 import type { Turn, TurnPlace } from "./turn.ts";
@@ -163,9 +164,9 @@ export const isBefore = (thread: Thread, number: number, last: number): boolean 
 
 /** Returns the place of a turn that follows another one; 0 is the beginning. */
 export const placeAfter = (thread: Thread, parent: number, number: number, messages: readonly Message[]): TurnPlace => {
+  const added = sizeOf(messages);
   const place = turnOf(thread, parent)?.place;
   const before = place ?? { turns: 0, ...sizeOf(thread.seed) };
-  const added = sizeOf(messages);
   return {
     turns: before.turns + 1,
     messages: before.messages + added.messages,

@@ -1,5 +1,5 @@
 import { type Clock, memoryStore as memoryStoreOf, type Store } from "@colloquy/host";
-import { systemClock } from "../ports/clock.ts";
+import { systemClock } from "../ports/system.ts";
 
 /**
  * Creates the memory store of `@colloquy/host`, which lasts as long as the process. The default is the system clock.

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 
-import { randomIds } from "../../src/ports/ids.ts";
+import { randomIds } from "../../src/ports/system.ts";
 
 test("draws ids that say what they name and never come again", () => {
   const drawn = (["thread", "ask", "owner"] as const).flatMap((kind) =>

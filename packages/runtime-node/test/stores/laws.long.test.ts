@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { checkApprovals, checkRedaction, checkSharedThread, type HostUnderTest } from "@colloquy/runtime-test/laws";
 import { afterAll, describe, test } from "vitest";
 
-import { systemClock } from "../../src/ports/clock.ts";
+import { systemClock } from "../../src/ports/system.ts";
 import { filesStore } from "../../src/stores/files/files-store.ts";
 import { sqliteStore } from "../../src/stores/sqlite/sqlite-store.ts";
 

@@ -3,8 +3,7 @@ import { conversationMachine, turnsOf } from "@colloquy/machine";
 import { tokenWindow } from "@colloquy/machine/policies";
 import { expect } from "vitest";
 
-import { systemClock } from "../../src/ports/clock.ts";
-import { randomIds } from "../../src/ports/ids.ts";
+import { systemClock, randomIds } from "../../src/ports/system.ts";
 
 /** The traffic over a wire. */
 export interface Traffic {

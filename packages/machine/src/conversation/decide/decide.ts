@@ -1,3 +1,4 @@
+// Decides whether an event fits the state. Answers have helpers beside this file; asks and timers are decided here.
 import * as Either from "fp-ts/lib/Either.js";
 import {
   type ConversationData,
@@ -332,7 +333,7 @@ const problemOfAsk = (data: ConversationData, event: AskReceived): string | null
   const unfit = drafts.find(({ name }) => name !== undefined && !speakerName.test(name))?.name;
   if (unfit !== undefined)
     return `the name ${preview(unfit)} is not one that servers take; it must match ${speakerName.source}, and the metadata can hold any other`;
-  const problemOfNames = problemOfTools(event.tools ?? []);
+  const problemOfNames = event.tools === undefined ? null : problemOfTools(event.tools);
   if (problemOfNames !== null) return problemOfNames;
   if (event.limits !== undefined) {
     const problem = problemOfLimits(event.limits);

@@ -1,3 +1,4 @@
+// The limits of a turn that forbid its next calls.
 import type { LimitReached } from "../../thread/turn.ts";
 import type { OpenTurn } from "../protocol/data.ts";
 import type { Limits } from "../protocol/limits.ts";

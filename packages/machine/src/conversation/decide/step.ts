@@ -1,3 +1,4 @@
+// Decides the next model call: what its prompt shows, whether that fits, and whether a summary comes first.
 import { limitsOf as limitsOfAsks, openTurn, withJoined } from "../update/turn-opening.ts";
 import type { Fullness, Decided, SynthesisedResult } from "../protocol/entry.ts";
 import type { LimitReached, ContextUnfit } from "../../thread/turn.ts";

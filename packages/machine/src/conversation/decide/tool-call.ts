@@ -1,3 +1,4 @@
+// Decides the events of tool calls: starts, outcomes, requests for approval and their answers.
 import * as Either from "fp-ts/lib/Either.js";
 import { approvalDigest } from "../update/call.ts";
 import type { ConversationData, RoundCall } from "../protocol/data.ts";

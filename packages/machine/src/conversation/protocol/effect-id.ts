@@ -1,3 +1,4 @@
+// The ids of effects, and whether the open turn waits for the effect of an id.
 import { callIdIn } from "../../thread/make-message.ts";
 import type { ConversationData, RoundCall, OpenTurn } from "./data.ts";
 import type { Event } from "./event.ts";

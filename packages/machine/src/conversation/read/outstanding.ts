@@ -14,7 +14,7 @@ import { positionOut, someRunHere } from "../protocol/effect-id.ts";
 import type { ConversationData } from "../protocol/data.ts";
 import type { AnswerableEffect, CallTool, RequestApproval } from "../protocol/effect.ts";
 import type { State } from "../protocol/state.ts";
-import { ownedState } from "../thaw.ts";
+import { ownedState } from "../protocol/thaw.ts";
 
 /**
  * Returns the effects that were requested and are neither answered nor cancelled. They equal those that the
@@ -32,7 +32,7 @@ const ofTurns = (data: ConversationData): readonly AnswerableEffect[] => {
   const { open, waking, threadId } = data;
   if (open === null) return waking === null ? [] : [queueTimer(threadId, waking)];
   const { stage } = open;
-  const deadline = deadlineTimer(threadId, open);
+  const deadline = open.deadlineAt === null ? [] : [deadlineTimer(threadId, open.number, open.deadlineAt)];
   switch (stage.type) {
     case "responding":
       return [...deadline, callLlm(data, open, stage.call)];

@@ -132,9 +132,9 @@ export const wantedOutput = ({ output }: OpenTurn): CallLlm["output"] =>
 export const queueTimer = (threadId: string, { seq, dueAt }: Waking): StartTimer =>
   timer(threadId, queueId(threadId, seq), "queue", dueAt);
 
-/** Creates the timer that bounds a turn; none if it has no deadline. */
-export const deadlineTimer = (threadId: string, { number, deadlineAt }: OpenTurn): readonly StartTimer[] =>
-  deadlineAt === null ? [] : [timer(threadId, deadlineId(threadId, number), "deadline", deadlineAt)];
+/** Creates the timer that bounds a turn. */
+export const deadlineTimer = (threadId: string, turn: number, dueAt: number): StartTimer =>
+  timer(threadId, deadlineId(threadId, turn), "deadline", dueAt);
 
 /** Creates the timer between two attempts of a model call. */
 export const retryTimer = (threadId: string, { number, step }: OpenTurn, { attempt, dueAt }: Due): StartTimer =>

@@ -1,3 +1,4 @@
+// Closes turns: with their answer, or stopped from outside, and publishes the new size of the thread.
 import { marked, messageFromPartial, messageFromResult } from "../../thread/make-message.ts";
 import { frozen } from "../../thread/plain-data.ts";
 import type { Message, ReplyDraft } from "../../thread/message.ts";
@@ -229,8 +230,8 @@ export const updated = ({ conversation, usage }: ConversationData): Signal => ({
 export const sizeOfPath = (
   thread: Thread,
 ): { readonly turns: number; readonly messages: number; readonly characters: number } => {
-  const closed = turnOf(thread, thread.head)?.place ?? { turns: 0, ...sizeOf(thread.seed) };
   const waiting = sizeOfAppended(thread);
+  const closed = turnOf(thread, thread.head)?.place ?? { turns: 0, ...sizeOf(thread.seed) };
   const cut = thread.shortened.reduce(
     (sum, { turn, characters }) => (isOnPath(thread, turn) ? sum + characters : sum),
     0,

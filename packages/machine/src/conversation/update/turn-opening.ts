@@ -1,3 +1,4 @@
+// Opens turns: the messages and tools that asks bring, the asks that join, and the model call that follows.
 import { moveHead } from "./edit.ts";
 import { withoutAppended } from "../../thread/thread.ts";
 import { append, chunksOf, toArray } from "../../thread/chunks.ts";
@@ -23,7 +24,8 @@ import { offeredTool } from "../protocol/tool.ts";
 /** Opens a turn for asks: first the appended messages, then the content of the asks. */
 export const openTurn = (data: ConversationData, asks: readonly QueuedAsk[], decided: Decided, at: number): Plan => {
   const open = openedTurn(data, asks, decided, at);
-  const opened = { ...data, conversation: withoutAppended(data.conversation), open };
+  const thread = data.conversation;
+  const opened = { ...data, conversation: thread.appended.length === 0 ? thread : withoutAppended(thread), open };
   const next = nextCall(opened, open, decided, at);
   return {
     ...next,
@@ -33,7 +35,7 @@ export const openTurn = (data: ConversationData, asks: readonly QueuedAsk[], dec
         turn: open.number,
         askIds: Object.freeze(open.asks.map(({ askId }) => askId)),
       }),
-      ...deadlineTimer(data.threadId, open),
+      ...(open.deadlineAt === null ? [] : [deadlineTimer(data.threadId, open.number, open.deadlineAt)]),
       ...next.effects(prompts),
     ],
   };
@@ -104,12 +106,13 @@ const openedTurn = (data: ConversationData, asks: readonly QueuedAsk[], decided:
   const led = data.conversation.appended;
   const drafts = asks.map(draftsOf);
   const said = drafts.flat().map((draft, index): Message => messageFromDraft(`${number}.${led.length + index}`, draft));
+  const messages = said.reduce((all, message) => append(all, message), chunksOf(led));
   return {
     number,
     parent: data.conversation.head,
     asks: asks.map((ask, index) => askBringing(ask, drafts[index] ?? [])),
     startedAt: at,
-    messages: said.reduce((messages, message) => append(messages, message), chunksOf(led)),
+    messages,
     waiting: [],
     joining: [],
     made: led.length + said.length,
@@ -174,11 +177,11 @@ export const waitingMessages = ({ context: { open, queue } }: State): readonly M
   );
 
 /** Returns the turn's record of an ask that brings the messages of these drafts. */
-export const askBringing = ({ askId, at }: Pick<QueuedAsk, "askId" | "at">, drafts: readonly MessageDraft[]): Ask =>
+const askBringing = ({ askId, at }: Pick<QueuedAsk, "askId" | "at">, drafts: readonly MessageDraft[]): Ask =>
   drafts.length === 1 ? { askId, askedAt: at } : { askId, askedAt: at, messages: drafts.length };
 
 /** Returns whether an ask's input is whole messages. */
-export const isDrafts = (input: Content | readonly MessageDraft[]): input is readonly MessageDraft[] =>
+const isDrafts = (input: Content | readonly MessageDraft[]): input is readonly MessageDraft[] =>
   typeof input !== "string" && input.every((item) => "role" in item && !("type" in item));
 
 /**
@@ -216,7 +219,7 @@ const isGiven = (draft: object, name: string): boolean => {
 };
 
 /** Returns the callers' tools of a turn, if any. A later ask's tool replaces an earlier one of the same name. */
-export const callerToolsOf = (
+const callerToolsOf = (
   before: readonly CallerTool[],
   asks: readonly Pick<QueuedAsk, "tools">[],
 ): Pick<OpenTurn, "callerTools"> => {

@@ -315,7 +315,6 @@ const endsCalls = ({ type }: Event, { results }: Decided): boolean =>
 
 const outcomesOf = (before: ConversationData, event: Event, decided: Decided): readonly Signal[] => {
   const { open, threadId } = before;
-  const calls = callsOf(before);
   switch (event.type) {
     case "llm.completed":
     case "llm.failed": {
@@ -326,6 +325,7 @@ const outcomesOf = (before: ConversationData, event: Event, decided: Decided): r
     }
     case "tool.completed":
     case "tool.failed": {
+      const calls = callsOf(before);
       const position = positionOut(threadId, calls, event.effectId);
       const call = calls[position];
       const outcome = event.type === "tool.completed" ? "completed" : event.outcome;
@@ -335,13 +335,15 @@ const outcomesOf = (before: ConversationData, event: Event, decided: Decided): r
     }
     case "approval.answered": {
       const position = positionNamedBy(event.effectId);
-      const call = calls[position];
+      const call = callsOf(before)[position];
       if (open === null || event.approved || call?.approval?.status !== "requested") return [];
       const outcome = call.approval.because === "declared" ? "refused" : "unknown";
       return [{ type: "tool.ended", turn: open.number, step: open.step, position, name: call.name, outcome }];
     }
     default:
-      return open === null ? [] : decidedResults({ turn: open.number, step: open.step }, unanswered(calls), decided);
+      return open === null
+        ? []
+        : decidedResults({ turn: open.number, step: open.step }, unanswered(callsOf(before)), decided);
   }
 };
 

@@ -145,7 +145,7 @@ const isKey = (value: unknown): boolean =>
   typeof value === "function" || (typeof value === "string" && isSendable("authorization", `Bearer ${value}`));
 
 /** Timers of Node cannot wait longer. */
-const timeoutMax = 2 ** 31 - 1;
+export const timeoutMax: number = 2 ** 31 - 1;
 
 const isTimeout = (value: unknown): boolean => typeof value === "number" && value > 0 && value <= timeoutMax;
 

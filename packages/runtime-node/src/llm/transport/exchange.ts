@@ -7,7 +7,7 @@ import { redirectFailure } from "../failure/response-facts.ts";
 import type { AnswerReader } from "../reply/answer-reader.ts";
 import { deltasOf } from "../reply/outcome.ts";
 import { keysIn, secretsIn, sentBy } from "../secrets/secrets.ts";
-import type { Connected } from "./connection.ts";
+import { type Connected, timeoutMax } from "./connection.ts";
 import { type RunningCall, runningCall } from "./running-call.ts";
 import { type RequestBody, sentBody } from "./written-messages.ts";
 
@@ -47,7 +47,8 @@ export const exchanges = ({ client: made, waits }: Pick<Connected<object>, "clie
         maxRetries: 0,
         fetchOptions: { redirect: "manual", ...oursOnly },
         stream: body["stream"] === true,
-        ...(call.idleTimeoutMs !== undefined && { timeout: longestTimeoutMs }),
+        // The SDK would stop waiting for the first byte after ten minutes, by a clock of its own.
+        ...(call.idleTimeoutMs !== undefined && { timeout: timeoutMax }),
       });
       const response = await request.asResponse();
       running.begin();
@@ -75,9 +76,6 @@ export const exchanges = ({ client: made, waits }: Pick<Connected<object>, "clie
     }
   };
 };
-
-/** The SDK would stop waiting for the first byte after ten minutes, by a clock of its own. */
-const longestTimeoutMs = 2 ** 31 - 1;
 
 const isEventStream = (response: Response, wanted: boolean): boolean => {
   const type = response.headers.get("content-type") ?? "";

@@ -23,9 +23,6 @@ export interface WritingOptions {
   readonly writtenBytes?: number;
 }
 
-/** Writes the messages of a call. Calls of one thread that are written in different ways have different variants. */
-export type MessageWriter = (call: CallLlm, variant?: string) => WrittenMessages | readonly JsonObject[];
-
 /** Writes messages in the form of one API. It knows the item ids of the messages before them. */
 export type MessageFormat = (
   messages: readonly Message[],
@@ -33,12 +30,15 @@ export type MessageFormat = (
   { itemIds }: Pick<WireState, "itemIds">,
 ) => readonly JsonObject[];
 
-/** Returns the writer of a handler. A given client may look into the body that it sends, so it gets the messages themselves. */
+/**
+ * Returns the writer of a handler. Calls of one thread that are written in different ways have different variants. A given client
+ * may look into the body that it sends, so it gets the messages themselves.
+ */
 export const writerFor = (
   { isGiven, options }: { readonly isGiven: boolean; readonly options: WritingOptions },
   format: MessageFormat,
   wireOf: (call: CallLlm) => Wire,
-): MessageWriter =>
+): ((call: CallLlm, variant?: string) => WrittenMessages | readonly JsonObject[]) =>
   isGiven
     ? (call, variant = "") => {
         const state = new WireState();

@@ -20,9 +20,8 @@ export const withOrigin = (outcome: LlmOutcome, origin: string): LlmOutcome =>
     : outcome;
 
 /**
- * What servers refuse of what they gave themselves: a field of a message, which is then left out of all calls; or a signature or
- * encrypted reasoning of another account or model ("could not be verified", "Invalid `signature` in `thinking` block"), or the
- * id of an item, which are left out of these messages.
+ * The refusals of servers that got back what they gave themselves. A refused field of messages is left out of all calls. Refused
+ * content (a signature or encrypted reasoning of another account or model, the id of an item) is left out of these messages.
  */
 export class RefusedFields {
   /** The origins whose replies have a field that is refused. */

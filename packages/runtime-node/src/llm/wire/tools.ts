@@ -1,7 +1,7 @@
 import type { LlmContext, LlmDelta, LlmOutcome } from "@colloquy/host";
 import type { CallLlm, Json, JsonObject, Message, ToolDeclaration } from "@colloquy/machine";
 import { wellFormed } from "@colloquy/machine/hosting";
-import { isObject, parseJson } from "../json/loose-json.ts";
+import { isObject, parseJson, textOf } from "../json/loose-json.ts";
 import type { Dialect } from "./dialects.ts";
 import { nameOnWire } from "./names.ts";
 import { completedSchema, withKeys } from "./schemas.ts";
@@ -108,6 +108,6 @@ const renamedIn = (json: string, keys: ReadonlyMap<string, string>): string =>
   keys.size === 0
     ? json
     : json.replaceAll(/("(?:[^"\\]|\\.)*")(\s*:)?/gs, (all: string, name: string, colon: string | undefined) => {
-        const key = colon === undefined ? undefined : keys.get(String(parseJson(name)));
+        const key = colon === undefined ? undefined : keys.get(textOf(parseJson(name)));
         return key === undefined ? all : `${JSON.stringify(key)}${colon}`;
       });

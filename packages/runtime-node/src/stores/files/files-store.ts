@@ -5,7 +5,7 @@ import type { Clock, Store, StoredThread } from "@colloquy/host";
 import { type Lease, pageOfThreads, refuseGaps, StorageError } from "@colloquy/host/store";
 import type { Entry } from "@colloquy/machine";
 
-import { systemClock } from "../../ports/clock.ts";
+import { systemClock } from "../../ports/system.ts";
 import { notRewritten } from "../reserve.ts";
 import { attempt, refuseUnstorable, writing } from "../sqlite/connection.ts";
 import { openSqlite } from "../sqlite/database.ts";

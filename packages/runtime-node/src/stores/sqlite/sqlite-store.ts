@@ -1,7 +1,7 @@
 import type { Clock, Store } from "@colloquy/host";
 import type { DatabaseSync } from "node:sqlite";
 
-import { systemClock } from "../../ports/clock.ts";
+import { systemClock } from "../../ports/system.ts";
 import { checkBusyTimeout, checkStoreOptions, checkWord } from "../store-options.ts";
 import { connectionOver, nameOf } from "./connection.ts";
 import { absolute, openSqlite, reserveOf } from "./database.ts";

@@ -234,7 +234,7 @@ describe("keys of properties that the server refuses", () => {
       tools: output === undefined ? [{ name: "f", parameters }] : [],
     });
     const { outcome, deltas } = perform(handler, callOf({ messages, ...(output && { output }) }));
-    return { outcome: await outcome, deltas, body: (bodies as readonly JsonObject[])[0] ?? {} };
+    return { outcome: await outcome, deltas, body: bodies[0] ?? {} };
   };
 
   test("are others on the wire, in schemas and in the history, and the own ones in what comes", async () => {

@@ -74,7 +74,8 @@ describe("a server that refuses what it gave itself", () => {
   test("is asked once a call afterwards, in all threads if it refuses a field", async () => {
     const message = "body.messages.1.assistant.thinking_blocks: Extra inputs are not permitted";
     const { ask, thread, bodies } = await refusing(openaiChat, ofChat, message);
-    for (const _ of [1, 2, 3]) expect(await ask(thread())).toMatchObject({ type: "completed" });
+    for (const messages of [thread(), thread(), thread()])
+      expect(await ask(messages)).toMatchObject({ type: "completed" });
     expect(bodies).toHaveLength(4);
   });
 
@@ -102,8 +103,8 @@ describe("a server that refuses what it gave itself", () => {
     const reply = messageFromReply("1.1", "1.1", { toolCalls: [{ id: "a", name: "f", arguments: "{}" }] });
     const results = toolCallsOf(reply).map((call) => messageFromResult(call, "completed", "there"));
     const messages = [messageFromDraft("1.0", { role: "user", content: "?" }), reply, ...results];
-    for (const _ of [1, 2])
-      expect(await perform(handler, callOf({ messages })).outcome.then(({ type }) => type)).toBe("completed");
+    for (const threadId of ["a", "b"])
+      expect(await perform(handler, callOf({ threadId, messages })).outcome).toMatchObject({ type: "completed" });
     expect(bodies).toHaveLength(3);
   });
 

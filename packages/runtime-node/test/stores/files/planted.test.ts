@@ -8,8 +8,7 @@ import type { Lease } from "@colloquy/host/store";
 import { conversationMachine, type Entry, start } from "@colloquy/machine";
 import { afterEach, beforeEach, expect, test } from "vitest";
 
-import { systemClock } from "../../../src/ports/clock.ts";
-import { randomIds } from "../../../src/ports/ids.ts";
+import { systemClock, randomIds } from "../../../src/ports/system.ts";
 import { filesStore } from "../../../src/stores/files/files-store.ts";
 
 let parent: string;

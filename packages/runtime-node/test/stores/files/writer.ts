@@ -4,7 +4,7 @@ import { setImmediate as breathe } from "node:timers/promises";
 import { LeaseLostError } from "@colloquy/host/store";
 import type { Entry } from "@colloquy/machine";
 
-import { randomIds } from "../../../src/ports/ids.ts";
+import { randomIds } from "../../../src/ports/system.ts";
 import { filesStore } from "../../../src/stores/files/files-store.ts";
 
 /** The options of a writer process. */

@@ -8,7 +8,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 
 import type { AskPart } from "@colloquy/host";
 import { createHost } from "../../../src/host.ts";
-import { systemClock } from "../../../src/ports/clock.ts";
+import { systemClock } from "../../../src/ports/system.ts";
 import { sqliteStore } from "../../../src/stores/sqlite/sqlite-store.ts";
 
 let folder: string;

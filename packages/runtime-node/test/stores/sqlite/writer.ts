@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { SequenceConflictError } from "@colloquy/host/store";
 import type { Entry } from "@colloquy/machine";
 
-import { randomIds } from "../../../src/ports/ids.ts";
+import { randomIds } from "../../../src/ports/system.ts";
 import { sqliteStore } from "../../../src/stores/sqlite/sqlite-store.ts";
 
 // One of several processes that write the same thread. Says when it stands ready, is told the file, and reports

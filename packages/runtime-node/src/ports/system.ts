@@ -1,4 +1,6 @@
-import type { Clock } from "@colloquy/host";
+// What only the system can give: the time, and chance.
+import type { Clock, Ids } from "@colloquy/host";
+import { randomBytes } from "node:crypto";
 
 /**
  * The system clock. A callback never comes before `dueAt`, measured by `now()`, however far off it is. After the
@@ -39,3 +41,26 @@ export const systemClock: Clock = {
  * consists of short ones that check the time.
  */
 const longestSleepMs = 60_000;
+
+/**
+ * Random ids of 128 bits with the kind of thing they name: `thread-…`, `ask-…`, `owner-…`. They are short, since a
+ * journal repeats them.
+ */
+export const randomIds: Ids = {
+  draw: (kind) => `${kind}-${nextBytes()}`,
+};
+
+/** Random bytes drawn in advance: a call for a few bytes costs as much as one for many. */
+let pool = Buffer.alloc(0);
+let used = 0;
+
+const nextBytes = (): string => {
+  if (used + bytesEach > pool.length) {
+    pool = randomBytes(256 * bytesEach);
+    used = 0;
+  }
+  used += bytesEach;
+  return pool.toString("base64url", used - bytesEach, used);
+};
+
+const bytesEach = 16;
