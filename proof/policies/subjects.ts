@@ -111,10 +111,8 @@ const drawn = (random: Random): Subject => {
   while (parts.length < many) {
     const part = random.pick(all);
     if (part === undefined) break;
-    const summarising = [...parts, part].filter(([, { summariser }]) => summariser !== undefined).length;
-    // Beside summaries a window that cuts to less than its room may not settle: with them its cut fits, and without them not.
-    const cutsToLess = [...parts, part].some(([each]) => each.includes("cut to"));
-    if (summarising === 0 || (summarising === 1 && !cutsToLess)) parts.push(part);
+    if (part[1].summariser === undefined || parts.every(([, { summariser }]) => summariser === undefined))
+      parts.push(part);
   }
   const name = parts.map(([each]) => each).join(" + ");
   return subject(`drawn: ${name}`, compose(...parts.map(([, policy]) => policy)), false);

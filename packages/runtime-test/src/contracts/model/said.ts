@@ -1,5 +1,6 @@
 import type { LlmDelta, LlmOutcome } from "@colloquy/host";
 import type { Failure, ReplyDraft } from "@colloquy/machine";
+import { spokenOf } from "../../server/answer.ts";
 
 /** The whole content of a reply or of its pieces, by kind, to compare the two. */
 export interface Said {
@@ -25,14 +26,10 @@ export const saidInPieces = (deltas: readonly LlmDelta[]): Said => {
 };
 
 /** Returns the content of a reply. */
-export const saidInReply = ({ content, toolCalls = [] }: ReplyDraft): Said => {
-  const said = { text: "", reasoning: "", refusal: "" };
-  const parts = typeof content === "string" ? [{ type: "text" as const, text: content }] : (content ?? []);
-  for (const part of parts) {
-    if (part.type === "text" || part.type === "reasoning" || part.type === "refusal") said[part.type] += part.text;
-  }
-  return { ...said, calls: toolCalls.map(({ id, name, arguments: written }) => ({ id, name, arguments: written })) };
-};
+export const saidInReply = (reply: ReplyDraft): Said => ({
+  ...spokenOf(reply),
+  calls: (reply.toolCalls ?? []).map(({ id, name, arguments: written }) => ({ id, name, arguments: written })),
+});
 
 type Completed = Extract<LlmOutcome, { readonly type: "completed" }>;
 
