@@ -51,19 +51,19 @@ describe("events of a server that", () => {
     (index) => {
       const calls = ["Oslo", "Lima", "Rome"].map((city) => callOf(city, city));
       const placed = { output_index: index };
-      const events = (call: (typeof calls)[number], id: string) => [
+      const events = (call: { readonly arguments: string }, id: string) => [
         { type: "response.output_item.added", ...placed, item: { ...call, arguments: "" } },
         { ...argumentsDelta(call.arguments), ...placed, item_id: id },
       ];
       const done = (item: object) => ({ type: "response.output_item.done", ...placed, item });
       const bare = calls.map(({ id: _, ...call }) => call);
       for (const end of [[], calls]) {
-        const all = calls.flatMap((call) => [...events(call, String(call.id)), done(call)]);
+        const all = calls.flatMap((call) => [...events(call, call.id), done(call)]);
         expect(read(...all, ended(end)).decoded.output).toEqual(calls);
         expect(read(...calls.map(done), ended(end)).decoded.output).toEqual(calls);
       }
       for (const end of [[], bare]) {
-        const begun = bare.flatMap((call) => events(call as (typeof calls)[number], String(call.call_id)));
+        const begun = bare.flatMap((call) => events(call, call.call_id));
         const { decoded, deltas } = read(...begun, ...bare.map(done), ended(end));
         expect(decoded.output).toEqual(bare);
         expect(deltas.flatMap((delta) => (delta.type === "toolCall" ? delta.arguments : ""))).toEqual(
