@@ -96,7 +96,8 @@ const callUnclear = ({ toolCalls = [] }: ReplyDraft, reason: string | null): Fai
 };
 
 /** A whole body may have no reason. */
-const saysDone = /^$|^(?!.*unspecified).*(stop|tool|function|^end|eos|complete|finish|done|normal|success)/i;
+const saysDone =
+  /^$|^(?!.*unspecified).*(stop|tool|function|(^|_)end|eos|eot|complete|finish|done|normal|natural|success)/i;
 
 type ReplyPart = Exclude<ReplyDraft["content"], string | undefined>[number];
 

@@ -80,6 +80,7 @@ test.each([
   ["stop", false],
   ["tool_use", false],
   ["end_turn", false],
+  ["im_end", false],
   ["", false],
   // The machine runs no call of a reply that was cut.
   ["length", false],
