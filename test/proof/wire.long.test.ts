@@ -190,9 +190,43 @@ const faults: readonly Fault[] = [
   {
     name: "reasoning that is owed is left out",
     family: "deepseek",
+    rule: "reasoning in turns with calls",
+    commit: ({ messages }) => messages.map((each) => delete each["reasoning_content"]),
+  },
+  {
+    name: "reasoning of a final answer is left out",
+    family: "deepseek",
+    rule: "reasoning in turns with calls",
+    commit: ({ messages }) => messages.map((each) => callsIn(each).length > 0 || delete each["reasoning_content"]),
+  },
+  {
+    name: "reasoning that Kimi is owed is left out",
+    family: "kimi",
     rule: "reasoning beside calls",
     commit: ({ messages }) => messages.map((each) => delete each["reasoning_content"]),
   },
+  {
+    name: "a second system message is sent",
+    family: "vllm",
+    rule: "one system message",
+    commit: ({ messages }) => messages.splice(1, 0, { role: "system", content: "Be brief." }),
+  },
+  {
+    name: "calls are sent without tools",
+    family: "anthropic",
+    rule: "calls without tools",
+    commit: (body) => (withCalls(body) === undefined ? null : Object.assign(body, { tools: [] })),
+  },
+  ...(["kimi", "gemini", "llama.cpp"] as const).map((family): Fault => ({
+    name: `a schema in a schema is sent as it is to ${family}`,
+    family,
+    rule: "schemas in schemas",
+    commit: ({ tools }) =>
+      set(tools[0]?.function, "parameters", {
+        type: "object",
+        properties: { a: { type: ["string", "null"], pattern: "a" } },
+      }),
+  })),
   {
     name: "a signature is left out",
     family: "gemini",
