@@ -44,7 +44,7 @@ class RejoinedAsk extends EarlierAsk {
   /** The turn that has ended, with its parts as the journal has them. */
   #ended: { readonly turn: number; readonly whole: readonly AskPart[] } | null = null;
   #whole: Promise<void> | null = null;
-  #isRead = false;
+  #hasReadWhole = false;
   #hasBegun = false;
 
   constructor(thread: ThreadRef, askId: string, from: PartPlace | null) {
@@ -67,12 +67,12 @@ class RejoinedAsk extends EarlierAsk {
 
   protected override async nextPart(): Promise<IteratorResult<AskPart, undefined>> {
     const next = await super.nextPart();
-    if (next.done === true && this.#ended !== null && !this.#isRead) {
+    if (next.done === true && this.#ended !== null && !this.#hasReadWhole) {
       const { turn, whole } = this.#ended;
-      await (this.#whole ??= this.#readWhole(turn, whole)).finally(() => (this.#isRead = true));
+      await (this.#whole ??= this.#readWhole(turn, whole)).finally(() => (this.#hasReadWhole = true));
       return super.nextPart();
     }
-    this.#isRead ||= next.value?.type === "turn.ended";
+    this.#hasReadWhole ||= next.value?.type === "turn.ended";
     return next;
   }
 
@@ -121,7 +121,7 @@ class RejoinedAsk extends EarlierAsk {
   /** Ends the parts if the cursor is one of another turn. */
   #check(turn: number): void {
     if (this.#from === null || this.#from.turn === turn) return;
-    this.#isRead = true;
+    this.#hasReadWhole = true;
     const reason = `rejoin: from is a cursor of turn ${this.#from.turn}, and turn ${turn} answers the ask; leave it out, or give one of this ask`;
     const refusal: Refusal = { kind: "invalid", reason };
     this.parts.end(new AskRefusedError(this.threadId, this.askId, refusal));

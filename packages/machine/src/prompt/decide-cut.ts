@@ -109,6 +109,10 @@ const policyInput = (situation: Situation): PolicyInput => {
     get history() {
       return (history ??= historyOf(situation));
     },
+    // A policy may write into what it is given.
+    set history(written) {
+      history = written;
+    },
     available,
     budget,
     calibration,

@@ -51,7 +51,7 @@ export const changeTurn = (thread: Thread, number: number, change: (turn: Turn) 
 };
 
 /** Returns the closed turns on the path, newest first. Turns are read only as far as the caller iterates. */
-export const turnsNewestFirst = (thread: Thread): IterableIterator<Turn, void> => new TurnsNewestFirst(thread);
+export const turnsNewestFirst = (thread: Thread): Iterable<Turn> => new TurnsNewestFirst(thread);
 
 /** A walk from the head towards the beginning, which can skip whole chunks of turns. */
 export class PathWalk {

@@ -1,7 +1,7 @@
 import { hostilePolicies } from "@colloquy/runtime-test/arbitraries";
 import { describe, expect, test } from "vitest";
 import { conversationMachine, digestOfPrompt, type MachineOptions, promptOf, textOf } from "../../src/index.ts";
-import { keepAll, lastTurns, type Policy, type PolicyInput } from "../../src/policies.ts";
+import { compose, keepAll, lastTurns, type Policy, type PolicyInput } from "../../src/policies.ts";
 import { Talk } from "../talk.ts";
 
 const threeTurns = (policy: Policy): Talk => {
@@ -69,6 +69,21 @@ describe("a decision is read once, as plain data", () => {
 });
 
 describe("what a policy is given", () => {
+  test.each([
+    ["alone", (policy: Policy) => policy],
+    ["in a composition", (policy: Policy) => compose(lastTurns(2), policy)],
+  ])("may be written into, member by member, %s", (_, around) => {
+    const decide = (input: PolicyInput) => {
+      for (const member of Object.keys(input)) Reflect.set(input, member, Reflect.get(input, member));
+      // What the assignment of a module would throw for.
+      return Object.entries(Object.getOwnPropertyDescriptors(input)).every(([, { writable, set }]) => writable ?? set)
+        ? { from: null, reason: "written" }
+        : { from: { turn: Number.NaN, unit: 0 }, reason: "not writable" };
+    };
+    const talk = threeTurns(around({ ...keepAll(), name: "writing", decide }));
+    expect(promptOf(talk.machine, talk.state).failed).toBeUndefined();
+  });
+
   test("the closed turns, newest first, in units; what is shown whatever it decides; its last cut", () => {
     const inputs: PolicyInput[] = [];
     const watching: Policy = {

@@ -84,7 +84,7 @@ class TextAnswer extends ChatAnswer {
   #choiceOf({ text: written, ...choice }: JsonObject, isWhole: boolean): JsonObject {
     const filter = this.#filter;
     const text = textOf(written);
-    // A server that writes on after a stop pattern sends nothing of use.
+    // A server that writes on after a stop pattern sends no more of the answer.
     this.done ||= filter.stopped() && text !== "";
     const content = filter.push(text) + (isWhole || isText(choice["finish_reason"]) ? filter.end() : "");
     const ended = filter.stopped() ? { finish_reason: "stop" } : {};

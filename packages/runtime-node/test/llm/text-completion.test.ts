@@ -69,6 +69,14 @@ describe("a streamed reply", () => {
     });
   });
 
+  test("counts what it took, also if the server writes on before it says so", async () => {
+    const { baseURL } = await streaming(piece("Hi!\n\nChild :"), piece(" I am"), piece("", "stop"), {
+      choices: [],
+      usage,
+    });
+    expect(await perform(handlerOf(baseURL)).outcome).toMatchObject({ reply: { content: "Hi!" }, usage: read });
+  });
+
   test("that breaks off fails, with what came and no piece of a pattern", async () => {
     const { baseURL } = await streaming(piece("Hi! Chi"));
     const { outcome } = perform(handlerOf(baseURL));

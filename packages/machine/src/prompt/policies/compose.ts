@@ -108,10 +108,15 @@ const decideInTurn = (
   let cutOff: string | null = null;
   let reasons: NonNullable<PolicyDecision["reasons"]> = {};
   for (const [place, part] of parts.entries()) {
+    let written: Pick<PolicyInput, "lastCut"> | null = null;
     const given: PolicyInput = {
       ...inputUnder(input, shown),
       get lastCut() {
-        return place < summarising ? withoutSummaries(lastCut()) : lastCut();
+        return written === null ? (place < summarising ? withoutSummaries(lastCut()) : lastCut()) : written.lastCut;
+      },
+      // A policy may write into what it is given.
+      set lastCut(cut) {
+        written = { lastCut: cut };
       },
     };
     const decision = part.decide(given);

@@ -180,6 +180,7 @@ export class GrowingChoice {
   #addToolCalls(wire: Json | undefined): void {
     const members = ["function", "custom", "id", "name", "index"];
     const pieces = objectsIn(wire, members, (key) => (/^\d+$/.test(key) ? "index" : "id"));
+    if (pieces.length > 0) this.#showThoughts();
     const byEntry = pieces.length > 1 && new Set(pieces.map(indexOf)).size === 1;
     for (const [entry, piece] of pieces.entries()) {
       const delta = this.#toolCalls.add(piece, this.#index, byEntry ? entry : null);

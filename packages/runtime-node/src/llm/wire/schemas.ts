@@ -122,18 +122,31 @@ const atPointer = (root: JsonObject, ref: string): Json | undefined =>
     .replace(/^#\/?/, "")
     .split("/")
     .filter((step) => step !== "")
-    .map((step) => step.replaceAll("~1", "/").replaceAll("~0", "~"))
+    .map(keyOfStep)
     .reduce<Json | undefined>((at, step) => (isObject(at) && Object.hasOwn(at, step) ? at[step] : undefined), root);
+
+/** Returns the key that a step of a pointer names (RFC 6901, in a URI). */
+const keyOfStep = (step: string): string => {
+  const key = step.replaceAll(/(?:%[0-9a-f]{2})+/gi, (bytes) =>
+    Buffer.from(bytes.replaceAll("%", ""), "hex").toString(),
+  );
+  return key.replaceAll("~1", "/").replaceAll("~0", "~");
+};
 
 /** Returns the schema with other keys of its properties, wherever they are named. */
 export const withKeys = (schema: JsonObject, keyOf: (key: string) => string): JsonObject => {
   const renamed = (names: Json | undefined): Json | undefined =>
     isList(names) ? names.map((name) => (typeof name === "string" ? keyOf(name) : name)) : names;
+  const stepTo = (step: string): string => {
+    const key = keyOfStep(step);
+    const written = keyOf(key);
+    return written === key ? step : written;
+  };
   return everywhere(schema, (each) =>
     Object.fromEntries(
       Object.entries(each).map(([keyword, value]) => {
         if (keyword === "required") return [keyword, renamed(value)];
-        if (keyword === "$ref") return [keyword, textOf(value).replaceAll(/(?<=\/properties\/)[^/]+/g, keyOf)];
+        if (keyword === "$ref") return [keyword, textOf(value).replaceAll(/(?<=\/properties\/)[^/]+/g, stepTo)];
         const isKeyed = ["properties", "dependentRequired", "dependentSchemas"].includes(keyword) && isObject(value);
         if (!isKeyed) return [keyword, value];
         return [keyword, Object.fromEntries(Object.entries(value).map(([key, of]) => [keyOf(key), renamed(of)]))];

@@ -125,7 +125,13 @@ const asTexts = new WeakMap<Message, Message>();
 const renamedIn = (json: string, keys: ReadonlyMap<string, string>): string =>
   keys.size === 0
     ? json
-    : json.replaceAll(/("(?:[^"\\]|\\.)*")(\s*:)?/gs, (all: string, name: string, colon: string | undefined) => {
-        const key = colon === undefined ? undefined : keys.get(textOf(parseJson(name)));
-        return key === undefined ? all : `${JSON.stringify(key)}${colon}`;
+    : json.replaceAll(stringsOrKeys, (all: string, begin: string, end: string | undefined) => {
+        const key = end === undefined ? undefined : keys.get(textOf(parseJson(`${begin}"`)));
+        return key === undefined ? all : `${JSON.stringify(key).slice(0, -1)}${end}`;
       });
+
+/**
+ * Matches strings, and keys with their colons. A string that was cut off matches to its end: without that the search
+ * would begin again at each quote in it.
+ */
+const stringsOrKeys = /("[^"\\]*(?:\\.[^"\\]*)*)(?:("\s*:)|"|\\?$)/gs;

@@ -279,6 +279,16 @@ describe("texts that come whole so far", () => {
   });
 });
 
+test("reasoning that was held back is shown before a call", async () => {
+  const deltas: LlmDelta[] = [];
+  const call = { tool_calls: [{ index: 0, id: "a", function: { name: "f", arguments: "{}" } }] };
+  const thoughts = ["I", "I'll look"].map((text) => chunkOf({ reasoning: text })).join("");
+  await decodeChatStream(bytesOf(thoughts + chunkOf(call) + chunkOf({}, { finish_reason: "tool_calls" })), (delta) =>
+    deltas.push(delta),
+  );
+  expect(deltas.map(({ type }) => type)).toEqual(["reasoning", "reasoning", "toolCall", "toolCall"]);
+});
+
 test("a call of Anthropic's among the parts of the content is a call", async () => {
   const part = { type: "tool_use", id: "a", name: "f", input: { x: 1 } };
   const chat = await decode(chunkOf({ content: [{ type: "text", text: "Look." }, part] }));

@@ -280,7 +280,7 @@ describe("keys of properties that the server refuses", () => {
   const inner = { type: "object", properties: { "a b": { type: "string" } }, required: ["a b"] };
   const parameters = {
     type: "object",
-    properties: { $filter: inner, [long]: { type: "array", items: inner }, plain: { $ref: "#/properties/$filter" } },
+    properties: { $filter: inner, [long]: { type: "array", items: inner }, plain: { $ref: "#/properties/%24filter" } },
     required: ["plain", "$filter"],
   };
   const given = `{ "$filter": {"a b": "\\"a b\\": 12345678901234567890"}, "${long}": [{"a b":"$filter"}], "plain": 1.0 }`;
@@ -334,6 +334,15 @@ describe("keys of properties that the server refuses", () => {
     ] = body["messages"] as [unknown, { tool_calls: [{ function: { arguments: string } }] }];
     expect(Object.keys(JSON.parse(before.function.arguments) as object)).toEqual([filter, all, "plain"]);
     expect(before.function.arguments).toContain('\\"a b\\": 12345678901234567890');
+  });
+
+  test("cost no time that grows with the square of arguments that were cut off in a text full of quotes", async () => {
+    const cut = `{"code": "${'\\"'.repeat(200_000)}`;
+    const called = { tool_calls: [{ id: "a", type: "function", function: { name: "f", arguments: cut } }] };
+    const { baseURL } = await chatServer(answeringJson({ choices: [{ message: called, finish_reason: "length" }] }));
+    const tools = [{ name: "f", parameters }];
+    const handler = openaiChat({ baseURL, apiKey: "k", model: "m", dialect: "anthropic", stream: false, tools });
+    expect(await perform(handler).outcome).toMatchObject({ reply: { toolCalls: [{ arguments: cut }] } });
   });
 
   test("of an output by tool are the own ones in its text", async () => {
