@@ -49,7 +49,7 @@ const state: ChatState<UIMessage> = {
   snapshot: structuredClone,
 };
 const chat: Chat = new Chat({
-  id: "ada-1",
+  id: "ada_1",
   state,
   transport,
   sendAutomaticallyWhen: lastAssistantMessageIsCompleteWithToolCalls,
@@ -73,7 +73,7 @@ for (const part of chat.lastMessage?.parts ?? [])
 await chat.sendMessage(); // the answers
 
 // A page that is opened again shows the same.
-const painted = await fetchHere("http://localhost/api/chat/ada-1/messages", { headers: { cookie: "user=ada" } });
+const painted = await fetchHere("http://localhost/api/chat/ada_1/messages", { headers: { cookie: "user=ada" } });
 print((await painted.json()) as UIMessage[]); // as the backend gives them
 
 await host.close();

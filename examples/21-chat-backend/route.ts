@@ -23,7 +23,7 @@ export const { GET, POST } = uiChat(host, {
   path: "/api/chat",
   // Here whatever your sessions are: who asks, and whose chats are theirs.
   authenticate: ({ headers }) => (headers.get("cookie") === "user=ada" ? { id: "ada" } : null),
-  mayUse: (user, threadId) => threadId.startsWith(`${user.id}-`),
+  mayUse: (user, threadId) => threadId.startsWith(`${user.id}_`), // no user's id has a `_`
   tools: [{ name: "cart", description: "What is in the cart of the page.", input: z.object({}) }],
   onDisconnect: "continue", // or "cancel": see below
   onError: (error, requestId) => console.error(requestId, error), // the page reads a sentence instead

@@ -20,8 +20,8 @@ const host = createHost({ llm, store: memoryStore() });
 const server = threadServer(host, {
   // Whatever says who asks: here, whoever has a key of these.
   authenticate: ({ headers }) => users.get(headers.get("authorization") ?? ""),
-  threadPrefix: ({ id }) => `${id}-`,
-  mayUse: ({ id }, threadId) => threadId.startsWith(`${id}-`),
+  threadPrefix: ({ id }) => `${id}_`, // no user's id has a `_`
+  mayUse: ({ id }, threadId) => threadId.startsWith(`${id}_`),
 });
 const users = new Map([["Bearer key-of-ada", { id: "ada" }]]);
 
