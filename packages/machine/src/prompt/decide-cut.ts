@@ -4,7 +4,7 @@ import { toArray } from "../thread/chunks.ts";
 import type { Cut, InterruptedTurns, SummarisedTurns, TurnRange } from "./cut.ts";
 import { type UnitPosition, isNowhere } from "./position.ts";
 import { historyOf, type HistorySource } from "./history.ts";
-import type { Budget, Policy, PolicyDecision, PolicyInput, SummaryWanted, History } from "./policy.ts";
+import type { Budget, Policy, PolicyDecision, PolicyInput, SummaryWanted } from "./policy.ts";
 import { blocksOf } from "./render.ts";
 import { clearedUntil, type Shrink, shortestShrink } from "./shrink.ts";
 import { summaryLines } from "./summary-message.ts";
@@ -103,16 +103,9 @@ export const sameCut = (left: Cut | null, right: Cut): boolean =>
 
 const policyInput = (situation: Situation): PolicyInput => {
   const { budget, available, calibration, lastCut, withoutSummary, counts } = situation;
-  let history: History | null = null;
   return {
-    // Most policies that keep everything never look.
-    get history() {
-      return (history ??= historyOf(situation));
-    },
-    // A policy may write into what it is given.
-    set history(written) {
-      history = written;
-    },
+    // A member that is made when it is read makes every prompt of a long thread twice as slow.
+    history: historyOf(situation),
     available,
     budget,
     calibration,

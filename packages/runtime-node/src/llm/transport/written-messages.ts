@@ -78,6 +78,7 @@ export const messageWriter = (
     const isKnown =
       before !== undefined &&
       before.end <= end &&
+      isUnit(messages[before.end]) &&
       before.messages.every((each, at) => at >= before.end || messages[at] === each);
     const known = isKnown ? before : { end: 0, json: "", state: new WireState() };
     const { state } = known;
@@ -108,11 +109,9 @@ interface Written {
 }
 
 /** Returns the place of the last message that what follows cannot change: results are written together, and system messages. */
-const lastUnitIn = (messages: readonly Message[]): number =>
-  Math.max(
-    messages.findLastIndex(({ role }) => role === "user" || role === "assistant"),
-    0,
-  );
+const lastUnitIn = (messages: readonly Message[]): number => Math.max(messages.findLastIndex(isUnit), 0);
+
+const isUnit = (message: Message | undefined): boolean => message?.role === "user" || message?.role === "assistant";
 
 const joined = (before: string, after: string): string =>
   before === "" || after === "" ? before + after : `${before},${after}`;

@@ -28,6 +28,8 @@ export class RefusedFields {
   readonly #origins = new Set<string>();
   /** Messages without their fields. */
   readonly #plain = new WeakMap<Message, Message>();
+  /** Whether there are such messages: looking at each of a long history costs more than the rest of a call. */
+  #hasPlain = false;
 
   /**
    * Sends a call without the fields that are known to be refused. If the server refuses others, sends it once more, without any,
@@ -38,7 +40,7 @@ export class RefusedFields {
     const isKnown = this.#origins.has(wire.origin);
     const known = (message: Message): Message =>
       isKnown ? this.#strip(message, owes) : (this.#plain.get(message) ?? message);
-    const first = withMessages(call, known);
+    const first = isKnown || this.#hasPlain ? withMessages(call, known) : call;
     const outcome = await send(first);
     const refusal = outcome.type !== "failed" || outcome.partial !== undefined ? null : outcome.failure;
     if (refusal?.kind !== "bad_request") return outcome;
@@ -56,7 +58,10 @@ export class RefusedFields {
   /** The same message each time, since what is written of it is kept. */
   #strip(message: Message, owes: boolean): Message {
     const plain = withoutFields(this.#plain.get(message) ?? message, owes);
-    if (plain !== message) this.#plain.set(message, plain);
+    if (plain !== message) {
+      this.#plain.set(message, plain);
+      this.#hasPlain = true;
+    }
     return plain;
   }
 }

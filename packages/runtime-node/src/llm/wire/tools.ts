@@ -44,7 +44,7 @@ export class ToolsOnWire {
       model: wellFormed(parameters),
       ...(tools && { tools: tools.map((tool) => ({ ...tool, name: this.#name(tool.name) })) }),
       ...(output && { output: { ...output, name: this.#name(output.name) } }),
-      messages: call.messages.map((each) => (isText ? withCallsAsText(each) : this.#message(each))),
+      messages: isText ? call.messages.map(withCallsAsText) : this.#messages(call.messages),
     };
   }
 
@@ -92,6 +92,11 @@ export class ToolsOnWire {
       this.#wireKeys.set(key, written);
       return written;
     });
+  }
+
+  /** Most calls have no key to replace, and a long history. */
+  #messages(messages: readonly Message[]): readonly Message[] {
+    return this.#wireKeys.size === 0 ? messages : messages.map((each) => this.#message(each));
   }
 
   /** Returns the same message if it has none of the keys. */
