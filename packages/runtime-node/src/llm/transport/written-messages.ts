@@ -76,10 +76,7 @@ export const messageWriter = (
     const end = lastUnitIn(messages);
     // Messages never change, so the same objects are written the same.
     const isKnown =
-      before !== undefined &&
-      before.end <= end &&
-      isUnit(messages[before.end]) &&
-      before.messages.every((each, at) => at >= before.end || messages[at] === each);
+      before !== undefined && before.end <= end && isUnit(messages[before.end]) && beginsWith(messages, before);
     const known = isKnown ? before : { end: 0, json: "", state: new WireState() };
     const { state } = known;
     const json = joined(known.json, end > known.end ? written(state, known.end, end) : "");
@@ -107,6 +104,12 @@ interface Written {
   readonly state: WireState;
   readonly bytes: number;
 }
+
+/** By index: it looks at each message of a long history in each call. */
+const beginsWith = (messages: readonly Message[], before: Written): boolean => {
+  for (let at = 0; at < before.end; at++) if (messages[at] !== before.messages[at]) return false;
+  return true;
+};
 
 /** Returns the place of the last message that what follows cannot change: results are written together, and system messages. */
 const lastUnitIn = (messages: readonly Message[]): number => Math.max(messages.findLastIndex(isUnit), 0);

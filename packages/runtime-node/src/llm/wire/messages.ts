@@ -63,8 +63,10 @@ export const wireMessages = (messages: readonly Message[], wire: Wire, state: Wi
   const written: Message[] = [];
   let shown: ContentPart[] = [];
   const add = (given: Message): void => {
-    const message = { ...given, role: roleOnWire(given.role, wire.dialect, state.isBegun) };
-    const { id, role } = message;
+    const role = roleOnWire(given.role, wire.dialect, state.isBegun);
+    // Most keep theirs, and a long history has many.
+    const message = role === given.role ? given : { ...given, role };
+    const { id } = message;
     const before = written.at(-1);
     if (wire.dialect.systems === "one" && isSystem(role) && before !== undefined) {
       written.splice(-1, 1, joinedSystem(before, message, wire.dialect));
@@ -77,7 +79,7 @@ export const wireMessages = (messages: readonly Message[], wire: Wire, state: Wi
     written.push(message);
     state.last = role;
     state.isBegun ||= !isSystem(role);
-    if (role === "user") state.calls = new Map();
+    if (role === "user" && state.calls.size > 0) state.calls = new Map();
   };
   const showImages = (after: string): void => {
     if (shown.length > 0) add(messageFromDraft(`${after}.images`, { role: "user", content: shown }));
@@ -200,11 +202,14 @@ const inputOnWire = (message: Message, { dialect, format }: Wire): Message | nul
 };
 
 const messageWith = (
-  { name, provider: _, ...message }: Message,
+  given: Message,
   { messageNames }: Dialect,
   parts: readonly Part[],
   provider: JsonObject | undefined,
 ): Message => {
+  // Most have neither, and taking members away costs as much as all else.
+  if (given.name === undefined && given.provider === undefined && provider === undefined) return { ...given, parts };
+  const { name, provider: _, ...message } = given;
   const written = isText(name) ? messageNameOnWire(name, messageNames) : undefined;
   return {
     ...message,
