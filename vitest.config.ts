@@ -17,7 +17,7 @@ export default defineConfig(({ mode }) => ({
       // What a process has stripped and compiled is kept for the next one, of this run and of others: a start from
       // the sources takes half of the time (`colloquy threads`: 1.3 s of the processor against 0.75 s).
       NODE_COMPILE_CACHE: join(import.meta.dirname, "node_modules/.cache/compiled"),
-      ...(mode === "long" ? { COLLOQUY_RUNS: process.env["COLLOQUY_RUNS"] ?? "full", COLLOQUY_SPREAD: "all" } : {}),
+      ...(mode === "long" ? { COLLOQUY_RUNS: process.env["COLLOQUY_RUNS"] ?? "full" } : {}),
     },
     setupFiles: ["test/setup.ts"],
     // Nothing keeps state in its module, so files may share a worker: loading everything again for each of them
@@ -27,8 +27,9 @@ export default defineConfig(({ mode }) => ({
     // Node loads the sources as its users' Node does. Through vite each use of an import is a getter's call, and each
     // file is transformed: 114 s of the processor against 101 s (machine, host, and the laws and simulations).
     experimental: { viteModuleRunner: false, nodeLoader: false },
-    // Much of the time goes to waiting for processes and servers, in the long tests half of it.
-    maxWorkers: mode === "long" ? availableParallelism() * 2 : "100%",
+    // The long tests wait for processes and servers a third of the time. More workers would make calls of a busy
+    // machine late.
+    maxWorkers: mode === "long" ? Math.ceil(availableParallelism() * 1.5) : "100%",
     // Properties run hundreds of cases in one test, on a machine that may be busy with something else.
     testTimeout: 120_000,
     hookTimeout: 120_000,

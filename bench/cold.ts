@@ -1,6 +1,6 @@
 // Measures the CPU of a turn in a process that has just started, beside the same work with other libraries. The
-// packages are as `node scripts/build.ts` built them. Each job has a process of its own. The sides of a figure take
-// turns, and each round gives a ratio of its own. Only CPU counts, so a busy machine changes the figures little.
+// packages are those of `node scripts/build.ts`. Each job has its own process. The sides of a figure alternate, and
+// each round gives a ratio. Only CPU counts, so a busy machine changes the figures little.
 import { randomUUID } from "node:crypto";
 import { serverUrl, serverVariables } from "../proof/kit/server-urls.ts";
 import type { Costs, Job, SideName } from "./cold/child.ts";
@@ -13,26 +13,27 @@ import { dropPlace } from "./scale/place-facts.ts";
 
 export const benchmark = (rounds: number): Promise<readonly Figure[]> =>
   withInstalled(async (folder) => [
-    ...(await inMemory({ folder, rounds })),
+    // Three times as many, since they are short: in one of them, a collection of garbage can double a figure.
+    ...(await inMemory({ folder, rounds: rounds * 3 })),
     ...(await onSqlite({ folder, rounds })),
     ...(await onPostgres({ folder, rounds })),
     ...(await manyThreads({ folder, rounds })),
   ]);
 
-/** The packages are installed in the folder. */
+/** The conditions of a run. The packages are installed in the folder. */
 interface Run {
   readonly folder: string;
   readonly rounds: number;
 }
 
-/** The long thread of each side, of so many turns. */
+/** The long thread of each side, and its number of turns. */
 const thread = "long";
 const turns = 1_050;
 
 const inMemory = async (run: Run): Promise<readonly Figure[]> => {
   const sides: readonly SideName[] = ["machine", "host", "host, a window", "XState", "AI SDK"];
   const measured = await measure(run, () =>
-    // Each side has the same CPU: one that is fast uses it for more turns.
+    // Each side gets the same CPU time, so a faster one does more turns.
     sides.map((side) => ({ does: "turns", side, place: "", warmUpThreads: 40, micros: 600_000, thread })),
   );
   const xstate = (mark: number): Cost => ["XState", mark];
@@ -78,7 +79,7 @@ const onPostgres = async (run: Run): Promise<readonly Figure[]> => {
   }
 };
 
-/** Whole histories: both sides are as warm as the thread makes them. */
+/** Makes the job of a whole history. The thread itself warms up both sides. */
 const durable = (side: SideName, place: string, id: string = thread): Job => ({
   does: "turns",
   side,
@@ -132,12 +133,12 @@ const installedPackages = new URL("cold/installed-packages.ts", import.meta.url)
 
 /** The upper bound of a ratio, and its target. */
 interface Bounds {
-  /** Holds in one round on a busy machine, where one side may have the worse moments: less than twice the worst seen. */
+  /** Must hold in one round on a busy machine, which may slow one side more: less than twice the worst seen ratio. */
   readonly most: number;
   readonly target?: number;
 }
 
-/** Of a side: the mark of its turns, or what else was done. */
+/** A side, and the turn or other work whose cost counts. */
 type Cost = readonly [side: SideName, of: number | string];
 
 const ratio = (measured: Measured, ours: Cost, reference: Cost, { most, target }: Bounds): Figure => {

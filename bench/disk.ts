@@ -43,10 +43,10 @@ export const benchmark = (): Promise<readonly Figure[]> =>
     ];
   });
 
-/** As chat completions write it, which is what most people store. */
+/** Returns the bytes of a message in the format of chat completions, which most people store. */
 const bytesOf = (message: Message): number => Buffer.byteLength(JSON.stringify(toChatMessage(message)));
 
-/** The pages of a table. */
+/** Returns the size of a table's pages. */
 const tableBytes = (path: string, table: string): number => {
   const database = new DatabaseSync(path);
   const row = database.prepare("SELECT sum(pgsize) AS bytes FROM dbstat WHERE name = ?").get(table);

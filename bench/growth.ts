@@ -1,4 +1,4 @@
-// A turn late in a long thread, against one early in it, with a windowed policy.
+// Compares a turn late in a long thread with an early one, under a windowed policy.
 import type { Host } from "@colloquy/host";
 import { lastTurns } from "@colloquy/machine/policies";
 import { benchmarkHost, fileStore, inMemory, onFile } from "./kit/hosts.ts";
@@ -6,7 +6,7 @@ import { cpuMicros, type Figure, median, short } from "./kit/measure.ts";
 import { userText } from "./kit/script.ts";
 import { lookupMachine } from "./kit/work.ts";
 
-/** In memory, and on SQLite, where it takes longer to come there. */
+/** The late turn, in memory and on SQLite, where reaching it takes longer. */
 const late = { memory: 100_000, sqlite: 10_000 };
 const early = 10;
 const window = 100;
@@ -28,7 +28,7 @@ interface Costs {
   readonly late: number;
 }
 
-/** The early turns are measured on many fresh threads, in the same warm process, after the long one. */
+/** Measures, in each round, late turns of a long thread and then early turns on fresh threads, in one warm process. */
 const grow = async (host: Host, turns: number, rounds: number): Promise<Costs> => {
   const long = host.thread("long");
   for (let turn = 1; turn <= turns - window * rounds; turn++) await long.ask(userText(turn));

@@ -1,16 +1,16 @@
-// A process of its own that reports to its parent how many bytes so many threads take that have had a turn each and have
-// nothing to do, on a SQLite file. To be run with --expose-gc: idle-threads.ts PATH COUNT open|evicted
+// A process that reports the bytes of COUNT idle threads after a turn each, on a SQLite file. Run it with --expose-gc:
+// idle-threads.ts PATH COUNT open|evicted
 import { createHost } from "@colloquy/host";
 import { randomIds, systemClock } from "@colloquy/runtime-node";
 import { fileStore } from "./kit/hosts.ts";
 import { userText } from "./kit/script.ts";
 import { instantModel, lookup, lookupMachine } from "./kit/work.ts";
 
-/** Bytes. */
+/** The memory of idle threads, in bytes. */
 export interface IdleThreads {
   /** The growth of the heap and of memory outside the heap, due to the threads. */
   readonly added: number;
-  /** Of the whole process. */
+  /** The bytes of the whole process. */
   readonly resident: number;
 }
 

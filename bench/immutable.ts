@@ -1,4 +1,4 @@
-// Measures what immutable messages and events cost: each is copied when it comes in, and frozen when it is made.
+// Measures the cost of immutable messages and events: each is copied when it arrives, and frozen when it is made.
 import {
   conversationMachine,
   digestOfMessage,
@@ -19,7 +19,7 @@ export const benchmark = async (rounds: number): Promise<readonly Figure[]> => [
 
 const messages = 20_000;
 
-/** Beside what making a message costs anyway, which is mostly its digest. */
+/** Compares with the other costs of making a message, mostly its digest. */
 const ofMessages = async (rounds: number): Promise<Figure> => {
   const drafts = Array.from({ length: messages }, (_, index) => userText(index));
   const measured = await pair(
@@ -42,7 +42,7 @@ const ofMessages = async (rounds: number): Promise<Figure> => {
 
 const events = 2_000;
 
-/** The copy of an event that its holder may change afterwards, as a share of telling it. */
+/** Compares copying an event, which its holder may change later, with handling it. */
 const ofEvents = async (rounds: number): Promise<Figure> => {
   const machine = conversationMachine();
   const { state } = start(machine, { threadId: "t", at: 0 });

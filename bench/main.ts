@@ -1,5 +1,5 @@
 // Prints ratios within one run, each compared with its bound. Figures without a bound are only reported. Absolute
-// figures are of this machine on this day. Exits with 1 when a ratio exceeds its bound, with 2 for invalid arguments.
+// figures hold for this machine today. Exits with 1 when a ratio exceeds its bound, with 2 for invalid arguments.
 import { runCommand } from "../proof/kit/command.ts";
 import { someOf, whole } from "../proof/kit/options.ts";
 import { type Figure, short } from "./kit/measure.ts";

@@ -1,5 +1,5 @@
-// Many threads in one process: what they take when they have nothing to do, and what it costs to call the model
-// for few of them at a time.
+// Measures many threads in one process: their memory when idle, and the cost of calling the model for only a few of
+// them at a time.
 import { awaitMany, createHost, limitCalls, type LlmHandler } from "@colloquy/host";
 import { randomIds, systemClock } from "@colloquy/runtime-node";
 import { fileStore, onFile } from "./kit/hosts.ts";
@@ -55,13 +55,13 @@ export const benchmark = async (rounds: number): Promise<readonly Figure[]> => {
 };
 
 interface Worked {
-  /** CPU for a turn. */
+  /** The microseconds of CPU for a turn. */
   readonly micros: number;
-  /** The most threads for which the model was called at once. */
+  /** The most simultaneous model calls. */
   readonly atOnceMost: number;
 }
 
-/** All turns of all threads are asked for at once. */
+/** Asks for all turns of all threads at once. */
 const work = (atOnce: number): Promise<Worked> =>
   onFile(async (path) => {
     const store = fileStore(path);

@@ -1,4 +1,4 @@
-// Measures the memory that a prompt from a long thread takes beside the thread, in a process of its own.
+// Measures, in its own process, the memory that a prompt of a long thread takes beside the thread.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import type { Figure } from "./kit/measure.ts";
@@ -33,7 +33,7 @@ const memoryOfPrompt = async (): Promise<PromptMemory> => {
   const ended = once(child, "exit").then(([code]) => {
     throw new Error(`the process that measures ended with ${String(code)} and reported nothing`);
   });
-  // Our own process, which reports nothing else.
+  // Cast: our own process reports nothing else.
   const [report] = (await Promise.race([once(child, "message"), ended])) as [PromptMemory];
   return report;
 };

@@ -53,7 +53,7 @@ const withHost = async (path: string, work: (host: Host) => PromiseLike<unknown>
   await store.close();
 };
 
-/** Does the least that any reader of a whole thread has to do. */
+/** Does the minimum for any reader of a whole thread. */
 const rowsOf = (path: string): number => {
   const database = new DatabaseSync(path);
   const rows = database.prepare("SELECT body FROM journal WHERE thread = ? ORDER BY seq").all("main");
@@ -83,7 +83,7 @@ const reading = async (rounds: number): Promise<Figure> => {
   };
 };
 
-/** As the disk benchmark counts the messages. */
+/** Measures the snapshots. Counts the messages as the disk benchmark does. */
 const snapshotBytes = async (): Promise<Figure> => {
   const host = inMemory();
   const thread = host.thread("main");
@@ -92,7 +92,7 @@ const snapshotBytes = async (): Promise<Figure> => {
   await host.close();
   if (state === null) throw new Error("the thread is not there");
   const said = messagesOf(state).reduce((bytes, message) => bytes + bytesOf(message), 0);
-  // The entry stands for the newest one: only its digest is kept.
+  // This entry stands in for the newest one, as only its digest is kept.
   const newest: Entry = { seq: state.context.seq, event: { type: "checkpoint.named", at: 0, name: "newest" } };
   const { head, chunks } = takeSnapshot(state, newest, new StoredChunks());
   const kept = [head, ...chunks.values()].reduce((bytes, text) => bytes + Buffer.byteLength(text), 0);

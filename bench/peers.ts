@@ -1,5 +1,5 @@
-// The same work with the peers: one thread of so many turns (model, tool, model), kept as each of them documents it.
-// Only reported: they do other things besides, and none of these figures is a bound.
+// Does the same work with the peers: one thread of turns (model, tool, model), stored as each peer documents it. The
+// figures are only reported, not bounds, since the peers do other things besides.
 import { statSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { benchmarkHost, fileStore, onFile } from "./kit/hosts.ts";
@@ -48,7 +48,7 @@ const colloquy: OpenPeer = async (path): Promise<Peer> => {
   };
 };
 
-/** The file with its log folded in. */
+/** Returns the size of the file after its log is copied into it. */
 const fileBytes = (path: string): number => {
   const database = new DatabaseSync(path);
   database.exec("PRAGMA wal_checkpoint(TRUNCATE)");

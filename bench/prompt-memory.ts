@@ -1,16 +1,16 @@
-// A process of its own that reports to its parent how many bytes it allocated for one prompt from a long thread, and how
-// many of them stay. Its young generation is so large that nothing is collected meanwhile: what was allocated is
-// never less than the peak. To be run with --expose-gc and --min-semi-space-size.
+// A process that reports the bytes that it allocated for one prompt of a long thread, and how many remain. Its young
+// generation is so large that nothing is collected meanwhile, so the allocated bytes are at least the peak. Run it with
+// --expose-gc and --min-semi-space-size.
 import { promptOf, type State } from "@colloquy/machine";
 import { longThread, windowMachine } from "./kit/long-thread.ts";
 
-/** Bytes. */
+/** The memory of prompts, in bytes. */
 export interface PromptMemory {
-  /** By the first prompt, which counts what it shows. */
+  /** The bytes for the first prompt, which counts its tokens. */
   readonly first: number;
-  /** By the one after it. */
+  /** The bytes for the next prompt. */
   readonly next: number;
-  /** Of both, what is still there when they are gone: the counts. */
+  /** The bytes that remain after both are collected: the counts. */
   readonly kept: number;
 }
 

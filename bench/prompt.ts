@@ -1,5 +1,4 @@
-// Compares the cost of a prompt late in a long thread with one early in it. A window shows the same number of messages
-// of both.
+// Compares the cost of a prompt late in a long thread with an early one. A window shows as many messages of both.
 import { type ConversationMachine, promptOf, type State, transition } from "@colloquy/machine";
 import { longThread, windowMachine } from "./kit/long-thread.ts";
 import { type Figure, type Pair, pair, short } from "./kit/measure.ts";
@@ -8,7 +7,9 @@ import { answerText, userText } from "./kit/script.ts";
 const long = 100_000;
 const brief = 1_000;
 
-export const benchmark = async (rounds: number): Promise<readonly Figure[]> => {
+export const benchmark = async (given: number): Promise<readonly Figure[]> => {
+  // A round takes milliseconds, so that a single pause for garbage would decide a few of them.
+  const rounds = 10 * given;
   const machine = windowMachine();
   const states = { ours: longThread(long), reference: longThread(brief) };
   const prompts = 500;
@@ -35,7 +36,7 @@ const figure = (what: string, measured: Pair): Figure => ({
   note: `${short(measured.ours)} µs against ${short(measured.reference)}`,
 });
 
-/** Turns that follow one another; the next round begins at the same state again. */
+/** Runs consecutive turns from a state, at which the next round starts again. */
 const takeTurns = (machine: ConversationMachine, from: State, turns: number): void => {
   let state = from;
   const first = from.context.conversation.turns.length + 1;

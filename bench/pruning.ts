@@ -1,5 +1,5 @@
-// Fitting a thread of 10,000 messages into a window: against `trimMessages` of LangChain, which is given the same
-// counts, and against a pass over an array as one writes it by hand.
+// Compares fitting a thread of 10,000 messages into a window with LangChain's `trimMessages`, given the same counts,
+// and with a hand-written pass over an array.
 import {
   AIMessage,
   type BaseMessage,
@@ -88,8 +88,7 @@ const againstHand = async (rounds: number, { state, messages, counts }: Work): P
 };
 
 /**
- * Measures a first prompt, for which nothing is counted yet, as after reading a thread. Making the machines does not
- * count.
+ * Measures a first prompt, before anything is counted, as after reading a thread. It excludes making the machines.
  */
 const firstPrompt = (rounds: number, { state, messages }: Work): Figure => {
   const ours: number[] = [];
@@ -121,7 +120,7 @@ const trimmed = (chat: readonly BaseMessage[], counts: Work["counts"]): Promise<
       messages.reduce((total, { id }) => total + (counts.get(id ?? "") ?? 0), estimateCounter.perPrompt),
   });
 
-/** The system message and the newest units that fit: results stay with their calls. */
+/** Returns the system message and the newest units that fit. Results stay with their calls. */
 const newestByHand = (messages: readonly Message[], tokens: (message: Message) => number): readonly Message[] => {
   const [system, ...none] = messages.slice(0, 1);
   if (system === undefined) return none;
@@ -137,7 +136,7 @@ const newestByHand = (messages: readonly Message[], tokens: (message: Message) =
   return [system, ...messages.slice(from)];
 };
 
-/** All three keep the system message and the newest that fit; LangChain's may begin with half a round. */
+/** Checks that all three keep the system message and the newest that fit. LangChain's may begin with half a round. */
 const checkResults = async ({ state, messages, chat, counts }: Work): Promise<void> => {
   const { messages: ours, tokens, fits } = promptOf(windowMachine(), state);
   const problem = checkPrompt(ours);

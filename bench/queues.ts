@@ -16,7 +16,7 @@ export const benchmark = async (rounds: number): Promise<readonly Figure[]> => [
   await figure("tool calls of a turn that is added by hand", addedByHand, rounds),
 ];
 
-/** Both by turns, on threads of their own. The first ones warm up. */
+/** Measures both sizes alternately, each on its own threads, after a warm-up. */
 const figure = async (name: string, work: (count: number) => Promise<void>, rounds: number): Promise<Figure> => {
   await work(many);
   const measured = await byTurns(
@@ -86,7 +86,7 @@ const done = { type: "completed", reply: { content: "Done." }, finishReason: "st
 const instant: LlmHandler = async () => done;
 const silent: LlmHandler = () => new Promise(() => {});
 
-/** The prompts are short, whatever is said: what they cost is measured elsewhere. */
+/** Makes a host with short prompts, whose cost other benchmarks measure. */
 const hostOf = (llm: LlmHandler): Host =>
   createHost({
     machine: conversationMachine({

@@ -21,7 +21,7 @@ export const benchmark = async (rounds: number): Promise<readonly Figure[]> => [
 
 const times = 20;
 
-/** A delta comes when the one before it was written, as from a model that is waited for. */
+/** Streams the deltas, and lets the server write each before the next. */
 const llm: LlmHandler = async (_, { onDelta }) => {
   for (const text of deltas) {
     onDelta({ type: "text", text });
@@ -41,7 +41,7 @@ const streamedAnswer = async (rounds: number): Promise<Figure> => {
   const server = threadServer(host);
   const listener = getRequestListener((request) => server.fetch(request), { overrideGlobalObjects: false });
   const ours = await listening((request, response) => void listener(request, response));
-  /** The same deltas as the same events, and nothing else. */
+  /** Writes the same deltas as the same events, and nothing else. */
   const byHand = async (response: ServerResponse): Promise<void> => {
     response.writeHead(200, { "content-type": "text/event-stream" });
     const item = { item_id: `msg_1_1_0_${randomUUID()}`, output_index: 0, content_index: 0 };

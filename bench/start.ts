@@ -1,6 +1,6 @@
-// Measures starting: importing the packages beside their dependencies, `colloquy --help` beside a bare Node, and the
-// part of the machine that a browser loads. Each process is a new one, of Node and the packages as `scripts/build.ts`
-// built them. Only the CPU of whole processes counts, so a busy machine changes the ratios little.
+// Measures starts: importing the packages compared with their dependencies, `colloquy --help` compared with a bare
+// Node, and the part of the machine that a browser loads. Each runs in a new process, with the packages of
+// `scripts/build.ts`. Only the CPU of whole processes counts, so a busy machine changes the ratios little.
 import { execFileSync } from "node:child_process";
 import { join } from "node:path";
 import { withInstalled } from "./kit/installed.ts";
@@ -10,7 +10,7 @@ import { browserBytes } from "./start/browser-bytes.ts";
 export const benchmark = (rounds: number): Promise<readonly Figure[]> =>
   withInstalled(async (folder) => [...importsIn(folder, rounds), ...(await sizesIn(folder))]);
 
-/** Of which the machine needs a part: what its import is compared with. */
+/** The packages with which our import is compared. The machine needs a part of each. */
 const below = ["xstate", "zod", "fp-ts/lib/Either.js"];
 
 const importsIn = (folder: string, rounds: number): readonly Figure[] => {
@@ -29,7 +29,7 @@ const importsIn = (folder: string, rounds: number): readonly Figure[] => {
   };
   type Name = keyof typeof commands;
   const names = Object.keys(commands) as readonly Name[];
-  // A start is short: several are measured, however few rounds the rest has.
+  // A start is short, so at least three are measured.
   const costs = Array.from({ length: Math.max(rounds, 3) }, (_, round) => {
     const inOrder = round % 2 === 0 ? names : names.toReversed();
     return Object.fromEntries(inOrder.map((name) => [name, cpuOf(folder, commands[name])])) as Record<Name, number>;
@@ -66,12 +66,12 @@ const importsIn = (folder: string, rounds: number): readonly Figure[] => {
 };
 
 /**
- * Milliseconds of CPU of a process of Node, of the few that are run: systems account by hundredths of a second, which the
- * shell adds up and shows.
+ * Returns the milliseconds of CPU of a Node process, as the mean of several: systems count hundredths of a second,
+ * which the shell adds up.
  */
 const cpuOf = (folder: string, args: readonly string[]): number => {
   const processes = 4;
-  const script = `${'"$@" >/dev/null;'.repeat(processes)} times`;
+  const script = `${'"$@" >/dev/null || exit 1;'.repeat(processes)} times`;
   const shown = execFileSync("sh", ["-c", script, "sh", process.execPath, ...args], { cwd: folder, encoding: "utf8" });
   const [, children = ""] = shown.trim().split("\n");
   const seconds = [...children.matchAll(/(\d+)m([\d.]+)s/g)].map(

@@ -1,5 +1,5 @@
-// A process of its own that streams a reply of so many deltas over loopback HTTP to each POST, so that the CPU of
-// serving is not counted with that of reading. Tells its parent its port.
+// A separate process that streams a reply of many deltas over loopback HTTP to each POST, so that the CPU of serving
+// does not count with that of reading. It reports its port to its parent.
 import { createServer } from "node:http";
 import { deltas } from "./kit/work.ts";
 

@@ -1,5 +1,5 @@
-// A reply of 1,000 deltas through the host's handle, against iterating its source: in process, and over loopback
-// HTTP against iterating the openai SDK's own stream.
+// Compares a reply of 1,000 deltas through the host's handle with iterating its source, in process, and over loopback
+// HTTP with iterating the openai SDK's own stream.
 import { createHost, type Host, type LlmHandler, memoryStore } from "@colloquy/host";
 import { conversationMachine } from "@colloquy/machine";
 import { lastTurns } from "@colloquy/machine/policies";

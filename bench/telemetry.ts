@@ -11,7 +11,7 @@ import { answerText, userText } from "./kit/script.ts";
 const turns = 200;
 
 export const benchmark = async (rounds: number): Promise<readonly Figure[]> => {
-  // No SDK is registered: what is left is the projection.
+  // No SDK is registered, so this measures only the projection.
   const observed = await pair(
     rounds,
     turns,

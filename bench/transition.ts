@@ -1,4 +1,4 @@
-// One transition, against a hand-written reducer and XState's own `transition()`.
+// Compares one transition with a hand-written reducer and with XState's own `transition()`.
 import { type ConversationMachine, type Event, start, type State, transition } from "@colloquy/machine";
 import { lastTurns } from "@colloquy/machine/policies";
 import { transition as xstateTransition } from "xstate";
@@ -78,7 +78,7 @@ interface Reduced {
   readonly messages: unknown[];
 }
 
-/** A reducer without any of the rest: it appends to an array, and knows four events. */
+/** A minimal reducer: it appends to an array, and knows four events. */
 const reduce = (state: Reduced, event: Event): Reduced => {
   switch (event.type) {
     case "ask.received":

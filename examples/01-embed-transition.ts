@@ -1,4 +1,4 @@
-// A host of one's own: the machine decides, this loop performs. No runtime, no framework, no I/O in the core.
+// A minimal host: the machine decides, this loop performs. No runtime, no framework, no I/O in the core.
 import {
   conversationMachine,
   type Effect,
@@ -24,7 +24,7 @@ mailbox.push({ type: "ask.received", askId: "first", input: "What is 2 + 3?", at
 for (let event = mailbox.shift(); event !== undefined; event = mailbox.shift()) {
   const step = transition(machine, state, event);
   if (!step.handled) throw new Error(step.refusal.reason);
-  journal.push(step.entry); // first remember,
+  journal.push(step.entry); // first journal,
   state = step.state;
   for (const effect of step.effects) perform(effect); // then act
 }
@@ -36,7 +36,7 @@ console.log(
   `folding the journal gives the same state: ${JSON.stringify(folded) === JSON.stringify({ _tag: "Right", right: state })}`,
 );
 
-/** Stands for a real model and a real tool: handlers only put events into the mailbox. */
+/** Stands in for a real model and a real tool. Handlers only put events into the mailbox. */
 function perform(effect: Effect): void {
   switch (effect.type) {
     case "callLlm": {
@@ -46,7 +46,7 @@ function perform(effect: Effect): void {
           ? { content: `It is ${textOf(last)}.` }
           : { toolCalls: [{ id: "call_1", name: "add", arguments: '{"numbers":[2,3]}' }] };
       console.log(`${effect.id}: ${effect.messages.length} messages go to the model`);
-      // The digest says what was really sent, so that a replay can tell whether it would be sent again.
+      // The digest identifies the prompt, so that a replay can check whether it would send the same.
       const { id: effectId, promptDigest } = effect;
       mailbox.push({ type: "llm.completed", effectId, promptDigest, reply, finishReason: "stop", at: at++ });
       break;
@@ -66,6 +66,6 @@ function perform(effect: Effect): void {
     case "cancelTool":
     case "cancelApproval":
     case "cancelTimer":
-      break; // this conversation has no limits to time, no output to check, no tool to approve, and nobody cancels it
+      break; // this conversation has no time limits, output checks, approvals or cancellations
   }
 }

@@ -1,5 +1,5 @@
-// The same machine as a live XState actor: each effect is the one action `perform`, with the effect as its params. It is
-// persisted while a model call is out, and restored: what was out is performed again by hand.
+// The same machine as a live XState actor. Its one action, `perform`, gets an effect as its params. The actor is
+// persisted during a model call and restored; then the program performs the outstanding effect again.
 import { conversationMachine, type Effect, type Event, messagesOf, outstanding, textOf } from "@colloquy/machine";
 import { createActor, type Snapshot } from "xstate";
 
@@ -30,15 +30,15 @@ const first = createActor(live, { input }).start();
 first.send({ type: "ask.received", askId: "ask-0", input: "Hello.", at: 1 });
 await answered(first, 1);
 first.send({ type: "ask.received", askId: "ask-1", input: "Do you remember?", at: 3 });
-// The model is being asked, and the process goes.
+// The process ends during the model call.
 const persisted = JSON.stringify(first.getPersistedSnapshot());
 first.stop();
 
-// The persisted value is a snapshot.
+// Cast: the persisted value is a snapshot.
 const snapshot = JSON.parse(persisted) as Snapshot<unknown>;
 const second = createActor(live, { input, snapshot }).start();
 const done = answered(second, 2);
-// XState performs no action of a restored snapshot again. What was asked for and is not answered is in the state.
+// XState does not repeat the actions of a restored snapshot. The state lists the effects without an answer.
 for (const effect of outstanding(second.getSnapshot())) perform(effect, (event) => second.send(event));
 await done;
 

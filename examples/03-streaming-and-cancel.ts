@@ -1,11 +1,11 @@
-// A reply as it comes, from a real client over HTTP; and one that somebody stops, of which what was shown is kept.
+// Streams a reply from a real client over HTTP, then cancels another one, whose shown text is kept.
 import { textOf } from "@colloquy/machine";
 import { checkPrompt } from "@colloquy/machine/policies";
 import { createHost, openaiChat, memoryStore, TurnCancelledError } from "@colloquy/runtime-node";
 import { never, reply, scriptedModel } from "@colloquy/runtime-test/models";
 import { loopbackServer } from "@colloquy/runtime-test/server";
 
-// Stands for any server that speaks OpenAI's protocol. Its second answer would never end.
+// Stands in for any server that speaks OpenAI's protocol. Its second answer would never end.
 const model = scriptedModel([
   reply("Once upon a time there was a queue."),
   never({ pieces: ["It had ", "a first ", "element, "] }),
@@ -18,7 +18,7 @@ const host = createHost({
   llm: openaiChat({ baseURL: server.url, apiKey: "none", model: "any" }),
 });
 
-// A handle is both: an async iterable of what happens, and a promise of the result.
+// A handle is both an async iterable of parts and a promise of the result.
 const asked = host.ask("Tell me a story.");
 for await (const part of asked) if (part.type === "text.delta") process.stdout.write(part.text);
 const { turn, usage } = await asked;
@@ -38,7 +38,7 @@ try {
   console.log(`\n(cancelled: ${error.reason}; kept: "${error.summary.text}")`);
 }
 
-// The conversation continues: the model is sent the text that was shown, and the prompt is whole.
+// The conversation continues: the next prompt is valid and has the shown text.
 console.log((await host.ask("How does it end?")).text);
 const sent = model.calls.at(-1)?.messages ?? [];
 for (const message of sent) console.log(`  it was sent: ${message.role}: ${textOf(message)}`);

@@ -1,5 +1,4 @@
-// Properties: a conversation continues after anything that happens to it (failures, cancels, hanging tools, edits,
-// undo).
+// Properties: a conversation continues after any failure, cancel, hanging tool, edit or undo.
 import { conversationMachine, messagesOf, transition } from "@colloquy/machine";
 import type { Policy } from "@colloquy/machine/policies";
 import { stateArbitrary } from "@colloquy/runtime-test/arbitraries";
@@ -7,7 +6,7 @@ import { checkMachineLaws } from "@colloquy/runtime-test/laws";
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 
-test("the next question finds all that was said in its prompt", () => {
+test("the prompt of the next question has all earlier messages", () => {
   const machine = conversationMachine();
   const between = stateArbitrary({}).filter(({ context: { open, waking } }) => open === null && waking === null);
   fc.assert(
@@ -26,7 +25,7 @@ test("the next question finds all that was said in its prompt", () => {
   );
 });
 
-/** A policy of one's own: of the turns before this one, it shows those with an even number. */
+/** A custom policy, which shows the even earlier turns. */
 const everyOther = (isEven: (turn: number) => boolean): Policy => ({
   name: "every-other",
   version: 1,
@@ -40,12 +39,12 @@ const everyOther = (isEven: (turn: number) => boolean): Policy => ({
   },
 });
 
-test("a policy of one's own keeps the laws", () => {
+test("a custom policy keeps the laws", () => {
   checkMachineLaws({ policy: everyOther((turn) => turn % 2 === 0) });
 });
 
-test("and one that does not is found out, with the shortest conversation that shows it", () => {
+test("the laws find an impure policy, with the shortest conversation that shows it", () => {
   let calls = 0;
-  const moody = everyOther(() => calls++ % 3 === 0); // decides by what it did before, not by what it is given
+  const moody = everyOther(() => calls++ % 3 === 0); // decides by its earlier calls, not by its arguments
   expect(() => checkMachineLaws({ policy: moody })).toThrow(/M1|M3|M5|R5|explain/);
 });

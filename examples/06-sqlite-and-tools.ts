@@ -1,4 +1,4 @@
-// A thread that outlives its process: journalled in SQLite, with a tool whose arguments zod checks.
+// A thread in SQLite, which outlives its process, with a tool whose arguments zod checks.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -20,7 +20,7 @@ const lend = tool({
   },
 });
 
-/** Makes the parts that each process makes again. All that lasts is in the file. */
+/** Runs one process: it makes its own host and store. All that lasts is in the file. */
 const startProcess = async (llm: LlmHandler, talk: (host: Host) => Promise<void>): Promise<void> => {
   const store = sqliteStore({ path: join(folder, "library.db") });
   const host = createHost({ llm, store, tools: [lend], machine: { limits: { steps: 5 } } });
@@ -32,7 +32,7 @@ const startProcess = async (llm: LlmHandler, talk: (host: Host) => Promise<void>
 const call = (until: number) => toolCalls([{ name: "lend", arguments: { book: "Dune", until } }]);
 
 await startProcess(
-  // The first arguments do not fit: the model reads so, and mends them.
+  // The first arguments are invalid: the model reads the error and corrects them.
   scriptedModel([call(32), call(3), reply("You have Dune until day 3.")]),
   async (host) => {
     const { text, messages } = await host.ask("May I have Dune?", { threadId: "ada" });

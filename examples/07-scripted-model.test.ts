@@ -1,5 +1,5 @@
-// Testing a conversation: a model that says what the test wants, on a clock that the test drives. No network, no
-// waiting, and the same run each time.
+// Tests a conversation with a scripted model, on a clock that the test drives. No network, no waiting, and the same run
+// each time.
 import { createHost, memoryStore, tool } from "@colloquy/runtime-node";
 import { sequentialIds, virtualClock } from "@colloquy/runtime-test";
 import { fails, reply, scriptedModel, toolCalls } from "@colloquy/runtime-test/models";
@@ -36,6 +36,6 @@ test("a booking survives an overloaded server and a slow tool", async () => {
 
   // Assert
   expect({ text, status }).toEqual({ text: "I could not book it.", status: "completed" });
-  expect(clock.now() - startedAt).toBe(62_000); // not a millisecond of which was waited for
+  expect(clock.now() - startedAt).toBe(62_000); // the test waited for none of it
   model.assertComplete();
 });

@@ -1,4 +1,4 @@
-// Why did it forget? Each message of a thread, in or out of the next prompt, by which rule and at what cost.
+// Why did it forget? Lists which messages are in the next prompt, at what cost, and which rule left out the others.
 import { conversationMachine } from "@colloquy/machine";
 import { clearResults, compose, tokenWindow } from "@colloquy/machine/policies";
 import { explain, explanationTable, figuresOf } from "@colloquy/machine/inspect";
@@ -13,7 +13,7 @@ const read = tool({
   run: ({ page }) => `Page ${page}. ${"A window that was opened is closed in the evening. ".repeat(6)}`,
 });
 
-// First the results of all but the newest tool call are cleared, where that makes it fit; then older turns go.
+// First clears all tool results but the newest, as far as needed to fit; then leaves out older turns.
 const machine = conversationMachine({
   tools: declarationsOf([read]),
   policy: compose(clearResults({ keep: 1 }), tokenWindow()),
@@ -39,7 +39,7 @@ const host = createHost({
 });
 const thread = host.thread("ada");
 await thread.ask("I am Ada, and new here.");
-// Her name is worth more than the rest: what is pinned is in every prompt.
+// Her name must stay: a pinned message is in every prompt.
 await thread.send({ type: "message.pinned", at: systemClock.now(), message: "1.0", pinned: true });
 for (const question of ["What is on page 1?", "And on page 2?", "Who am I?"]) await thread.ask(question);
 

@@ -1,5 +1,5 @@
-// Another policy, tried on conversations that were had already: what would be sent, saved and lost, before a token is
-// spent. As a command: `colloquy compare recordings/ --before today.ts --after tomorrow.ts`.
+// Tries another policy on recorded conversations: what it would send, save and lose, before it costs a token. As a
+// command: `colloquy compare recordings/ --before today.ts --after tomorrow.ts`.
 import { clearResults, compose, lastTurns } from "@colloquy/machine/policies";
 import { comparePrompts, comparisonTable, type NamedJournal } from "@colloquy/machine/inspect";
 import type { MachineOptions } from "@colloquy/machine";
@@ -15,7 +15,7 @@ const lookUp = tool({
   run: ({ word }) => `${word}: ${"something that is longer than the question. ".repeat(8)}`,
 });
 
-/** Stands for a real model: looks a word up, then answers. */
+/** Stands in for a real model: looks a word up, then answers. */
 const llm = ruleModel([
   {
     name: "looks it up",
@@ -27,7 +27,7 @@ const llm = ruleModel([
 
 const store = memoryStore();
 
-/** A conversation as a host keeps it, of so many questions. */
+/** Records a conversation of `questions` questions. */
 const record = async (name: string, questions: number): Promise<NamedJournal> => {
   const host = createHost({ llm, store, tools: [lookUp] });
   for (let question = 1; question <= questions; question++) {
@@ -47,7 +47,7 @@ const compare = (title: string, before: MachineOptions, after: MachineOptions): 
   if (comparison.after.broken.length > 0) process.exitCode = 1;
 };
 
-// A window that moves with every turn sends less, and spoils the prompt cache at each of them.
+// A window that moves with every turn sends less, but misses the prompt cache every time.
 compare("all, or the last 3 turns", {}, { policy: lastTurns(3) });
 compare("the last 3 turns, or 3 to 7 of them", { policy: lastTurns(3) }, { policy: lastTurns(3, { slack: 4 }) });
 compare(

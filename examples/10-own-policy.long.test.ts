@@ -1,11 +1,11 @@
-// A policy of one's own: a value that says what a prompt shows. docs/prompts.md is the guide; one line holds it to the laws.
+// A custom policy, which decides what a prompt shows. docs/prompts.md is the guide; one line checks the laws.
 import { conversationMachine, promptOf, start, textOf, transition } from "@colloquy/machine";
 import { explain } from "@colloquy/machine/inspect";
 import type { Policy } from "@colloquy/machine/policies";
 import { checkPolicyLaws } from "@colloquy/runtime-test/laws";
 import { expect, test } from "vitest";
 
-/** Of the last turns it leaves out those that were marked as small talk when they were asked; older ones are all left out. */
+/** Shows the last turns, except those whose ask was marked as small talk. */
 const withoutSmallTalk = (turns: number): Policy => ({
   name: "without-small-talk",
   version: 1,
@@ -27,11 +27,11 @@ const withoutSmallTalk = (turns: number): Policy => ({
 });
 
 test("it keeps the laws", () => {
-  // Checks the claims that it leaves open too. It leaves out what is newer than other turns (P11), and makes no room (P4).
+  // Also checks the claims that it leaves open. It may drop newer turns than it keeps (P11), and makes no room (P4).
   checkPolicyLaws(withoutSmallTalk(5), { claims: "all", except: ["P4", "P11"] });
 });
 
-test("the model does not see what was small talk, and explain says why", () => {
+test("small talk does not reach the model, and explain says why", () => {
   const machine = conversationMachine({ policy: withoutSmallTalk(5) });
   let { state } = start(machine, { threadId: "t", at: 0 });
   for (const [content, smallTalk] of [
@@ -46,7 +46,7 @@ test("the model does not see what was small talk, and explain says why", () => {
   expect(explain(machine, state).units.map(({ shown }) => shown)).toEqual(["out", "whole"]);
 });
 
-test("one that decides by what it did before is found out", () => {
+test("the laws find a policy that decides by its earlier calls", () => {
   let calls = 0;
   const moody: Policy = {
     ...withoutSmallTalk(5),

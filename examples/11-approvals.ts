@@ -1,5 +1,5 @@
-// A tool that somebody has to approve: asked for in one process, answered in another, run in a third. In between,
-// nothing is kept running: that somebody is asked is part of the thread.
+// A tool that a person must approve: one process asks, another takes the answer, a third runs the tool. In between no
+// process has to run, as the question is part of the thread.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -14,7 +14,7 @@ const transfer = tool({
   description: "Transfers money.",
   version: "1",
   input: z.object({ to: z.string(), amount: z.number().positive(), currency: z.string().default("EUR") }),
-  // Small amounts need no approval. "always" asks about each call.
+  // Small amounts need no approval. "always" would ask about each call.
   approval: ({ amount }) => amount > 100,
   recovery: "once",
   run: ({ to, amount, currency }) => {

@@ -1,4 +1,4 @@
-// Nothing that was said is lost: undo, redo, named places, branches, copies, and the thread as it was at any time.
+// No message is lost: undo, redo, named places, branches, copies, and the thread as it was at any time.
 import { messagesOf, textOf } from "@colloquy/machine";
 import { differenceTable } from "@colloquy/machine/inspect";
 import { createHost, memoryStore } from "@colloquy/runtime-node";

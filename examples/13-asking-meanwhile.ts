@@ -33,7 +33,7 @@ for (const overlap of [
   for (const outcome of await awaitMany(asks)) {
     console.log(`  ${outcome.type === "result" ? outcome.result.text : String(outcome.error)}`);
   }
-  // The outcome of each can be looked up by its id, also later and elsewhere.
+  // Any process can look up the outcome of each ask by its id, also later.
   const records = (await thread.asks()).map(({ askId, status, turn }) => `${askId} ${status} ${turn ?? ""}`.trim());
   console.log(`  ${records.join("; ")}`);
   await thread.close();

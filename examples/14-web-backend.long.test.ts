@@ -1,4 +1,4 @@
-// The web backend as its clients see it: streaming, a client that goes away, an approval, and a restart after kill -9.
+// Tests the web backend over HTTP: streaming, a client that disconnects, an approval, and a restart after kill -9.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -19,7 +19,7 @@ afterEach(() => {
 
 const refund = toolCalls([{ name: "refund", arguments: { order: "17", amount: 12 } }]);
 
-test("it streams, cancels, asks for approval, and goes on after a kill -9", async () => {
+test("it streams, cancels, asks for approval, and continues after a kill -9", async () => {
   const model = scriptedModel([
     streams(["Good ", "day."]),
     never({ pieces: ["Once "] }),
@@ -37,7 +37,7 @@ test("it streams, cancels, asks for approval, and goes on after a kill -9", asyn
   for await (const part of ask(address, "ada", "Hello.")) text += part.type === "text.delta" ? part.text : "";
   expect(text).toBe("Good day.");
 
-  // Leaving the loop closes the connection. The turn is cancelled, and what was shown is kept.
+  // Leaving the loop closes the connection, which cancels the turn. The shown text is kept.
   for await (const { type } of ask(address, "ada", "Tell me everything.")) if (type === "text.delta") break;
   await expect.poll(() => textsOf(address, "ada")).toHaveLength(4);
 
@@ -66,7 +66,7 @@ test("it streams, cancels, asks for approval, and goes on after a kill -9", asyn
   model.assertComplete();
 });
 
-/** The address of a backend in a process of its own, on the same file each time. */
+/** Starts a backend in its own process, always on the same file. Returns its address. */
 const startBackend = async (model: string): Promise<string> => {
   const port = await freePort();
   backend = spawn(process.execPath, [join(import.meta.dirname, "14-web-backend.ts")], {
@@ -99,7 +99,7 @@ interface Part {
   readonly request?: Requested;
 }
 
-/** Asks, and gives the parts as they come. Leaving it goes away. */
+/** Asks, and yields the parts as they arrive. Leaving the loop closes the connection. */
 async function* ask(address: string, threadId: string, text: string): AsyncGenerator<Part> {
   const going = new AbortController();
   try {
@@ -109,7 +109,7 @@ async function* ask(address: string, threadId: string, text: string): AsyncGener
     for await (const chunk of response.body?.pipeThrough(new TextDecoderStream()) ?? []) {
       const events = (rest + chunk).split("\n\n");
       rest = events.pop() ?? "";
-      // The parts of an ask, as the backend sends them.
+      // Cast: the backend sends the parts of an ask.
       for (const event of events) yield JSON.parse(event.replace(/^event: .*\ndata: /, "")) as Part;
     }
   } finally {
@@ -117,7 +117,7 @@ async function* ask(address: string, threadId: string, text: string): AsyncGener
   }
 }
 
-/** The id of a waiting call, and the digest of the call as it was shown. */
+/** The id of a call that waits for approval, and the digest of the shown call. */
 interface Requested {
   readonly id: string;
   readonly digest: string;

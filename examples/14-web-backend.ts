@@ -1,5 +1,5 @@
-// A web backend: it streams answers to the browser as server-sent events, cancels a turn whose client goes away, has a
-// person approve tool calls, and continues after a restart: `PORT=8080 THREADS=shop.db node examples/14-web-backend.ts`
+// A web backend: it streams answers to a browser as server-sent events, cancels turns whose client disconnects, asks a
+// person to approve calls, and continues after a restart. `PORT=8080 THREADS=shop.db node examples/14-web-backend.ts`
 // starts it, and `curl -N localhost:8080/ada/asks -d '{"text":"Hello"}'` asks. The routes are below.
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { json } from "node:stream/consumers";
@@ -12,13 +12,13 @@ const refund = tool({
   description: "Pays money back to a customer.",
   input: z.object({ order: z.string(), amount: z.number() }),
   approval: "always",
-  recovery: "once", // when a process died while it ran, it is not run again
+  recovery: "once", // does not run again after a crash
   run: ({ order, amount }) => `Paid back ${amount} for order ${order}.`,
 });
 
 const { PORT, THREADS = ":memory:", OPENAI_API_KEY: apiKey = "none" } = process.env;
 const store = sqliteStore({ path: THREADS });
-const llm = openaiChat({ model: "gpt-4o-mini", apiKey }); // of the server at OPENAI_BASE_URL, or OpenAI's
+const llm = openaiChat({ model: "gpt-4o-mini", apiKey }); // on the server at OPENAI_BASE_URL, or OpenAI's
 const system = "You help the customers of a shop.";
 const host = createHost({ llm, store, system, tools: [refund] });
 
@@ -33,7 +33,7 @@ const routes: Readonly<Record<string, Route>> = {
     for await (const part of ask) response.write(`event: ${part.type}\ndata: ${JSON.stringify(part)}\n\n`);
   },
   "POST approvals": async (threadId, request) => {
-    // The digest says what was shown: a call of other arguments is not approved by it.
+    // The digest identifies the shown call: it approves no call with other arguments.
     const { id, digest, approved } = z
       .object({ id: z.string(), digest: z.string(), approved: z.boolean() })
       .parse(await json(request));
@@ -63,5 +63,5 @@ const server = createServer((request, response) => {
 });
 
 if (PORT === undefined) console.log("Give it a port: PORT=8080 node examples/14-web-backend.ts");
-// Once it listens: what was under way when the process ended continues in the background.
+// Once it listens, turns that the last process left open continue in the background.
 else server.listen(Number(PORT), () => host.start());

@@ -1,5 +1,5 @@
-// A question answerer with memory: a signature makes the program, a session gives it turns. The turns are scored, and those
-// that are good become training examples, with what each of them saw, as JSON lines.
+// Answers questions, with memory: a signature makes the program, a session gives it turns. A metric scores the turns;
+// good ones become training examples in JSON lines, each with the history that it saw.
 import { predict, scoreOf, session } from "@colloquy/sessions";
 import { reply, scriptedModel } from "@colloquy/runtime-test/models";
 import { z } from "zod";
@@ -23,23 +23,23 @@ const program = predict({
 const qa = session(program, {
   name: "qa",
   llm,
-  maxTurns: 10, // that a call sees
+  maxTurns: 10, // earlier turns a call sees
   excludeFields: ["context"], // long, and of no use to later calls
 });
 
-// Each user has a thread: what Ada asked, no other user sees.
+// Each user has a thread: no other user sees Ada's questions.
 const ada = qa.user("ada");
 const { answer } = await ada.call({ question: "What is the capital of France?", context: "a long document" });
 await ada.call({ question: "How many people live there?" });
 console.log(answer, (await ada.memory()).exchanges.length);
 
-// Nothing is lost by going back: the turn that was taken back keeps its number, and is there for redo().
+// Undo loses nothing: the undone turn keeps its number, and redo() brings it back.
 await ada.call({ question: "Which river runs through it?" });
 await ada.undo();
 await ada.call({ question: "Which river runs through it?" });
 console.log((await ada.turns()).map(({ number, outputs }) => `${number}: ${outputs.answer}`));
 
-// A metric judges each turn, here by what is known to be right.
+// A metric scores each turn, here by a known right answer.
 const right: Readonly<Record<string, string>> = {
   "What is the capital of France?": "Paris",
   "How many people live there?": "2.1 million",
@@ -48,7 +48,7 @@ const right: Readonly<Record<string, string>> = {
 await ada.score(({ inputs, outputs }, gold) => outputs.answer === gold?.[inputs.question], { gold: right });
 console.log((await ada.turns()).map(scoreOf));
 
-// As JSON lines, for an optimiser or a fine-tuning job; what is left out is listed, with the reason.
+// JSON lines for an optimiser or a fine-tuning job. Omitted turns are listed with the reason.
 const examples = await ada.examples({ minScore: 0.5 });
 for (const { inputs, history, outputs } of examples)
   console.log(JSON.stringify({ ...inputs, history: history?.exchanges.length, ...outputs }));

@@ -1,4 +1,4 @@
-// A model of Anthropic, or of any other provider of the AI SDK. Without ANTHROPIC_API_KEY, canned answers stand in for it.
+// Calls a model of Anthropic, or of any other AI SDK provider. Without ANTHROPIC_API_KEY, canned answers stand in.
 import { createAnthropic } from "@ai-sdk/anthropic";
 import { createHost, memoryStore, tool } from "@colloquy/runtime-node";
 import { aiSdkModel } from "@colloquy/runtime-node/ai-sdk";
@@ -20,7 +20,7 @@ const thinking = { type: "thinking", thinking: "I must look it up.", signature: 
 const call = { type: "tool_use", id: "toolu_1", name: "weather", input: { city: "Oslo" } };
 const canned = (_url: unknown, init?: { readonly body?: unknown }): Promise<Response> => {
   const isSecond = String(init?.body).includes("tool_result");
-  // The thinking came back as it was signed, or a real server would refuse it.
+  // The request repeats the signed thinking; else a real server would refuse it.
   if (isSecond) console.log("signed thinking went back:", String(init?.body).includes('"signature":"c2lnbmVk=="'));
   const events = isSecond
     ? answer(

@@ -1,4 +1,4 @@
-// The tools of an MCP server, here the protocol's reference server, as tools of a host.
+// Gives a host the tools of an MCP server, here of the protocol's reference server.
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { mcpTools } from "@colloquy/runtime-node/mcp";
@@ -12,11 +12,11 @@ const server = await mcpTools({
   // Or { url: "https://…/mcp", headers: { authorization: `Bearer ${key}` } }
   transport: { command: process.execPath, args: [script, "stdio"] },
   name: "demo",
-  // A person approves each call, except of tools that you know to change nothing.
+  // A person approves each call, except those to tools that you know to change nothing.
   approval: ({ name }) => !["get-sum", "get-structured-content"].includes(name),
 });
 
-// In place of a model: two calls, one of which can't work, and an answer.
+// A script in place of a model: two calls, of which one fails, and an answer.
 const llm = scriptedModel([
   toolCalls([
     { name: "demo_get-sum", arguments: { a: 2, b: 3 } },

@@ -1,5 +1,5 @@
-// A conversation in OpenSearch's memory, written and read at any version. Here against a double on this machine; a
-// real service is a Client with its own node and credentials.
+// A conversation in OpenSearch's memory, written and read at any version. Here the service is a double on this machine;
+// for a real one give the Client its node and credentials.
 import { openSearchMemory } from "@colloquy/memories/opensearch";
 import { openSearchServer } from "@colloquy/runtime-test/opensearch";
 import { Client } from "@opensearch-project/opensearch";

@@ -1,5 +1,5 @@
-// A model of one's own by text completion: its chat template makes one text of the conversation, and the answer ends
-// where the next turn would begin. LOCAL_MODEL_URL is the base URL of a server (llama.cpp, vLLM, …); without it one on
+// A local model by text completion: its chat template renders the conversation as one text, and the answer ends where
+// the next turn would begin. LOCAL_MODEL_URL is the base URL of a server (llama.cpp, vLLM, …); without it, a double on
 // this machine stands in.
 import { conversationMachine } from "@colloquy/machine";
 import { tokenWindow } from "@colloquy/machine/policies";
@@ -8,7 +8,7 @@ import { loopbackServer, recordedJson } from "@colloquy/runtime-test/server";
 import { templateCounter } from "@colloquy/interchange/templates";
 import { jinjaTemplate } from "@colloquy/interchange/templates/jinja";
 
-// As the model's tokenizer_config.json, or its GGUF file, has it.
+// From the model's tokenizer_config.json or GGUF file.
 const chatTemplate = `{% for message in messages %}<|im_start|>{{ message.role }}
 {{ message.content | trim }}<|im_end|>
 {% endfor %}

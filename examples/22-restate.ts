@@ -1,7 +1,6 @@
-// Threads on Restate, a durable engine: a worker performs them, a host asks. The worker ends while an approval is
-// waited for, and another one at its address continues. Needs a server: `pnpm engines:install` gets one, once, and
-// `pnpm servers node examples/22-restate.ts` starts it for this program; docs/engine.md says how to start one by
-// itself.
+// Threads on Restate, a durable engine: a worker performs them, a host asks. The worker ends while it waits for an
+// approval, and another one at its address continues. Needs a server: `pnpm engines:install` installs it once, and
+// `pnpm servers node examples/22-restate.ts` starts it for this program. docs/engine.md says how to start it alone.
 import { randomUUID } from "node:crypto";
 import { tool } from "@colloquy/runtime-node";
 import { connect, memoryHub, serve, type Worker } from "@colloquy/runtime-restate";
@@ -13,7 +12,7 @@ const refund = tool({
   description: "Pays the money for an order back.",
   input: z.object({ order: z.number().int() }),
   approval: "always",
-  // Run at most once: where a worker dies while it runs, the model is told that nobody knows how it ended.
+  // Runs at most once: if a worker dies meanwhile, the model reads that the outcome is unknown.
   recovery: "once",
   run: ({ order }, { idempotencyKey }) => {
     console.log(`  the money for order ${order} is on its way, under ${idempotencyKey}`);
@@ -28,7 +27,7 @@ const llm = scriptedModel([
 const { COLLOQUY_RESTATE_URL = "http://127.0.0.1:8080", COLLOQUY_RESTATE_ADMIN_URL = "http://127.0.0.1:9070" } =
   process.env;
 
-// Parts that are shown as they happen do not pass through the engine. Between processes the hub is a redisHub.
+// Live parts go through the hub, not through the engine. Between processes the hub is a redisHub.
 const hub = memoryHub();
 const name = "example-22";
 const startWorker = (port: number): Promise<Worker> =>
@@ -45,7 +44,7 @@ for await (const part of ask) {
 await worker.close();
 console.log("\n-- the worker is gone: nothing runs, and the question waits");
 
-// Days later. Restate comes back to the address that it knows.
+// Days later. Restate calls the address that it knows.
 worker = await startWorker(Number(new URL(worker.url).port));
 const [request] = await thread.approvals();
 if (request === undefined) throw new Error("no approval is asked for");

@@ -1,5 +1,5 @@
-// A chat backend in Hono, for a page with `useChat`. In place of OpenAI a model answers that follows a script, and this
-// program asks in place of the page.
+// A chat backend in Hono, for a page with `useChat`. A scripted model takes the place of OpenAI, and this program that
+// of the page.
 import { serve } from "@hono/node-server";
 import { Hono } from "hono";
 import { createHost, openaiChat, sqliteStore } from "@colloquy/runtime-node";
@@ -13,7 +13,7 @@ const store = sqliteStore({ path: process.env["THREADS"] ?? ":memory:" });
 const host = createHost({ llm: openaiChat({ model: "gpt-4o-mini", apiKey: "none", baseURL: openai.url }), store });
 const { GET, POST } = uiChat(host, {
   path: "/api/chat",
-  authenticate: () => ({ id: "guest" }), // put in your own sessions
+  authenticate: () => ({ id: "guest" }), // put your own sessions here
   mayUse: (_, threadId) => threadId.startsWith("chat-"),
 });
 
@@ -23,7 +23,7 @@ app.post("/api/chat/*", ({ req }) => POST(req.raw));
 
 const listening = Promise.withResolvers<string>();
 const server = serve({ fetch: app.fetch, port: 0, hostname: "127.0.0.1" }, ({ port }) => {
-  host.start(); // continues in the background what was under way when the last process ended
+  host.start(); // continues in the background the turns that the last process left open
   listening.resolve(`http://127.0.0.1:${port}`);
 });
 

@@ -1,5 +1,5 @@
-// Writes the JSON Schema of the files of agents, for editors, from the schema that checks them. `--check` fails when the
-// one that is there is another.
+// Writes the JSON Schema of agent files, for editors, from the schema that checks them. `--check` fails if the existing
+// file is stale.
 import { readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { parseArgs } from "node:util";

@@ -1,38 +1,23 @@
-// Writes docs/api: of each package what its entry points lead to, from what `pnpm build` made, so that a change of a
+// Writes docs/api: for each package the declarations that its entry points reach in the build, so that a change of a
 // public type shows in a file to review. `--check` fails when one of them is stale.
-import { existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, globSync, readFileSync } from "node:fs";
 import { dirname, join, posix } from "node:path";
 
 import { z } from "zod";
 
 import { apiReport } from "./api-report.ts";
+import { writeOrCheck } from "./generated.ts";
 
 const root = dirname(import.meta.dirname);
-const reports = join(root, "docs/api");
+const reports = "docs/api";
 
 const main = (): void => {
-  const written = new Map(globSync("packages/*", { cwd: root }).toSorted().map(reportOf));
-  const there = existsSync(reports) ? globSync("*.txt", { cwd: reports }) : [];
-  if (!process.argv.includes("--check")) {
-    rmSync(reports, { recursive: true, force: true });
-    mkdirSync(reports, { recursive: true });
-    for (const [name, text] of written) writeFileSync(join(reports, name), text);
-    console.log(`docs/api is written: ${written.size} packages`);
-    return;
-  }
-  const names = new Set([...there, ...written.keys()]);
-  const stale = [...names].filter((name) => !there.includes(name) || textOf(name) !== written.get(name));
-  for (const name of stale)
-    console.error(
-      `docs/api/${name} is stale: public types have changed. Run \`pnpm api\`, look at the difference, and commit it`,
-    );
-  process.exitCode = stale.length > 0 ? 1 : 0;
-  if (stale.length === 0) console.log(`docs/api is up to date: ${written.size} packages`);
+  const there = globSync(`${reports}/*.txt`, { cwd: root }).map((path) => [path, null] as const);
+  const written = globSync("packages/*", { cwd: root }).toSorted().map(reportOf);
+  writeOrCheck(root, Object.fromEntries<string | null>([...there, ...written]), "pnpm api");
 };
 
-const textOf = (name: string): string => readFileSync(join(reports, name), "utf8");
-
-/** The report's name and its text. */
+/** The report's path and its text. */
 const reportOf = (folder: string): readonly [string, string] => {
   const manifest = manifestSchema.parse(JSON.parse(readFileSync(join(root, folder, "package.json"), "utf8")));
   const all = Object.entries(manifest.exports).map(([path, source]) => ({
@@ -51,7 +36,7 @@ const reportOf = (folder: string): readonly [string, string] => {
     if (!existsSync(file)) throw new Error(`${file} is not there: \`pnpm build\` makes it`);
     return readFileSync(file, "utf8");
   });
-  return [`${posix.basename(folder)}.txt`, [...others, text].join("\n\n")];
+  return [posix.join(reports, `${posix.basename(folder)}.txt`), [...others, text].join("\n\n")];
 };
 
 const manifestSchema = z.object({
@@ -60,7 +45,7 @@ const manifestSchema = z.object({
   bin: z.record(z.string(), z.string()).default({}),
 });
 
-/** Of a source, in `.types`. */
+/** Returns the path of a source's declaration, in `.types`. */
 const declaredBy = (source: string): string => source.replace(/^\.\/src\//, "").replace(/\.tsx?$/, ".d.ts");
 
 main();

@@ -1,12 +1,12 @@
-// Builds the page of the studio: a script and a style, with all that they need within them. The studio calls it in the
-// workspace, and `scripts/build.ts` writes what a package ships.
+// Builds the studio's page: a script and a style that include all that they need. In the workspace the studio calls it,
+// and `scripts/build.ts` writes the files for the package.
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 
 import { bundleForBrowser } from "../proof/kit/browser-bundle.ts";
 
-/** The files of the page whose sources lie in a folder, by their names. */
+/** Builds the page whose sources are in a folder. Returns its files by name. */
 export const buildPage = async (folder: URL): Promise<ReadonlyMap<string, string>> => {
   const { resolve } = createRequire(folder);
   const licence = readFileSync(join(dirname(resolve("preact/package.json")), "LICENSE"), "utf8");

@@ -1,6 +1,5 @@
-// Builds every package into its `dist`: the declarations that its entry points reach, file by file, and what runs as one
-// file for each entry point, with the files that several of them share. `node scripts/build.ts FOLDER…` bundles those
-// packages alone.
+// Builds every package into its `dist`: the declarations that its entry points reach, file by file, and a file of code
+// for each entry point, with files that several share. `node scripts/build.ts FOLDER…` bundles only those packages.
 import { spawnSync } from "node:child_process";
 import { existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
@@ -15,8 +14,8 @@ import { shipDeclarations } from "./ship-declarations.ts";
 const root = dirname(import.meta.dirname);
 
 /**
- * Of these a package has within it what it needs, because loading them whole costs more than loading the package. Nothing
- * of them is seen from outside: an `Either` is a plain object, whoever made it, and no schema leaves its package
+ * A package bundles its parts of these, because loading them whole costs more than loading the package. They are
+ * invisible from outside: any `Either` is a plain object, and no schema leaves its package
  * (docs/decisions/0034-packages-are-bundles.md).
  */
 const within: readonly string[] = ["eventsource-parser", "fp-ts", "zod/mini"];
@@ -31,7 +30,7 @@ const main = async (): Promise<void> => {
   for (const folder of named.length > 0 ? named : all) await bundle(folder);
 };
 
-/** Removes the declarations of sources that are gone, which another file might still name. */
+/** Removes the declarations of deleted sources, which another file might still name. */
 const removeStale = (): void => {
   for (const declared of globSync("packages/*/.types/**/*.d.ts", { cwd: root })) {
     const source = declared.replace("/.types/", "/src/").replace(/\.d\.ts$/, ".ts");
@@ -48,7 +47,7 @@ const bundle = async (folder: string): Promise<void> => {
   const bundled = await rolldown({
     input: Object.fromEntries(sources.map((path) => [nameOf(path), join(folder, path)])),
     external: (imported) => isOfAnotherPackage(imported) && !within.some((other) => imported.startsWith(other)),
-    // Of modules in CommonJS nothing can be left out.
+    // CommonJS modules would be bundled whole.
     resolve: { alias: { "fp-ts/lib": "fp-ts/es6" } },
     platform: "neutral",
   });
@@ -56,9 +55,9 @@ const bundle = async (folder: string): Promise<void> => {
     dir: built,
     format: "es",
     sourcemap: true,
-    // What nobody reads here is not parsed at each start: the maps, which hold the sources, and the declarations have it.
+    // Comments would be parsed at each start. Readers find them in the declarations and in the sources in the maps.
     comments: { legal: true, annotation: true, jsdoc: false },
-    // Beside each other, so that a path from one of them holds wherever its source went.
+    // Chunks are side by side, so that relative paths hold in any of them.
     chunkFileNames: "[name].js",
     codeSplitting: {
       groups: within.map(packageOf).map((name) => ({ name, test: new RegExp(`/node_modules/${name}/`) })),
@@ -71,7 +70,7 @@ const bundle = async (folder: string): Promise<void> => {
   await page(folder);
 };
 
-/** What a package shows in a browser: files that it only hands out. */
+/** Builds the files that a package only serves to browsers. */
 const page = async (folder: string): Promise<void> => {
   const sources = join(folder, "src/studio/page");
   if (!existsSync(sources)) return;
@@ -80,7 +79,7 @@ const page = async (folder: string): Promise<void> => {
     writeFileSync(join(folder, "dist/studio/page", name), text);
 };
 
-/** The map of foreign code names files that are installed here alone: debuggers and bundlers of users would warn. */
+/** Removes the map of foreign code: it names files that only we have, so users' debuggers and bundlers would warn. */
 const forgetMap = (file: string): void => {
   if (!existsSync(file)) return;
   rmSync(`${file}.map`);

@@ -3,8 +3,8 @@ import { delimiter, dirname } from "node:path";
 const root = dirname(import.meta.dirname);
 
 /**
- * The environment of the user who runs one of our commands, without what pnpm put into it for us: the workspace's
- * tools and Node on the PATH, and the notes on the running script. For commands to be run as a reader would.
+ * Returns the environment of the user who runs one of our commands, without pnpm's additions: the workspace's tools and
+ * Node on the PATH, and the notes on the running script. For commands that must run as a reader would run them.
  */
 export const callerEnvironment = (): Record<string, string> => {
   const kept = Object.entries(process.env).filter(
@@ -13,7 +13,7 @@ export const callerEnvironment = (): Record<string, string> => {
   return { ...Object.fromEntries(kept), PATH: callerPath().join(delimiter) };
 };
 
-/** The environment for the workspace's own tools: as the caller's, with those tools first on the PATH. */
+/** Returns the caller's environment with the workspace's tools first on the PATH. */
 export const workspaceEnvironment = (): Record<string, string> => ({
   ...callerEnvironment(),
   PATH: [`${root}/node_modules/.bin`, ...callerPath()].join(delimiter),

@@ -1,32 +1,22 @@
-// Writes docs/conversation.mmd, and the same into docs/conversation.md, from the machine itself; `--check` fails when
-// one of them is stale.
-import { readFileSync, writeFileSync } from "node:fs";
+// Writes the machine's chart to docs/conversation.mmd and into docs/conversation.md; `--check` fails when one of them
+// is stale.
+import { readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+
 import { conversationMachine } from "@colloquy/machine";
 
-const chart = new URL("../docs/conversation.mmd", import.meta.url);
-const page = new URL("../docs/conversation.md", import.meta.url);
+import { writeOrCheck } from "./generated.ts";
+
+const root = dirname(import.meta.dirname);
+const page = "docs/conversation.md";
 
 const main = (): void => {
   const drawn = draw();
-  const text = readFileSync(page, "utf8");
-  const shown = pageWith(text, drawn);
-  if (!process.argv.includes("--check")) {
-    writeFileSync(chart, drawn);
-    writeFileSync(page, shown);
-    console.log("docs/conversation.mmd and docs/conversation.md are written");
-    return;
-  }
-  if (readFileSync(chart, "utf8") === drawn && text === shown) {
-    console.log("docs/conversation.mmd and docs/conversation.md are up to date");
-    return;
-  }
-  console.error(
-    "docs/conversation.mmd or the chart in docs/conversation.md is stale: run `pnpm diagram` and commit it",
-  );
-  process.exitCode = 1;
+  const text = pageWith(readFileSync(join(root, page), "utf8"), drawn);
+  writeOrCheck(root, { "docs/conversation.mmd": drawn, [page]: text }, "pnpm diagram");
 };
 
-/** The page with the chart in its one block of mermaid. */
+/** Returns the page with the chart in its mermaid block. */
 const pageWith = (text: string, drawn: string): string => {
   const block = /(```mermaid\n)[\s\S]*?(?=```)/;
   if (!block.test(text)) throw new Error("docs/conversation.md has no block of mermaid for the chart");
@@ -62,7 +52,7 @@ const declare = (node: Node, indent: string): readonly string[] => {
 const nodesBelow = (node: Node): readonly Node[] =>
   Object.values(node.states).flatMap((child) => [child, ...nodesBelow(child)]);
 
-/** One line for each pair of states, with all the events that lead from one to the other. */
+/** Returns a line for each pair of states, with all events that lead from one to the other. */
 const arrowsFrom = (node: Node): readonly string[] => {
   const events = new Map<string, Set<string>>();
   for (const [event, transitions] of node.transitions) {

@@ -1,26 +1,25 @@
-// Runs every example, as a reader would, and fails when one of them does or when there is none. Those that are tests
-// are run with the tests.
-import { spawn } from "node:child_process";
-import { once } from "node:events";
+// Runs every example as a reader would, and fails if one fails or if there is none. Examples that are tests run with
+// the tests.
 import { globSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { parseArgs } from "node:util";
 import { ruleModel, toolCalls } from "@colloquy/runtime-test/models";
 import { loopbackServer } from "@colloquy/runtime-test/server";
+import { Child } from "../proof/kit/child.ts";
 import { nodeOf, oldestNode } from "../proof/kit/node-release.ts";
 import { callerEnvironment } from "./caller.ts";
 
 /**
- * Whether a path of the repository is that of an example to run: a program in a folder of its own, a numbered file,
- * or what the README or a page of the docs shows.
+ * Returns whether a path is an example to run: a program in its own folder, a numbered file, or a file that the README
+ * or a page of the docs shows.
  */
 export const isExample = (path: string): boolean =>
   /^examples\/([^/]+\/main|\d\d-[^/]+|(readme|docs)\/[^/]+)\.ts$/.test(path) && !path.endsWith(".test.ts");
 
 const secondsMax = 60;
 
-// `--oldest-node` runs the examples in the oldest Node that packages run in, those of the docs aside.
+// `--oldest-node` runs the examples, except those of the docs, in the oldest Node that packages support.
 const root = dirname(import.meta.dirname);
 
 const main = async (): Promise<void> => {
@@ -58,31 +57,25 @@ const standIn = ruleModel([
 
 const says = "Yes, it is raining in Oslo.";
 
-/** Whether it ended well, and in time; what the README shows also said what it has to. It begins in an empty folder. */
+/** Runs an example in an empty folder. Returns whether it succeeded in time; a README's must also print its text. */
 const run = async (node: string, example: string, url: string): Promise<boolean> => {
   const ofReadme = isOfReadme(example);
   const { OPENAI_API_KEY: _, OPENAI_BASE_URL: __, ...environment } = callerEnvironment();
   const env = ofReadme ? { ...environment, OPENAI_API_KEY: "none", OPENAI_BASE_URL: url } : environment;
   const folder = ofReadme ? mkdtempSync(join(tmpdir(), "colloquy-example-")) : root;
-  const child = spawn(node, [join(root, example)], {
+  const child = new Child([node, join(root, example)], {
     cwd: folder,
     env,
-    stdio: ["ignore", "pipe", "inherit"],
-    timeout: secondsMax * 1000,
-    killSignal: "SIGKILL",
+    log: null,
+    secondsMax,
+    onLine: (line) => console.log(line),
   });
-  let output = "";
-  child.stdout.setEncoding("utf8").on("data", (text: string) => {
-    output += text;
-    process.stdout.write(text);
-  });
-  await once(child, "close");
-  const { exitCode, signalCode: signal } = child;
+  const { code, signal, stdout } = await child.ended;
   if (ofReadme) rmSync(folder, { recursive: true });
   if (signal !== null) console.error(`${example} was stopped by ${signal}, at the latest after ${secondsMax} s`);
   const isQuickStart = example.endsWith("quick-start.ts");
-  if (isQuickStart && output.trim() !== says) console.error(`${example} printed ${output.trim()}, not ${says}`);
-  return exitCode === 0 && (!isQuickStart || output.trim() === says);
+  if (isQuickStart && stdout.trim() !== says) console.error(`${example} printed ${stdout.trim()}, not ${says}`);
+  return code === 0 && (!isQuickStart || stdout.trim() === says);
 };
 
 if (import.meta.main) await main();

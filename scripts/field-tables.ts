@@ -1,8 +1,12 @@
 // Writes docs/events.md and docs/effects.md from the types of events and effects, with their comments; `--check` fails
 // when one of them is stale.
-import { globSync, readFileSync, writeFileSync } from "node:fs";
+import { globSync, readFileSync } from "node:fs";
+
+import { type Node, parseSync } from "oxc-parser";
 import { format } from "oxfmt";
-import { type Node, parseSync, visitorKeys } from "oxc-parser";
+
+import { childrenOf } from "../test/rules/source.ts";
+import { writeOrCheck } from "./generated.ts";
 
 const root = new URL("../", import.meta.url).pathname;
 const sources = "packages/machine/src/{thread,prompt,conversation/protocol}/*.ts";
@@ -21,7 +25,7 @@ interface SourceFile {
   readonly comments: readonly { readonly value: string; readonly end: number }[];
 }
 
-/** A page: the types that have a section each, in this order, and those whose sections stand at its end. */
+/** A page: the types with a section each, in this order, and those whose sections are at its end. */
 interface Page {
   readonly path: string;
   readonly head: readonly string[];
@@ -32,18 +36,12 @@ interface Page {
 const main = async (): Promise<void> => {
   const declared = new Map(globSync(sources, { cwd: root }).toSorted().flatMap(declaredIn));
   const pages = pagesOf(declared);
-  const stale: string[] = [];
+  const texts: Record<string, string> = {};
   for (const page of pages) {
     const linked = new Map(pages.flatMap((each) => each.named.map(({ name }) => [name, hrefOf(page, each, name)])));
-    const { code } = await format(page.path, written(page, linked), { printWidth: 120 });
-    if (readFileSync(root + page.path, { encoding: "utf8", flag: "a+" }) === code) continue;
-    stale.push(page.path);
-    if (!process.argv.includes("--check")) writeFileSync(root + page.path, code);
+    texts[page.path] = (await format(page.path, written(page, linked), { printWidth: 120 })).code;
   }
-  if (stale.length > 0 && process.argv.includes("--check")) {
-    console.error(`${stale.join(" and ")} stale: run \`pnpm fields\` and commit`);
-    process.exitCode = 1;
-  } else console.log(stale.length > 0 ? `${stale.join(" and ")} written` : "the field tables are up to date");
+  writeOrCheck(root, texts, "pnpm fields");
 };
 
 const pagesOf = (declared: ReadonlyMap<string, Declared>): readonly Page[] => {
@@ -77,7 +75,7 @@ const headOfEffects = [
   "Every effect has its `type`, which the lists leave out. A field with `?` may be absent. Everything is plain JSON.",
 ];
 
-/** The exported types of a file, by name. */
+/** Returns the exported types of a file by name. */
 const declaredIn = (path: string): readonly (readonly [string, Declared])[] => {
   const text = readFileSync(root + path, "utf8");
   const { program, comments } = parseSync(path, text, { preserveParens: false });
@@ -92,7 +90,7 @@ const declaredIn = (path: string): readonly (readonly [string, Declared])[] => {
   });
 };
 
-/** The comment that ends right before a node, in one line; empty where there is none. */
+/** Returns the comment right before a node in one line; empty without one. */
 const commentBefore = ({ start }: { readonly start: number }, { text, comments }: SourceFile): string => {
   const comment = comments.find(
     ({ value, end }) => value.startsWith("*") && end <= start && /^[\s|(]*$/.test(text.slice(end, start)),
@@ -103,7 +101,7 @@ const commentBefore = ({ start }: { readonly start: number }, { text, comments }
     .trim();
 };
 
-/** All types that others name, directly or through one another, by name. */
+/** Returns all types that these name, directly or indirectly, sorted by name. */
 const reached = (from: readonly Declared[], declared: ReadonlyMap<string, Declared>): readonly Declared[] => {
   const found = new Set<Declared>();
   const visit = (each: Declared): void => {
@@ -118,7 +116,7 @@ const reached = (from: readonly Declared[], declared: ReadonlyMap<string, Declar
   return [...found].toSorted((left, right) => (left.name < right.name ? -1 : 1));
 };
 
-/** The types that a type names, in order. */
+/** Returns the types that a node names, in order. */
 const namesIn = (node: Node | undefined): readonly string[] => {
   if (node === undefined) return [];
   const own =
@@ -127,13 +125,6 @@ const namesIn = (node: Node | undefined): readonly string[] => {
     [];
   return [...own, ...childrenOf(node).flatMap(namesIn)];
 };
-
-const childrenOf = (node: Node): readonly Node[] =>
-  (visitorKeys[node.type] ?? []).flatMap((key) => {
-    // The keys of a node lead to nodes, lists of nodes, or nothing; the parser's types do not say which.
-    const child = (node as unknown as Readonly<Record<string, Node | readonly Node[] | null | undefined>>)[key];
-    return child ?? [];
-  });
 
 const hrefOf = (from: Page, to: Page, name: string): string =>
   `${from === to ? "" : to.path.replace("docs/", "")}#${name.toLowerCase()}`;
@@ -148,7 +139,7 @@ const written = ({ head, shown, named }: Page, links: Links): string =>
     ...named.flatMap((each) => [`### ${each.name}`, ...sectionOf(each, links)]),
   ].join("\n\n");
 
-/** Returns a type's own comment, and its fields, or the types that it is one of. */
+/** Returns a type's own comment, and its fields, or the members of its union. */
 const sectionOf = ({ says, node, file }: Declared, links: Links): readonly string[] => {
   if (node.type === "TSInterfaceDeclaration") {
     const heritage = node.extends.map((each) => typeText(each, file, links));
@@ -169,7 +160,7 @@ const sectionOf = ({ says, node, file }: Declared, links: Links): readonly strin
   return [says, items.join("\n")];
 };
 
-/** A list of the fields of a type. Fields without a comment that follow one another share an item. */
+/** Returns a list of a type's fields. Consecutive fields without comments share an item. */
 const listOf = (node: Node, file: SourceFile, links: Links): string => {
   const items: { readonly text: string; readonly hasComment: boolean }[] = [];
   for (const field of fieldsOf(node)) {
@@ -189,7 +180,7 @@ const fieldText = (
   links: Links,
 ): string => `\`${name}\`: ${typeText(type, file, links)}`;
 
-/** The fields of an interface or of a type between braces, without `type`, and without an `at` that says nothing more. */
+/** Returns the fields of an interface or type literal, without `type` and `at`. */
 const fieldsOf = (node: Node) => membersOf(node).filter(({ name }) => name !== "type" && name !== "at");
 
 const membersOf = (node: Node): readonly { readonly name: string; readonly type: Node; readonly start: number }[] => {
@@ -205,17 +196,17 @@ const membersOf = (node: Node): readonly { readonly name: string; readonly type:
   });
 };
 
-/** The named types that an intersection is made of. */
+/** Returns the named types in an intersection. */
 const heritageOf = (node: Node): readonly Node[] =>
   node.type === "TSIntersectionType" ? node.types.filter(({ type }) => type === "TSTypeReference") : [];
 
-/** The text of the field `type`. */
+/** Returns the text of the field `type`. */
 const typeIn = (node: Node, { text }: SourceFile): string | undefined => {
   const type = membersOf(node).find(({ name }) => name === "type")?.type;
   return type === undefined ? undefined : text.slice(type.start, type.end).replaceAll('"', "");
 };
 
-/** A type as code, in which each type that has a section is a link to it. */
+/** Returns a type as code, in which each type with a section is a link. */
 const typeText = (node: { readonly start: number; readonly end: number }, file: SourceFile, links: Links): string => {
   const code = file.text
     .slice(node.start, node.end)
@@ -224,7 +215,7 @@ const typeText = (node: { readonly start: number; readonly end: number }, file: 
     .replaceAll(/\s+/g, " ")
     .replace(/^\| /, "");
   const pieces = code.split(new RegExp(String.raw`\b(${[...links.keys()].join("|")})\b`));
-  // Every other piece is a name; blanks at the ends of the others stand outside of their code.
+  // Every second piece is a name; blanks at the ends of the others are outside the code.
   return pieces
     .map((piece, index) =>
       index % 2 === 1 ? `[\`${piece}\`](${links.get(piece)})` : piece.replace(/\S(?:.*\S)?/, "`$&`"),

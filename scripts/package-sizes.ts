@@ -5,24 +5,24 @@ import { z } from "zod";
 
 import { type FileSize, filesInTarball, sizeOfTarball } from "./tarball.ts";
 
-/** What a package is, and what somebody gets who installs it. Sizes are in bytes. */
+/** A package, and what its installation adds. Sizes are in bytes. */
 export interface PackageSize {
   readonly name: string;
   readonly description: string;
   readonly packed: number;
   readonly unpacked: number;
-  /** Other packages of the repository, with those that these need. */
+  /** The other packages of the repository that it needs, also indirectly. */
   readonly own: readonly string[];
-  /** Packages of others, likewise, and what their files take together. */
+  /** The foreign packages that it needs, also indirectly, and the total size of their files. */
   readonly foreign: readonly string[];
   readonly foreignSize: number;
-  /** What it works with when an application has it. */
+  /** The optional packages that it works with. */
   readonly optional: readonly string[];
 }
 
-/** The packages of a repository whose dependencies are installed, with what `pnpm pack` made of them. */
+/** Measures the packages of a repository by their tarballs. Their dependencies must be installed. */
 export const packageSizes = (root: string, tarballs: readonly string[]): readonly PackageSize[] => {
-  // Dependencies are found where they really are.
+  // Dependencies are found at their real paths.
   const realRoot = realpathSync(root);
   return globSync("packages/*", { cwd: realRoot })
     .toSorted()
@@ -44,7 +44,7 @@ export const packageSizes = (root: string, tarballs: readonly string[]): readonl
     });
 };
 
-/** A package that is installed, and the bytes that its files take on a disk. */
+/** An installed package, and the bytes that its files take on a disk. */
 export interface InstalledSize {
   readonly name: string;
   readonly description: string;
@@ -55,7 +55,7 @@ export interface InstalledSize {
   readonly others: number;
 }
 
-/** What npm installs for a package of the repository, and for zod beside it, which its first example needs. */
+/** Returns what npm installs for a package of the repository and for zod, which its first example needs. */
 export const installedSizes = (root: string, tarballs: readonly string[], of: string): readonly InstalledSize[] => {
   const own = join(realpathSync(root), "packages");
   const folder = join(own, of);
@@ -75,7 +75,7 @@ export const installedSizes = (root: string, tarballs: readonly string[], of: st
   });
 };
 
-/** Of most disks: each file takes whole ones. */
+/** The block size of most disks. Each file takes whole blocks. */
 const block = 4096;
 
 type FileKind = "code" | "types" | "maps" | "others";
@@ -86,7 +86,7 @@ const kindOf = (path: string): FileKind => {
   return /\.(map|[cm]?tsx?)$/.test(path) ? "maps" : "others";
 };
 
-/** What `pnpm pack` made of a package. */
+/** Returns the tarball of a package. */
 const packedAs = (folder: string, tarballs: readonly string[]): string => {
   const { name, version } = manifestIn(folder);
   const file = `${name.slice(1).replace("/", "-")}-${version}.tgz`;
@@ -107,7 +107,7 @@ const manifestSchema = z.object({
   peerDependenciesMeta: z.record(z.string(), z.object({ optional: z.boolean().default(false) })).default({}),
 });
 
-/** The folders of a package and of all that it needs, peers that are not optional among them, as npm installs them. */
+/** Returns the folders that npm installs for a package: its own, its dependencies' and its required peers'. */
 const installedFor = (folder: string, found: Set<string> = new Set()): ReadonlySet<string> => {
   if (found.has(folder)) return found;
   found.add(folder);
@@ -117,7 +117,7 @@ const installedFor = (folder: string, found: Set<string> = new Set()): ReadonlyS
   return found;
 };
 
-/** Where Node finds a package, from a folder up. */
+/** Returns the folder in which Node finds a package, from a folder up. */
 const folderOf = (name: string, from: string): string => {
   const place = join(from, "node_modules", name);
   if (existsSync(place)) return realpathSync(place);

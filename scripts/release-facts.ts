@@ -6,7 +6,7 @@ import { z } from "zod";
 
 import { datedChangelog, type ReleaseFacts, type Released } from "./release-plan.ts";
 
-/** Reads what a release of this version looks at. It changes nothing, and asks no server. */
+/** Reads the facts that a release of this version checks. It changes nothing and contacts no server. */
 export const factsOf = (root: string, version: string): ReleaseFacts => {
   const changelog = git(root, "show", "HEAD:CHANGELOG.md");
   const upstream = attempt(root, "rev-list", "--count", "HEAD..@{upstream}");
@@ -33,7 +33,7 @@ export const factsOf = (root: string, version: string): ReleaseFacts => {
   };
 };
 
-/** Runs git, and gives what it prints. @throws with what it says, when it fails */
+/** Runs git and returns its output. @throws with git's error */
 export const git = (root: string, ...args: readonly string[]): string => {
   const { isDone, output, errors } = attempt(root, ...args);
   if (isDone) return output;
@@ -45,7 +45,7 @@ const attempt = (root: string, ...args: readonly string[]) => {
   return { isDone: status === 0, output: stdout ?? "", errors: error?.message ?? stderr };
 };
 
-/** The line that says it, of the paragraphs that git gives as help. */
+/** Returns the error line of git's output, without the paragraphs of help. */
 const problemIn = (errors: string): string => /^fatal: (.*)$/m.exec(errors)?.[1] ?? errors.trim();
 
 const releasedPackages = (root: string): readonly Released[] =>
@@ -65,7 +65,7 @@ const manifestSchema = z.object({
   repository: z.unknown().optional(),
 });
 
-/** A changelog that is dated and nothing else was written by a release that ended before its commit. */
+/** Returns the changed files, without a changelog that an interrupted release only dated. */
 const changedFiles = (root: string, changelog: string, version: string): readonly string[] => {
   const written = readFileSync(join(root, "CHANGELOG.md"), "utf8");
   const [, day = ""] = /^## \S+ \((\d{4}-\d\d-\d\d)\)$/m.exec(written) ?? [];

@@ -1,9 +1,9 @@
-/** A package of the repository, as far as a release looks at it. */
+/** The facts of a package that a release checks. */
 export interface Released {
   readonly name: string;
   readonly version: string;
   readonly dependencies: readonly string[];
-  /** Whether its manifest says where its sources are. */
+  /** Whether its manifest names its repository. */
   readonly namesRepository: boolean;
 }
 
@@ -12,22 +12,22 @@ export interface ReleaseFacts {
   readonly packages: readonly Released[];
   /** The version of the workspace's own manifest. */
   readonly workspaceVersion: string;
-  /** As it was committed last. */
+  /** The last committed text. */
   readonly changelog: string;
   /** Files that differ from the last commit, as `git status` names them. */
   readonly changed: readonly string[];
-  /** Null where a commit is checked out by itself. */
+  /** The current branch; null for a detached head. */
   readonly branch: string | null;
-  /** How many commits the branch lacks of those that it follows, as far as they were fetched. */
+  /** The number of fetched upstream commits that the branch lacks. */
   readonly commitsBehind: number;
   readonly hasRemote: boolean;
   /** The error of git if it does not know the committer. */
   readonly authorProblem: string | null;
-  /** Names of tags, and the commit of each. */
+  /** The commits of tags by name. */
   readonly tags: ReadonlyMap<string, string>;
   readonly head: {
     readonly commit: string;
-    /** The commit that it stands on; more than one, with a space between them, of a merge. */
+    /** The parent commit; several of a merge, separated by spaces. */
     readonly parents: string;
     readonly message: string;
     /** The files that it changes; empty for a merge and for the first commit. */
@@ -35,10 +35,10 @@ export interface ReleaseFacts {
   };
 }
 
-/** How far a release got before it was cut short: nothing is committed, the changelog is, or the tag is made, too. */
+/** The stage that an interrupted release reached: nothing is committed, the changelog is, or the tag exists too. */
 export type ReleaseStage = "begun" | "committed" | "tagged";
 
-/** Returns the problems that prevent releasing a version, each with the way out. */
+/** Returns the problems that prevent releasing a version, each with its remedy. */
 export const problemsOfRelease = (version: string, facts: ReleaseFacts): readonly string[] => {
   const { packages, workspaceVersion, changed, branch, commitsBehind, authorProblem } = facts;
   if (!isVersion(version)) return [`"${version}" is no version: give one as 0.2.0`];
@@ -68,17 +68,17 @@ export const problemsSince = (version: string, before: ReleaseFacts, now: Releas
 ];
 
 /**
- * Returns the commit message of a release; its end identifies it to the next release. @param gated null where the gate
- * was left out
+ * Returns the commit message of a release. The next release recognises it by its end.
+ * @param gated the commit that passed the gate; null if the gate was left out
  */
 export const messageOfRelease = (version: string, gated: string | null): string =>
   `Version ${version}\n\n${releaseTrailer}${version}\n${gateTrailer}${gated === null ? "left out" : `passed at ${gated}`}`;
 
-/** Whether the last commit is the release's, and the gate passed at the commit before it: no source differs since then. */
+/** Returns whether the last commit is the release's and its parent passed the gate: no source has changed since. */
 export const hasPassedGate = ({ head }: ReleaseFacts): boolean =>
   linesOf(head.message).includes(`${gateTrailer}passed at ${head.parents}`) && head.files.join() === "CHANGELOG.md";
 
-/** How far a release of this version got before. A hook may write into a message; the lines at its end stay what they are. */
+/** Returns the stage that an earlier release of this version reached. Hooks may edit the message, but not its end. */
 export const stageOf = (version: string, { changelog, head, tags }: ReleaseFacts): ReleaseStage => {
   const isOurs =
     linesOf(head.message).includes(`${releaseTrailer}${version}`) && dayOf(sectionOf(changelog, version)) !== null;
@@ -86,7 +86,7 @@ export const stageOf = (version: string, { changelog, head, tags }: ReleaseFacts
   return tags.get(`v${version}`) === head.commit ? "tagged" : "committed";
 };
 
-/** Returns notes about facts that are not problems here, and will be for people who look for the sources. */
+/** Returns notes about facts that do not prevent the release, but hide the sources from readers. */
 export const notesOfRelease = ({ packages, hasRemote }: ReleaseFacts): readonly string[] => [
   ...(packages.every(({ namesRepository }) => namesRepository)
     ? []
@@ -96,11 +96,11 @@ export const notesOfRelease = ({ packages, hasRemote }: ReleaseFacts): readonly 
   ...(hasRemote ? [] : ["This clone has no remote: `git remote add origin URL`, before the push."]),
 ];
 
-/** The changelog with the day of the release in the title of its section. */
+/** Returns the changelog with the day of the release in the title of its section. */
 export const datedChangelog = (changelog: string, version: string, day: string): string =>
   changelog.replace(titleOf(version), `## ${version} (${day})`);
 
-/** A package after all of those that it needs, since what is installed in between has to work. */
+/** Returns the packages, each after all that it needs, so that installing works at any time. */
 export const uploadOrder = (packages: readonly Released[]): readonly string[] => {
   const ordered: string[] = [];
   const visit = ({ name, dependencies }: Released): void => {

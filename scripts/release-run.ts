@@ -15,15 +15,14 @@ import {
 } from "./release-plan.ts";
 
 /**
- * The steps of a release besides its own work with git. Each of them throws when it fails, and nothing is released
- * then.
+ * The steps of a release besides its work with git. Each throws if it fails, and then nothing is released.
  */
 export interface ReleaseSteps {
-  /** The gate; null where it is left out. */
+  /** Runs the gate; null to leave it out. */
   readonly gate: (() => void) | null;
-  /** Builds and packs all packages, and gives a line of each tarball. */
+  /** Builds and packs all packages. Returns a line about each tarball. */
   readonly pack: () => readonly string[];
-  /** As 2026-11-24. */
+  /** Returns the date, such as 2026-11-24. */
   readonly today: () => string;
   readonly print: (line: string) => void;
 }
@@ -31,9 +30,8 @@ export interface ReleaseSteps {
 /**
  * Releases a version of the repository: everything but the upload.
  *
- * A release that was cut short continues when it is called again: it recognises its dated changelog, its commit and its
- * tag by their texts. The gate is not run again where it passed at the commit before that of the release, and the
- * changelog is all that differs.
+ * An interrupted release continues at the next call: it recognises its dated changelog, commit and tag by their texts.
+ * The gate does not run again if it passed at the release's parent commit and only the changelog differs.
  *
  * @returns the problems that prevent the release; if there are any, nothing was done
  */
@@ -67,7 +65,7 @@ export const release = (
   return [];
 };
 
-/** Somebody, or the step itself, may have changed what is released since it was looked at. */
+/** Throws if somebody, or the step itself, has changed the sources of the release since they were checked. */
 const refuseOther = (root: string, version: string, before: ReleaseFacts, step: string): void => {
   const problems = problemsSince(version, before, factsOf(root, version));
   if (problems.length > 0) throw new Error(`while ${step}, what is released changed:\n${problems.join("\n")}`);

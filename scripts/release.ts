@@ -1,7 +1,6 @@
-// `pnpm release VERSION` does everything of a release but the upload: it looks whether the version can be released,
-// runs the gate, packs what was built into `release/`, dates the section of the changelog, commits, tags, and prints
-// the commands that upload. It reports problems before it does anything. If it is cut short, it continues when it is
-// called again.
+// `pnpm release VERSION` does everything of a release but the upload: it checks whether the version can be released,
+// runs the gate, packs the build into `release/`, dates the changelog's section, commits, tags, and prints the commands
+// to upload. It reports problems before it does anything. An interrupted release continues at the next call.
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { globSync, readFileSync } from "node:fs";
@@ -46,13 +45,13 @@ const main = (given: string, withoutGate: boolean): void => {
   process.exitCode = 1;
 };
 
-/** The files that packing puts beside a package's sources are still there if it was cut short. */
+/** Removes the files that an interrupted packing left beside a package's sources. */
 const takeBackShippedDocs = (): void => {
   for (const kept of globSync("packages/*/node_modules/.README.md", { cwd: root }))
     run("node", [join(root, "scripts/ship-docs.ts"), "--undo"], join(root, dirname(dirname(kept))));
 };
 
-/** Its sizes, and by what a reader knows it again. */
+/** Returns a line with the tarball's sizes and hash. */
 const lineOf = (tarball: string): string => {
   const { packed, unpacked } = sizeOfTarball(tarball);
   const digest = createHash("sha256").update(readFileSync(tarball)).digest("hex");

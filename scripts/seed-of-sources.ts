@@ -1,4 +1,4 @@
-// What the gate draws its cases from: the same for whoever has the same sources, other cases after each change.
+// Computes the seed of the gate's cases: the same for the same sources, another one after each change.
 import { createHash } from "node:crypto";
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -9,7 +9,7 @@ export interface SourceFile {
   readonly bytes: Uint8Array;
 }
 
-/** A number below a million that follows from the sources under a folder. It asks no git: a copy has none. */
+/** Returns a number below a million, computed from the sources in a folder, without git, which a copy lacks. */
 export const seedOfSources = (root: string): number =>
   seedOf(
     globSync(sources, { cwd: root, exclude: ["**/node_modules/**", "**/dist/**", "**/.types/**"] }).map((path) => ({
@@ -18,7 +18,7 @@ export const seedOfSources = (root: string): number =>
     })),
   );
 
-/** Of files in any order. */
+/** Computes the seed of files, in any order. */
 export const seedOf = (files: readonly SourceFile[]): number => {
   const hash = createHash("sha256");
   for (const { path, bytes } of files.toSorted((one, other) => (one.path < other.path ? -1 : 1)))
@@ -29,5 +29,5 @@ export const seedOf = (files: readonly SourceFile[]): number => {
 /** Seeds have six digits: a person can copy them. */
 export const seedsMax = 1_000_000;
 
-/** By their endings, so that what a tool leaves beside them is none. */
+/** Matched by their endings, so that files of tools beside them do not count. */
 const sources = "{packages,proof,test,examples,bench,scripts}/**/*.{ts,json,jsonl,txt,yaml}";

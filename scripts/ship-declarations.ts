@@ -2,8 +2,8 @@ import { copyFileSync, existsSync, globSync, mkdirSync, readFileSync, rmSync, wr
 import { dirname, join, posix } from "node:path";
 
 /**
- * Copies the declarations that the entry points of a package reach from where tsc wrote them to `dist`. They name the types
- * of fp-ts by a file beside them, as its functions are within the bundles.
+ * Copies the declarations that the entry points of a package reach from tsc's output to `dist`. They refer to the types
+ * of fp-ts in a file beside them, since its functions are inside the bundles.
  */
 export const shipDeclarations = (folder: string, entries: readonly string[]): void => {
   const written = join(folder, ".types");
@@ -24,7 +24,7 @@ export const shipDeclarations = (folder: string, entries: readonly string[]): vo
   }
 };
 
-/** Beside the bundle of its functions, whose name it has. */
+/** The name of the types' file, which is that of the functions' bundle beside it. */
 const fpTs = "fp-ts";
 
 const types = join(import.meta.dirname, "shipped-fp-ts.ts");

@@ -1,5 +1,5 @@
-// Run in a package's folder before it is packed: puts the pages of docs that its README links to beside it, and mends the
-// links of both for a reader who has only the package. `--undo`, after packing, takes it back.
+// Runs in a package's folder before packing: copies the docs pages that its README links to, and fixes the links of
+// both for a reader who has only the package. `--undo` reverts this after packing.
 import { copyFileSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { basename, dirname, join, posix } from "node:path";
 
@@ -21,12 +21,12 @@ const main = (): void => {
 
 const link = /\[([^\]]*)\]\(([^)#\s]+)(#[^)]*)?\)/g;
 
-/** A sentence of a page, to its full stop. It holds for a reader of the repository alone. */
+/** A sentence of a page, to its full stop, that is true only for readers of the repository. */
 const unpublished = /Not published yet: .*?\.(?: |$)/gm;
 
 const isPage = (place: string): boolean => /^docs\/[^/]+\.md$/.test(place);
 
-/** Where a link of a file in a folder of the repository leads, from its root. */
+/** Returns the target of a link in a folder's file, from the root of the repository. */
 const placeOf = (target: string, from: string): string => posix.join(from, target);
 
 /**

@@ -1,5 +1,5 @@
-// The types of fp-ts that declarations of packages name, as the build ships them within each package: what is installed
-// brings no fp-ts, of which nothing runs (docs/decisions/0034-packages-are-bundles.md). A test holds them to fp-ts's own.
+// The fp-ts types that packages' declarations use. The build ships this file in each package, which does not depend on
+// fp-ts (docs/decisions/0034-packages-are-bundles.md). A test compares them with fp-ts's own.
 export interface Left<E> {
   readonly _tag: "Left";
   readonly left: E;

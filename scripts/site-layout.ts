@@ -1,13 +1,12 @@
 import { escaped, type SitePage } from "./site-page.ts";
 
-/** A room of the navigation. */
 export interface Room {
   readonly name: string;
   /** Titles are HTML. */
   readonly links: readonly { readonly path: string; readonly title: string }[];
 }
 
-/** A whole page: its text, and the way to all others. @param placeOf where a page is, seen from this one */
+/** Returns a whole page: its text and the navigation. @param placeOf returns a page's place relative to this one */
 export const siteLayout = (
   page: SitePage,
   rooms: readonly Room[],

@@ -1,23 +1,22 @@
 import hljs from "highlight.js";
 import { Marked, type Token, type Tokens } from "marked";
 
-/** A page of Markdown as it stands in the site. */
+/** A page of the site. */
 export interface SitePage {
   /** The text of its first heading. */
   readonly title: string;
   readonly html: string;
-  /** The names that a link may have behind its `#`. */
+  /** The names that a link may have after its `#`. */
   readonly anchors: ReadonlySet<string>;
   /** The problems of a page, each as a sentence that continues after its name. */
   readonly problems: readonly string[];
 }
 
 /**
- * Makes a page of Markdown. It has no HTML of its own, comments aside, and no links but those to pages and to the web: what
- * else there is is a problem, shown as text, and leads nowhere.
+ * Makes a page from Markdown. It may have no HTML except comments, and only links to pages and to the web. Anything
+ * else is a problem, shown as text without a link.
  *
- * @param placeOf where a link or an image of the page leads in the site; it is asked once for each of them, web addresses
- * aside.
+ * @param placeOf returns the place of a link's or image's target in the site; called once for each but web addresses.
  */
 export const pageOfMarkdown = (markdown: string, placeOf: (target: string) => string): SitePage => {
   const anchors = new Map<string, number>();
@@ -25,7 +24,7 @@ export const pageOfMarkdown = (markdown: string, placeOf: (target: string) => st
   let title = "";
   const marked = new Marked({
     walkTokens: (token) => {
-      // `marked` gives its own tokens here.
+      // Cast: `marked` passes its own tokens.
       const link = token as Tokens.Link | Tokens.Image;
       if (link.type !== "link" && link.type !== "image") return;
       const [, scheme] = /^([a-z][a-z\d+.-]*):/i.exec(link.href) ?? [];
@@ -50,7 +49,7 @@ export const pageOfMarkdown = (markdown: string, placeOf: (target: string) => st
       },
     },
   });
-  // A table that is wider than the page is scrolled by itself.
+  // A table that is wider than the page scrolls by itself.
   const html = marked
     .parse(markdown, { async: false })
     .replaceAll("<table>", '<div class="wide"><table>')
@@ -58,7 +57,7 @@ export const pageOfMarkdown = (markdown: string, placeOf: (target: string) => st
   return { title, html, anchors: new Set(anchors.keys()), problems };
 };
 
-/** A file of the repository that a page leads to, as it is. */
+/** Makes a page of a file of the repository, unchanged. */
 export const pageOfSource = (path: string, text: string): SitePage => ({
   title: path,
   html: `<h1>${escaped(path)}</h1>\n${codeBlock(text, path.split(".").at(-1) ?? "")}`,
@@ -66,7 +65,7 @@ export const pageOfSource = (path: string, text: string): SitePage => ({
   problems: [],
 });
 
-/** A folder that a page leads to: what is in it, by name and by where that is in the site. */
+/** Makes a page of a folder: a list of its files, by name and place in the site. */
 export const pageOfFolder = (path: string, files: readonly (readonly [name: string, place: string])[]): SitePage => ({
   title: path,
   html: `<h1>${escaped(path)}</h1>\n<ul>${files.map(([name, place]) => `<li><a href="${escaped(place)}">${escaped(name)}</a></li>`).join("\n")}</ul>`,
@@ -74,11 +73,10 @@ export const pageOfFolder = (path: string, files: readonly (readonly [name: stri
   problems: [],
 });
 
-/** Text for HTML. */
 export const escaped = (text: string): string =>
   text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;");
 
-/** As GitHub makes it of a heading's text, so that a link works there and here. */
+/** Makes the anchor of a heading as GitHub does, so that links work there and here. */
 const anchorOf = (heading: string): string =>
   heading
     .toLowerCase()
@@ -99,7 +97,7 @@ const textOf = (tokens: readonly Token[]): string =>
 const unescaped = (text: string): string =>
   text.replaceAll("&lt;", "<").replaceAll("&gt;", ">").replaceAll("&quot;", '"').replaceAll("&amp;", "&");
 
-/** Takes the anchor, or the first free one with a number. @param taken how often each was asked for again */
+/** Takes the anchor, or the first free one with a number. @param taken the last number of each anchor */
 const freeAnchor = (anchor: string, taken: Map<string, number>): string => {
   let free = anchor;
   for (let count = taken.get(anchor) ?? 0; taken.has(free); taken.set(anchor, count)) free = `${anchor}-${++count}`;

@@ -10,11 +10,11 @@ import { siteLayout } from "./site-layout.ts";
 /** The result of a build. */
 export interface Site {
   readonly pages: number;
-  /** Links that lead nowhere, and what must not be in a page: the page, and what it names. */
+  /** Dead links and forbidden contents, each with its page. */
   readonly problems: readonly string[];
 }
 
-/** The pages that a reader begins with; what they lead to follows. */
+/** The pages that a reader begins with. The site has all pages that they lead to. */
 const beginnings = [
   "README.md",
   "docs/*.md",
@@ -94,7 +94,7 @@ const treeOf = (root: string): Tree => {
   return { files, folders };
 };
 
-/** As a link names it: `a%20b` is `a b`. */
+/** Decodes a part of a link: `a%20b` is `a b`. */
 const decoded = (part: string): string => {
   try {
     return decodeURIComponent(part);
@@ -127,7 +127,7 @@ const fileAt = ({ files, folders }: Tree, path: string): string | null => {
   return names.has("README.md") ? posix.join(path, "README.md") : path;
 };
 
-/** Where it is in the site. */
+/** Returns the place of a path in the site. */
 const placeOf = ({ folders }: Tree, path: string): string => {
   if (isPicture(path)) return path;
   if (posix.basename(path) === "README.md") return posix.join(posix.dirname(path), "index.html");
@@ -159,7 +159,7 @@ const pageOf = (root: string, { folders }: Tree, path: string, reach: (target: s
   );
 };
 
-/** The rooms of the site, with their pages in order. */
+/** Returns the sections of the site, with their pages in order. */
 const navigationOf = (pages: ReadonlyMap<string, SitePage>) => {
   const inRoom = (pattern: RegExp) =>
     [...pages].filter(([path]) => pattern.test(path)).map(([path, { title }]) => ({ path, title: escaped(title) }));
@@ -172,7 +172,7 @@ const navigationOf = (pages: ReadonlyMap<string, SitePage>) => {
   ];
 };
 
-/** Copies it, unless it runs something where it is opened by itself. */
+/** Copies a picture, unless it would run a script when opened by itself. */
 const copyPicture = (root: string, path: string, folder: string): readonly string[] => {
   const bytes = readFileSync(join(root, path));
   if (path.endsWith(".svg") && scriptInSvg.test(bytes.toString()))
@@ -182,7 +182,7 @@ const copyPicture = (root: string, path: string, folder: string): readonly strin
   return [];
 };
 
-/** Elements that run, attributes that do, and what could hide them: entities, and HTML within. */
+/** Matches elements and attributes that run scripts, and entities and embedded HTML, which could hide them. */
 const scriptInSvg = /<(?:[\w.-]+:)?(?:script|foreignObject|iframe)\b|<!ENTITY|[\s"'/]on\w+\s*=|script:|&#/i;
 
 if (import.meta.main) {

@@ -1,6 +1,5 @@
-// Writes the tables of docs/packages.md: what each package is, how large it is and what installing it brings, and what the
-// first example installs. It packs all packages, which takes a minute. The gate's long tests hold the page to what is
-// packed, within a tenth.
+// Writes the tables of docs/packages.md: the purpose, size and dependencies of each package, and what the first example
+// installs. It packs all packages, which takes a minute. The gate's long tests check the page's sizes to a tenth.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -13,7 +12,7 @@ import { packAll } from "./tarball.ts";
 
 const path = "docs/packages.md";
 
-/** What a page says of sizes that are no longer so, each with the way out; it says all of a package's row but them exactly. */
+/** Returns the outdated sizes of a page, each with its remedy. All else in a package's row must be exact. */
 export const problemsOfSizes = (
   page: string,
   sizes: readonly PackageSize[],
@@ -58,7 +57,7 @@ const tableOf = (head: readonly string[], rows: readonly Row[]): string =>
 
 const installedTitles = ["installed", "what it is", "on a disk", "code", "types", "maps and sources", "else"];
 
-/** What takes most is first; the last rows are what a reader looks for, the sums. */
+/** Sorts the rows by size, the largest first. The last rows are the sums. */
 const installedRows = (installed: readonly InstalledSize[]): readonly Row[] => {
   const rows = installed.toSorted((one, other) => onDisk(other) - onDisk(one));
   const sums = [
@@ -75,7 +74,7 @@ const installedRows = (installed: readonly InstalledSize[]): readonly Row[] => {
   ]);
 };
 
-/** What a package takes on a disk, or several of them. */
+/** Returns the size of packages on a disk. */
 export const onDisk = ({ code, types, maps, others }: InstalledSize): number => code + types + maps + others;
 
 const sumOf = (name: string, rows: readonly InstalledSize[]): InstalledSize => {
@@ -107,7 +106,7 @@ const count = (packages: number): string => `${packages} ${packages === 1 ? "pac
 const sizeInWords = (bytes: number): string =>
   bytes < 999_500 ? `${Math.round(bytes / 1000)} kB` : `${(bytes / 1e6).toFixed(1)} MB`;
 
-/** Whether two cells say the same, but that a size may differ by a tenth or a few blocks: each commit changes it a little. */
+/** Returns whether two cells agree. Sizes may differ by a tenth or a few blocks, as each commit changes them a bit. */
 const isNear = (stated: string, measured: string): boolean => {
   if (stated.replaceAll(sizes, "") !== measured.replaceAll(sizes, "")) return false;
   const actual = bytesIn(measured);

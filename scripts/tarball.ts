@@ -3,7 +3,7 @@ import { readFileSync, globSync, mkdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 
-/** What npm calls the size of a package: of its tarball, and of the files in it, in bytes. */
+/** The sizes of a package that npm shows: of its tarball and of its files, in bytes. */
 export interface TarballSize {
   readonly packed: number;
   readonly unpacked: number;
@@ -15,7 +15,7 @@ export interface FileSize {
   readonly bytes: number;
 }
 
-/** Packs every package into a folder, which is made again; the tarballs, by name. */
+/** Packs every package into a new folder. Returns the tarballs, sorted by name. */
 export const packAll = (root: string, folder: string): readonly string[] => {
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
@@ -36,7 +36,7 @@ export const filesInTarball = (path: string): readonly FileSize[] => {
     archive.toString("latin1", at, at + length).replace(/\0.*/s, "");
   const files: FileSize[] = [];
   for (let at = 0; archive[at] !== 0 && at < archive.length;) {
-    // Each file has a header, which says its size in octal digits, and fills its last block.
+    // Each file has a header with its size in octal digits, and fills its last block.
     const bytes = Number.parseInt(textAt(at + sizeAt, 12), 8);
     files.push({ path: textAt(at, nameMax), bytes });
     at += block + Math.ceil(bytes / block) * block;
@@ -44,7 +44,7 @@ export const filesInTarball = (path: string): readonly FileSize[] => {
   return files;
 };
 
-/** As npm writes it. */
+/** Formats a size as npm does. */
 export const kilobytes = (bytes: number): string => `${Math.round(bytes / 1000)} kB`;
 
 const block = 512;

@@ -1,7 +1,7 @@
-// The gate: every step that a change has to pass, to the end even when one fails. Steps that use one core and measure
-// nothing run two at a time. What draws its cases draws them from one seed, which follows from the sources
-// (docs/decisions/0032-the-seed-of-the-gate.md); `pnpm verify --seed S` tries others. The last line is
-// `N passed, N failed`, over the tests and the other steps together.
+// The gate: runs every step that a change must pass, to the end even if one fails. Steps that measure no time run two
+// at a time. Random cases come from one seed, computed from the sources (docs/decisions/0032-the-seed-of-the-gate.md);
+// `pnpm verify --seed S` tries others. The last line is `N passed, N failed`, over the tests and the other steps
+// together.
 import { spawn } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -16,29 +16,29 @@ import { callerEnvironment, workspaceEnvironment } from "./caller.ts";
 import { seedOfSources, seedsMax } from "./seed-of-sources.ts";
 import { whatFailed } from "./what-failed.ts";
 
-/** One thing to pass. */
+/** A step of the gate. */
 interface Step {
   readonly name: string;
   readonly command: readonly [string, ...string[]];
   /** A step that takes longer has failed. */
   readonly minutesMax: number;
-  /** What its properties draw from, where they do not have the one seed of `pnpm test`. */
+  /** The seed of its properties, if it is not that of `pnpm test`. */
   readonly seed?: number;
-  /** How many cases they draw, where it is not the number of their command (`test/runs.ts`). */
+  /** The number of cases that they draw, if it is not that of their command (`test/runs.ts`). */
   readonly runs?: string;
-  /** It uses one core and measures no time: the next such step runs beside it. */
+  /** It measures no time: the next such step runs beside it. */
   readonly beside?: true;
-  /** It measures how processes start: they find nothing that an earlier one has compiled. */
+  /** It measures the start of processes, so they find no compiled code of earlier ones. */
   readonly cold?: true;
-  /** With a PostgreSQL and a Redis, which its command finds by their variables; it fails when they can't be started. */
+  /** It needs a PostgreSQL and a Redis, which its command finds by variables. It fails if they can't be started. */
   readonly servers?: true;
-  /** Where vitest leaves its JSON report, of a step whose tests count one by one. */
+  /** The path of vitest's JSON report, if the tests of the step count one by one. */
   readonly report?: string;
 }
 
 interface Outcome {
   readonly step: Step;
-  /** How it ended, where it did not pass. */
+  /** The reason for a failure; null for a step that passed. */
   readonly problem: string | null;
   readonly output: string;
   readonly seconds: number;
@@ -47,13 +47,13 @@ interface Outcome {
 const root = dirname(import.meta.dirname);
 const reports = join(root, "node_modules/.cache/verify");
 
-// Conversations recorded elsewhere: they are data of others and no part of this repository.
+// Conversations that others recorded, which are not part of this repository.
 const recordings = process.env["COLLOQUY_RECORDINGS"] ?? join(root, "../shared/recordings");
 
-/** As the README has it, so that what it says is what was checked, and with the Node of the one who reads it. */
+/** The README's command, so that the gate checks what it says, with the Node of its reader. */
 const pnpm = ["npx", "-y", "pnpm@12.21.0"] as const;
 
-/** Tests that are counted one by one, by the report that vitest leaves. */
+/** Makes a step whose tests are counted one by one, by vitest's report. */
 const counted = (file: string, step: Omit<Step, "report">): Step => {
   const report = join(reports, file);
   const [command, ...args] = step.command;
@@ -71,7 +71,7 @@ const counted = (file: string, step: Omit<Step, "report">): Step => {
   };
 };
 
-/** A command of this repository, by its folder and its arguments: `proof/chaos --target process`. It gets two minutes. */
+/** Makes a step of a command such as `proof/chaos --target process`: a folder and arguments. It gets two minutes. */
 const proof = (name: string, command: string, more: Partial<Step> = {}): Step => {
   const [folder, ...args] = command.split(" ");
   return { name, command: ["node", `${folder}/main.ts`, ...args], minutesMax: 2, ...more };
@@ -88,10 +88,10 @@ const ofRecordings: readonly Step[] = [
 ];
 
 const benchmarks: readonly Step[] = [
-  // Those whose figures do not depend on how busy the machine is.
+  // The benchmarks whose figures do not depend on the load of the machine.
   proof("benchmark of the disk", "bench --only disk", { minutesMax: 1, beside: true }),
   proof("benchmark of what is immutable", "bench --only immutable --rounds 31", { beside: true }),
-  proof("benchmark of growth", "bench --only queues --rounds 3", { minutesMax: 4, beside: true }),
+  proof("benchmark of growth", "bench --only queues --rounds 7", { minutesMax: 4, beside: true }),
   proof("benchmark of a transition", "bench --only transition"),
   // Their bounds are wide enough for a busy machine, which slows both sides alike.
   proof("benchmarks of prompts and of opening", "bench --only prompt --only memory --only opening --rounds 3", {
@@ -100,19 +100,11 @@ const benchmarks: readonly Step[] = [
   proof("benchmarks of pruning, requests and serving", "bench --only pruning --only bodies --only serving --rounds 3", {
     minutesMax: 4,
   }),
-  // On the packages that were built above, PostgreSQL among their stores.
+  // With the packages that were built above, also on PostgreSQL.
   proof("benchmark of processes that have just started", "bench --only start --only cold --rounds 1", {
     servers: true,
     cold: true,
     minutesMax: 4,
-  }),
-];
-
-/** In a Chromium: tabs that go, and tabs that stand still. */
-const inTabs = (seed: number): readonly Step[] => [
-  proof("tabs", `proof/chaos --target tabs --runs 2 --asks 40 --closes 10 --seed ${seed}`, { servers: true }),
-  proof("tabs that stand still", `proof/chaos --target tabs --asks 20 --closes 2 --stalls 2 --seed ${seed}`, {
-    servers: true,
   }),
 ];
 
@@ -127,9 +119,9 @@ const examples = (seed: number): readonly Step[] => [
   proof("Deno, Bun and workerd", `proof/places --seed ${seed}`, { minutesMax: 6, servers: true, beside: true }),
 ];
 
-/** Processes, stores and servers that die. */
+/** Steps in which processes, stores and servers die. */
 const crashes = (seed: number): readonly Step[] => [
-  // On each store, PostgreSQL and Redis among them.
+  // On each store, including PostgreSQL and Redis.
   proof("crash points", "proof/chaos --target points --every 2", { servers: true, beside: true, minutesMax: 4 }),
   proof("tampered rows", `proof/chaos --target rows --runs 12 --seed ${seed}`, { servers: true, beside: true }),
   proof("killed processes", `proof/chaos --target process --runs 3 --seed ${seed}`, { beside: true }),
@@ -139,6 +131,36 @@ const crashes = (seed: number): readonly Step[] => [
     beside: true,
   }),
   proof("killed servers", `proof/chaos --target database --store postgres --store redis --runs 1 --seed ${seed}`, {
+    beside: true,
+  }),
+];
+
+/** Steps in which several processes, servers or tabs use the same threads. They mostly wait. */
+const among = (seed: number): readonly Step[] => [
+  proof("writers", "proof/chaos --target writers --asks 500", { servers: true, beside: true, minutesMax: 4 }),
+  proof("two servers", `proof/chaos --target server --kills 5 --seed ${seed}`, {
+    servers: true,
+    beside: true,
+    minutesMax: 4,
+  }),
+  // Small and frequent snapshots, so that a process mostly knows a thread from a snapshot, or from another process.
+  proof(
+    "engines",
+    `proof/chaos --target restate --runs 1 --conversations 21 --kills 6 --server-kills 1 --lanes 10 --snapshot-every 4 --seed ${seed}`,
+    { beside: true, minutesMax: 4 },
+  ),
+  proof("bad networks", `proof/chaos --target network --runs 2 --seed ${seed}`, {
+    servers: true,
+    beside: true,
+    minutesMax: 4,
+  }),
+  // In a Chromium: tabs that close, and tabs that freeze.
+  proof("tabs", `proof/chaos --target tabs --runs 2 --asks 40 --closes 10 --seed ${seed}`, {
+    servers: true,
+    beside: true,
+  }),
+  proof("tabs that stand still", `proof/chaos --target tabs --asks 20 --closes 2 --stalls 2 --seed ${seed}`, {
+    servers: true,
     beside: true,
   }),
 ];
@@ -153,7 +175,7 @@ const stepsFrom = (seed: number): readonly Step[] => [
   { name: "field tables", command: ["node", "scripts/field-tables.ts", "--check"], minutesMax: 1, beside: true },
   { name: "API reports", command: ["node", "scripts/api-reports.ts", "--check"], minutesMax: 1, beside: true },
   { name: "site of the docs", command: ["node", "scripts/site.ts"], minutesMax: 1, beside: true },
-  // Before the tests, which look for it.
+  // Before the tests, which look for these.
   { name: "a server for the engines", command: [...pnpm, "engines:install"], minutesMax: 5, beside: true },
   { name: "places that are not Node", command: [...pnpm, "places:install"], minutesMax: 3, beside: true },
   { name: "start, as in the README", command: [...pnpm, "start"], minutesMax: 1, beside: true },
@@ -164,8 +186,8 @@ const stepsFrom = (seed: number): readonly Step[] => [
     servers: true,
   }),
   counted("long-tests.json", {
-    // All of them, and all seeded faults, on fewer cases: `pnpm test:long` by itself draws sixteen times as many. From
-    // another seed than the tests on another day.
+    // With fewer cases and seeded faults than `pnpm test:long` by itself, which draws sixteen times as many and takes
+    // all faults, and with another seed than the tests on another day.
     name: "long tests, from the seed after that of the sources",
     command: [...pnpm, "test:long"],
     minutesMax: 16,
@@ -175,15 +197,14 @@ const stepsFrom = (seed: number): readonly Step[] => [
   }),
   // The tests above, with other cases after each change; `pnpm test:seeds` tries sixteen times as many.
   proof("tests on another day, from the seed of the sources", `proof/other-day --seed ${seed}`, { minutesMax: 8 }),
-  // Two at a time.
   ...examples(seed),
-  // On the packages that were built above.
+  // With the packages that were built above.
   proof("first examples in an empty project", `proof/first-examples --in ${oldestNode} --in deno --in bun`, {
     minutesMax: 6,
     servers: true,
     beside: true,
   }),
-  // Of all that is mutated: the first that this seed draws, and none of them may stay alive.
+  // The first mutants that this seed draws in the whole machine. None may survive.
   proof("mutants of the machine", "proof/mutants --count 4 --seed 4 --share 0.95", {
     minutesMax: 4,
     beside: true,
@@ -195,25 +216,16 @@ const stepsFrom = (seed: number): readonly Step[] => [
   proof("power cuts", "proof/chaos --target disk --runs 50 --seed 1", { beside: true }),
   ...crashes(seed),
   ...(existsSync(recordings) ? ofRecordings : []),
-  // One by one again.
-  proof("simulation", "proof/simulate --runs 2000 --seed 1 --workers 2", { minutesMax: 4 }),
-  proof("writers", "proof/chaos --target writers --asks 500", { servers: true }),
-  proof("two servers", `proof/chaos --target server --kills 5 --seed ${seed}`, { servers: true }),
-  // Behind a pooler it is the same, and takes as long again: `pnpm servers pnpm backend`.
+  proof("simulation", "proof/simulate --runs 2000 --seed 1 --workers 1", { minutesMax: 4, beside: true }),
+  ...among(seed),
+  // The same behind a pooler, which takes as long again: `pnpm servers pnpm backend`.
   proof("a backend", `proof/backend --part restart --part takeover --kills 1 --takeovers 1 --seed ${seed}`, {
     servers: true,
   }),
-  ...inTabs(seed),
-  // Small and often: what a process knows of a thread is then mostly of a snapshot, or of another process.
-  proof(
-    "engines",
-    `proof/chaos --target restate --runs 1 --conversations 21 --kills 6 --server-kills 1 --lanes 10 --snapshot-every 4 --seed ${seed}`,
-  ),
-  proof("bad networks", `proof/chaos --target network --runs 2 --seed ${seed}`, { servers: true }),
   ...benchmarks,
 ];
 
-/** The JSON report of the tests, as far as it is read here. */
+/** The members of the tests' JSON report that are read here. */
 const testReport = z.object({ numPassedTests: z.number(), numFailedTests: z.number() });
 
 const verify = async (seed: number): Promise<void> => {
@@ -234,7 +246,7 @@ const verify = async (seed: number): Promise<void> => {
   console.log(`${passed} passed, ${failed} failed`);
 };
 
-/** All of them in their order, but for those that run beside each other. */
+/** Runs the steps in order, except those that run beside each other. */
 const outcomesOf = async (waiting: readonly Step[]): Promise<readonly Outcome[]> => {
   const ended: Outcome[] = [];
   const queue = [...waiting];
@@ -281,7 +293,7 @@ const run = async (step: Step): Promise<Outcome> => {
   }
   const timer = setTimeout(() => {
     child.kill("SIGKILL");
-    // What it started may live on and keep them open.
+    // A process that it started may survive and keep them open.
     child.stdout.destroy();
     child.stderr.destroy();
   }, step.minutesMax * 60_000);
@@ -292,7 +304,7 @@ const run = async (step: Step): Promise<Outcome> => {
   clearTimeout(timer);
   const seconds = (performance.now() - started) / 1000;
   const text = Buffer.concat(output).toString("utf8");
-  // What ran beside others is shown in one piece.
+  // The output of a step beside others is printed in one piece.
   if (step.beside === true) console.log(`${title}\n${text}`);
   if (problem !== null) console.error(`${step.name}: ${problem}`);
   return { step, problem, output: text, seconds };
@@ -300,10 +312,10 @@ const run = async (step: Step): Promise<Outcome> => {
 
 const withServers = [process.execPath, "proof/servers/main.ts", "--"] as const;
 
-/** What a process has stripped and compiled is kept for the next one: examples take half of the time. */
+/** Keeps the stripped and compiled code of a process for the next one, which halves the time of examples. */
 const compiled = { NODE_COMPILE_CACHE: join(root, "node_modules/.cache/compiled") };
 
-/** The gate talks to no real model, whatever its caller has set up. */
+/** Removes the caller's variables of models, since the gate calls no real model. */
 const withoutModels = (environment: Record<string, string>): Record<string, string> =>
   Object.fromEntries(Object.entries(environment).filter(([name]) => !name.startsWith("OPENAI_")));
 
@@ -315,7 +327,7 @@ interface Total {
 const total = (outcomes: readonly Outcome[]): Total =>
   outcomes.map(totalOf).reduce((sum, each) => ({ passed: sum.passed + each.passed, failed: sum.failed + each.failed }));
 
-/** Tests with a report count one by one; their step counts only when it failed without a failed test. */
+/** Counts a step. Tests with a report count one by one; their step counts only if it failed without a failed test. */
 const totalOf = ({ step: { report }, problem }: Outcome): Total => {
   const itself = problem === null ? { passed: 1, failed: 0 } : { passed: 0, failed: 1 };
   if (report === undefined || !existsSync(report)) return itself;

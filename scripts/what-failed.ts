@@ -2,8 +2,8 @@
 import { stripVTControlCharacters } from "node:util";
 
 /**
- * The tests that failed, as vitest names them, each with what it threw first and the seed that shows it again, and what
- * was thrown in no test; of a step without such the last lines. Few and short: all of the output was shown before.
+ * Returns the failed tests by vitest's names, each with its first error and the seed to repeat it, and errors outside
+ * of tests; else the last lines of a step. They are few and short, since the whole output was printed before.
  */
 export const whatFailed = (output: string): readonly string[] => {
   const lines = stripVTControlCharacters(output)
@@ -18,16 +18,16 @@ export const whatFailed = (output: string): readonly string[] => {
 const linesMax = 15;
 const widthMax = 240;
 
-/** A test by its name, or what was thrown in none: vitest says in which file under it. */
+/** Matches the name of a failed test, or the title of an error outside of tests, below which vitest names the file. */
 const failed = /^\s*FAIL\s|^⎯+ (?:Unhandled Rejection|Uncaught Exception) ⎯+$/;
 
-/** Below the name of a test stands its error; further down what differed, and of a property its seed and its cause. */
+/** Returns the error below the name of a test, its place in the test, and for a property its seed and cause. */
 const said = (lines: readonly string[], index: number): readonly string[] => {
   const after = lines.slice(index + 1);
   const end = after.findIndex((line) => failed.test(line) || /^⎯+\[\d+\/\d+\]⎯+$/.test(line));
   const [error, ...rest] = end === -1 ? after : after.slice(0, end);
   const more = rest.filter((line) =>
-    /^\{ seed: |^Caused by: |^This error originated in |^[-+] (?!Expected|Received)/.test(line),
+    /^\{ seed: |^Caused by: |^ ❯ \S+\.test\.ts:|^This error originated in |^[-+] (?!Expected|Received)/.test(line),
   );
   return [lines[index] ?? "", ...[error ?? [], more].flat().map((line) => `   ${line}`)];
 };

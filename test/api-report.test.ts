@@ -38,7 +38,7 @@ export declare const helper: (thing: Thing) => void;`,
 
 const before = reportOf(files);
 
-/** The report after a text in one of the files was replaced. */
+/** Returns the report after a text in one of the files was replaced. */
 const after = (file: keyof typeof files, old: string, now: string): string => {
   expect(files[file]).toContain(old);
   return reportOf({ ...files, [file]: files[file].replace(old, now) });

@@ -49,7 +49,7 @@ const manifests: readonly Source[] = ["machine", "host", "runtime-node", "runtim
 
 const file = (path: string, ...lines: readonly string[]): Source => ({ path, text: lines.join("\n") });
 
-/** A page with the packages as they are, and one house of two rooms. */
+/** Returns a page with the real packages and one house with these rooms. */
 const page = (...rooms: readonly string[]): Source =>
   file(
     housePage,
@@ -68,7 +68,7 @@ const inMachine = (...lines: readonly string[]): Source => file("packages/machin
 
 const repeated = (line: string, times: number): readonly string[] => Array<string>(times).fill(line);
 
-/** A rule, and samples that break it: each is a set of files of which exactly `where` are objected to. */
+/** A rule and samples that break it. A sample is a set of files, of which the rule objects to exactly `where`. */
 interface Case {
   readonly name: string;
   readonly rule: Rule;

@@ -43,7 +43,7 @@ test("a bundle that needs Node is found out", async () => {
 });
 
 test("the machine holds a conversation where there is nothing but the language", async () => {
-  // The bundle exports what the package does.
+  // Cast: the bundle has the exports of the package.
   const machine = evaluate(await codeFor("machine"), {}) as typeof Machine;
   expect(oneTurn(machine)).toEqual(oneTurnExpected);
 });

@@ -3,10 +3,10 @@ import { dirname, join } from "node:path";
 import { type OutputChunk, rolldown } from "rolldown";
 
 /**
- * A package, or a module by its path behind `packages/`, as one script for a browser that defines `bundle`: dependencies
- * included, what is loaded later too, and nothing put in Node's place.
+ * Bundles a package, or a module at a path below `packages/`, into one script for a browser, which defines `bundle`.
+ * The script includes all dependencies, also those loaded later, and no replacements for Node's modules.
  *
- * @throws Error for whatever the bundler warns of, as it does of a module of Node
+ * @throws Error for any warning of the bundler, such as about a module of Node
  */
 export const bundleFor = async (name: string): Promise<OutputChunk> => {
   const path = name.includes("/") ? name : `${name}/src/index.ts`;
@@ -27,8 +27,8 @@ export const bundleFor = async (name: string): Promise<OutputChunk> => {
   return output[0];
 };
 
-/** The script itself. */
+/** Returns the script of a bundle. */
 export const codeFor = async (name: string): Promise<string> => (await bundleFor(name)).code;
 
-/** Names that only Node has, or that a bundle for it would look for. */
+/** Names that only Node has, or that a bundle for Node would look for. */
 export const namesOfNode = ["process", "Buffer", "require", "__dirname", "__filename", "setImmediate"];

@@ -6,14 +6,14 @@ import { codeFor, namesOfNode } from "./browser-bundle.ts";
 
 const code = await codeFor("runtime-node/src/llm/index.ts");
 
-/** The exports of `@colloquy/runtime-node/openai` where there is the web's platform and nothing of Node. */
+/** Returns the exports of `@colloquy/runtime-node/openai` on the web's platform, without anything of Node. */
 const handlers = (): typeof Handlers => {
   const web = new Proxy(globalThis, {
     has: (platform, name) => !isOfNode(name) && name in platform,
     get: (platform, name): unknown => (isOfNode(name) ? undefined : Reflect.get(platform, name)),
   });
   const names = ["globalThis", ...namesOfNode];
-  // oxlint-disable-next-line no-implied-eval -- the bundle that was just made, without the globals that it has to do without
+  // oxlint-disable-next-line no-implied-eval -- runs the bundle from above without the globals of Node
   const evaluate = new Function(...names, `${code}; return bundle;`) as (platform: object) => typeof Handlers;
   return evaluate(web);
 };

@@ -19,7 +19,7 @@ import { expect, expectTypeOf, test } from "vitest";
 
 import type * as shipped from "../scripts/shipped-fp-ts.ts";
 
-/** The functions of a module that give an `Either`, at once or as a promise. */
+/** The functions of a module that return an `Either` or a promise of one. */
 type Eithers<Module> = {
   [Name in keyof Module]: Module[Name] extends (...args: never[]) => infer Given
     ? [Given] extends [never]
@@ -47,7 +47,7 @@ interface Modules {
 
 type Names = { [Module in keyof Modules]: Eithers<Modules[Module]> }[keyof Modules];
 
-/** All of them: the compiler refuses a name that is missing here, and one that gives none. */
+/** All of them: the compiler rejects a missing name, and a function that returns no `Either`. */
 const eithers = {
   decodeEntry: true,
   decodeEvent: true,

@@ -6,7 +6,7 @@ import { z } from "zod";
 
 const root = dirname(import.meta.dirname);
 
-/** What a registry shows of a package, and npm goes by. */
+/** The part of a manifest that a registry shows and npm obeys. */
 const manifestSchema = z.object({
   name: z.string(),
   version: z.string(),

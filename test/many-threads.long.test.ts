@@ -7,7 +7,7 @@ import { newPlace, openStore } from "../proof/kit/places.ts";
 
 const hasPostgres = (process.env["COLLOQUY_POSTGRES_URL"] ?? "") !== "";
 
-/** More than either store looks through at once. */
+/** More threads than the store scans at once. */
 const manyIn = { sqlite: 2_500, postgres: 6_000 };
 
 describe.each(hasPostgres ? (["sqlite", "postgres"] as const) : (["sqlite"] as const))("many threads in %s", (type) => {

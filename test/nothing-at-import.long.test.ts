@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
 
-/** Whatever reaches a network ends the process, before an import of its own can. */
+/** Makes the process exit when it uses a network. Loaded before the import under test. */
 const noNetwork = `
 import net from "node:net";
 const refuse = () => { console.error("the network was used"); process.exit(3); };
@@ -19,7 +19,7 @@ const empty = (): string => {
   return folder;
 };
 
-/** Imports a module in a folder and an environment that hold nothing. */
+/** Imports a module in an empty folder and environment. */
 const imported = (path: string, folder: string) => {
   const preload = `data:text/javascript,${encodeURIComponent(noNetwork)}`;
   const module = pathToFileURL(join(import.meta.dirname, "..", path)).href;

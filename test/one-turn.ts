@@ -1,6 +1,6 @@
 import type * as Machine from "@colloquy/machine";
 
-/** A conversation of one turn, by nothing but the machine's functions, wherever they come from. Plain JSON. */
+/** Runs a conversation of one turn with only the machine's functions, given from any build. Returns plain JSON. */
 export const oneTurn = ({ conversationMachine, start, transition, outstanding }: typeof Machine): OneTurn => {
   const machine = conversationMachine();
   const started = start(machine, { threadId: "t", system: "Be brief.", at: 0 });
@@ -31,8 +31,8 @@ export const oneTurnExpected: OneTurn = {
 interface OneTurn {
   /** The state after the start, the ask and the answer, as JSON. */
   readonly states: readonly string[];
-  /** The effects that the ask asks for. */
+  /** The effects of the ask. */
   readonly effects: readonly string[];
-  /** How many effects are left unanswered. */
+  /** The number of unanswered effects. */
   readonly outstanding: number;
 }

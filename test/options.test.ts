@@ -9,7 +9,7 @@ import { fromDspySession, predict, react, session } from "@colloquy/sessions";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
 
-/** Values of all kinds, which callers in JavaScript may give. The text is as long as a key. */
+/** Values of all types, which callers in JavaScript may pass. The text is as long as a key. */
 const values: Readonly<Record<string, unknown>> = {
   null: null,
   count: 7,
@@ -27,7 +27,7 @@ const values: Readonly<Record<string, unknown>> = {
   function: () => () => null,
 };
 
-/** A function, the options that it needs beside the one in question, and the values that each option takes. */
+/** A function, the other options that it needs, and the values that each option takes. */
 interface Subject {
   readonly call: (options: never) => unknown;
   readonly needed?: (option: string) => object;
@@ -51,7 +51,7 @@ afterAll(async () => {
   await answering.close();
 });
 
-/** The options of a host that an agent's host passes on. */
+/** The host options that an agent's host passes on. */
 const ofHosts = {
   store: "",
   clock: "",
@@ -196,7 +196,7 @@ const subjects: Readonly<Record<string, Subject>> = {
 /** Returns the error of a call with one option, as text; null if the option is taken. */
 const refusalBy = async ({ call, needed }: Subject, option: string, value: unknown): Promise<string | null> => {
   try {
-    // As a caller in JavaScript may give them.
+    // Cast: a caller in JavaScript may pass any value.
     const made: unknown = await call({ ...needed?.(option), [option]: value } as never);
     if (typeof made === "object" && made !== null && "close" in made && typeof made.close === "function")
       await made.close();
@@ -206,7 +206,7 @@ const refusalBy = async ({ call, needed }: Subject, option: string, value: unkno
   }
 };
 
-/** Whether an error names the option and says what to give, and shows nothing that may be a key. */
+/** Returns whether an error names the option, says what to give, and shows nothing that may be a key. */
 const isClear = (message: string, option: string): boolean =>
   new RegExp(`\\b${option}\\b.*(must be|needs)|needs .*"${option}"`).test(message) && !message.includes("sk-");
 

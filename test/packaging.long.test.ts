@@ -31,7 +31,7 @@ const root = dirname(import.meta.dirname);
 const folder = mkdtempSync(join(tmpdir(), "colloquy-packaging-"));
 const consumer = join(folder, "consumer");
 
-/** Entry points that stand on an optional peer. All others load without. */
+/** Entry points that need an optional peer. All others load without one. */
 const peers: Readonly<Record<string, readonly string[]>> = {
   "@colloquy/runtime-node/ai-sdk": ["ai"],
   "@colloquy/runtime-node/postgres": ["pg"],
@@ -77,7 +77,7 @@ const plainEntries = entries.filter((entry) => peers[entry] === undefined);
 
 const tarballs = (): readonly string[] => globSync(join(folder, "*.tgz")).toSorted();
 
-/** Where a package is, in the workspace or in one of its packages. */
+/** Returns the place of a package, in the workspace or in one of its packages. */
 const installed = (name: string): string =>
   ["", "examples", "packages/runtime-node", "packages/host", "packages/interchange", "packages/memories"]
     .map((owner) => join(root, owner, "node_modules", name))
@@ -93,7 +93,7 @@ const run = (command: string, args: readonly string[], cwd: string): string =>
 
 const node = (...args: readonly string[]): string => run(process.execPath, args, consumer);
 
-/** The other packages that built files name, the declarations among them. */
+/** Returns the other packages that built files and declarations import. */
 const importedBy = (dist: string): Set<string> => {
   const imported = new Set<string>();
   for (const path of globSync("**/*.{js,d.ts}", { cwd: dist })) {
@@ -107,7 +107,7 @@ const importedBy = (dist: string): Set<string> => {
 
 const packageNamed = (specifier: string): string => /^(@[^/]+\/)?[^/]+/.exec(specifier)?.[0] ?? specifier;
 
-/** Has Node import the entry points, and says what each exports. */
+/** Has Node import the entry points. Returns the exports of each. */
 const namesExportedBy = (names: readonly string[]): Record<string, readonly string[]> => {
   const file = join(consumer, "load.js");
   const lines = names.map(
@@ -117,7 +117,7 @@ const namesExportedBy = (names: readonly string[]): Record<string, readonly stri
   return z.record(z.string(), z.array(z.string())).parse(JSON.parse(node(file)));
 };
 
-// What somebody gets who installs the packages with npm: no workspace, no sources, no pnpm.
+// Installs the packages with npm as a user does: no workspace, no sources, no pnpm.
 beforeAll(() => {
   run("npx", ["-y", "pnpm@12.21.0", "-r", "--filter", "./packages/*", "pack", "--pack-destination", folder], root);
   mkdirSync(consumer);
@@ -160,7 +160,7 @@ test.each(packages)("$name depends on what its files import, and on nothing that
     JSON.parse(readFileSync(join(consumer, "node_modules", name, "package.json"), "utf8")),
   );
   const imported = importedBy(join(consumer, "node_modules", name, "dist"));
-  // The command has the tools of MCP servers, which are an optional part of the runtime.
+  // The command uses MCP tools, an optional part of the runtime.
   if (name === "@colloquy/cli") imported.add("@modelcontextprotocol/client");
   expect(Object.keys(dependencies).filter((each) => !imported.has(each))).toEqual([]);
   const declared = new Set([name, ...Object.keys(dependencies), ...Object.keys(peerDependencies)]);
@@ -311,12 +311,12 @@ describe("with the optional peers", () => {
       writeFileSync(join(consumer, "misuse.ts"), 'import { start } from "@colloquy/machine";\nstart("no machine");');
       writeFileSync(join(consumer, "tsconfig.json"), JSON.stringify(tsconfigWith(resolution)));
       expect(typeErrors()).toEqual([expect.stringMatching(/^misuse\.ts\(2,/)]);
-      // The declarations of all dependencies are checked with ours.
+      // tsc checks the declarations of all dependencies too.
     },
     180_000,
   );
 
-  // As the README says. The tokenizer that `tokens` stands on has declarations that 5.4 can't parse.
+  // The README promises these versions. TypeScript 5.4 can't parse the declarations of the tokenizer below `tokens`.
   test.each([
     {
       version: "5.4.5",
@@ -342,7 +342,7 @@ describe("with the optional peers", () => {
   );
 });
 
-/** Prints which packages a program has loaded a module of, when it ends. */
+/** Prints, when a program ends, the packages that it loaded modules of. */
 const recordLoads = `
 import { registerHooks } from "node:module";
 const loaded = new Set();
@@ -356,7 +356,7 @@ registerHooks({
 process.once("exit", () => console.log(JSON.stringify([...loaded])));
 `;
 
-/** Bundles might have copies of a class, of which `instanceof` knows one. */
+/** Finds copies of a class in bundles: `instanceof` would know only one. */
 const seenClasses = `
 const classes = new Map(), copied = [];
 let shared = 0;
@@ -386,7 +386,7 @@ const tsconfigWith = (resolution: Readonly<Record<string, string | readonly stri
   include: ["*.ts", "packaging"],
 });
 
-/** What tsc finds in the consumer and in our declarations. */
+/** Returns the errors that tsc finds in the consumer and in our declarations. */
 const typeErrors = (): readonly string[] =>
   ownErrors(
     spawnSync(process.execPath, [join(root, "node_modules/typescript/bin/tsc"), "-p", "."], {
@@ -395,7 +395,7 @@ const typeErrors = (): readonly string[] =>
     }),
   );
 
-/** The errors that tsc prints, but those of our dependencies, which have some of their own. */
+/** Returns the errors that tsc prints, without those within our dependencies. */
 const ownErrors = ({ stdout, stderr }: { readonly stdout: string; readonly stderr: string }): readonly string[] => {
   if (stderr !== "") return [stderr];
   return stdout

@@ -13,7 +13,7 @@ const root = dirname(import.meta.dirname);
 const read = (path: string): string => readFileSync(join(root, path), "utf8");
 const sectionOf = (page: string, title: string): string => page.split(`\n## ${title}\n`)[1]?.split("\n## ")[0] ?? "";
 
-/** Without what Markdown adds. */
+/** Removes the markup of Markdown. */
 const plain = (text: string): string =>
   text
     .replaceAll(/\[([^\]]+)\]\([^)]*\)/gu, "$1")
@@ -37,7 +37,7 @@ const rows = sectionOf(read("docs/testing.md"), "Promises")
 
 const { scripts } = z.object({ scripts: z.record(z.string(), z.string()) }).parse(JSON.parse(read("package.json")));
 
-/** The laws that checks and recorded runs are held to, and that have no function of their name. */
+/** Laws that checks and recorded runs verify, without a function of the same name. */
 const lawsOfRuntimes = ["M14", "R1", "R2", "R3", "R4", "redaction", "approvals"];
 
 const isThere = (holder: string): boolean => {

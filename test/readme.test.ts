@@ -8,23 +8,23 @@ const root = dirname(import.meta.dirname);
 const readmes = globSync("packages/*/README.md", { cwd: root }).toSorted();
 const pages = ["README.md", ...readmes, ...globSync("docs/*.md", { cwd: root })];
 
-/** READMEs that show a command first. */
+/** READMEs whose first example is a command. */
 const withoutProgram: ReadonlySet<string> = new Set(["packages/cli/README.md"]);
 
 interface Snippet {
-  /** The file that it is taken from, as the comment before it says; null when there is none. */
+  /** The source file that the comment before it names; null without a comment. */
   readonly source: string | null;
   readonly code: string;
 }
 
-/** TypeScript and YAML of a page, with the file that runs it. */
+/** Returns the TypeScript and YAML of a page with their source files. */
 const snippetsOf = (text: string): readonly Snippet[] =>
   [...text.matchAll(/(?:<!-- (\S+) -->\s*)?```(?:ts|yaml)\n([\s\S]*?)```/g)].map(([, source, code]) => ({
     source: source ?? null,
     code: code ?? "",
   }));
 
-/** Indentation aside: a page shows what stands deeper in its file. */
+/** Removes indentation, since a page may show code that is nested in its file. */
 const linesOf = (code: string): string =>
   code
     .split("\n")
@@ -59,7 +59,7 @@ it.each(["README.md", ...readmes.filter((path) => !withoutProgram.has(path))])(
     const text = readFileSync(join(root, page), "utf8");
     const installed = [...text.matchAll(/^npm install ([^#\n]*)/gm)].flatMap(([, names]) => (names ?? "").split(/\s+/));
     const imported = [...text.matchAll(/^import .* from "([^"./][^"]*)";$/gm)].flatMap(([, name]) => name ?? []);
-    // Those of the house are tarballs, or bring each other.
+    // Our own packages are tarballs, or depend on each other.
     const foreign = imported
       .filter((name) => !name.startsWith("@colloquy/") && !name.startsWith("node:"))
       .map((name) => /^(@[^/]+\/)?[^/]+/.exec(name)?.[0] ?? name);
@@ -88,14 +88,14 @@ it("the tarballs that README.md installs are all that its example needs", () => 
 it.each(readmes)("%s names first the tarballs of all that it installs", (page) => {
   const text = readFileSync(join(root, page), "utf8");
   const [line = "", tarballs = ""] = /Not published yet: .*colloquy-\{?([a-z,-]+)\}?-\*\.tgz/.exec(text) ?? [];
-  const [installing = ""] = /^npm install (?:--\S+ )?@colloquy\/.*$/m.exec(text) ?? [];
-  const names = [...installing.matchAll(/@colloquy\/(\S+)/g)].flatMap(([, name]) => name ?? []);
+  const installing = [...text.matchAll(/^npm install (?:--\S+ )?@colloquy\/.*$/gm)].flatMap(([found]) => found);
+  const names = [...installing.join("\n").matchAll(/@colloquy\/(\S+)/g)].flatMap(([, name]) => name ?? []);
   const needed = new Set(names.flatMap((name) => [...withNeeded(name)]));
   expect(tarballs.split(",").toSorted()).toEqual([...needed].toSorted());
-  expect(text.indexOf(line)).toBeLessThan(text.indexOf(installing));
+  expect(text.indexOf(line)).toBeLessThan(text.indexOf(installing[0] ?? ""));
 });
 
-/** A package of the house, and those that it needs at run time. */
+/** Returns a package of ours and all that it needs at run time. */
 const withNeeded = (name: string, found = new Set<string>()): ReadonlySet<string> => {
   if (found.has(name)) return found;
   found.add(name);
@@ -116,7 +116,7 @@ it.each(readmes.filter((path) => !withoutProgram.has(path)))("the first example 
   expect(first?.code).toBe(program);
 });
 
-// The README says so. A test that runs an example is none.
+// The README says so. Tests that run an example do not count.
 it("an example of one file has fewer than 80 lines", () => {
   const files = globSync("examples/[0-9]*.ts", { cwd: root });
   const examples = files.filter(
@@ -127,8 +127,6 @@ it("an example of one file has fewer than 80 lines", () => {
   expect(examples.filter((file) => lengthOf(file) >= 80)).toEqual([]);
 });
 
-describe("a snippet that is not run", () => {
-  it("is found out", () => {
-    expect(snippetsOf("```ts\nnever();\n```")).toEqual([{ source: null, code: "never();\n" }]);
-  });
+it("a snippet that is not run is found out", () => {
+  expect(snippetsOf("```ts\nnever();\n```")).toEqual([{ source: null, code: "never();\n" }]);
 });

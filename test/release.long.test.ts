@@ -29,7 +29,7 @@ const commitAll = (message: string): void => {
   git("commit", "--quiet", "--message", message);
 };
 
-/** Releases; what was done, and what kept it from more. */
+/** Runs a release. Returns the steps that were done and the problems that stopped it. */
 const releasing = (version: string, steps: Partial<ReleaseSteps> = {}) => {
   const done: string[] = [];
   const problems = release(root, version, {

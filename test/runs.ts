@@ -1,9 +1,9 @@
 import { seedOfRun } from "./seed.ts";
 
 /**
- * Returns how many cases a property tries. `pnpm test` tries a thirty-second of `full`, always the same cases; the gate
- * tries twice as many others, which follow from the sources (`pnpm other-day`). `pnpm test:seeds` and `pnpm test:long`
- * try all. `COLLOQUY_RUNS` sets the number for one run: `full`, a sixteenth (`1/16`), or a whole number.
+ * Returns the number of cases that a property tries. `pnpm test` tries a thirty-second of `full`, always the same ones.
+ * The gate tries twice as many others, which the sources choose (`pnpm other-day`). `pnpm test:seeds` and `pnpm
+ * test:long` try all. `COLLOQUY_RUNS` sets the number for one run: `full`, a sixteenth (`1/16`), or a whole number.
  */
 export const runs = (full: number): number => {
   const wanted = process.env["COLLOQUY_RUNS"];
@@ -22,11 +22,10 @@ export const runs = (full: number): number => {
 export const sixteenth = "1/16";
 
 /**
- * Returns as many of these as `runs` says, and at least `least`, at equal distances. The seed of the run decides which,
- * so the gate tries others than `pnpm test`. The long tests take all, however many cases each has.
+ * Returns `runs(all.length)` of these, and at least `least`, at equal distances. The seed of the run decides which, so
+ * the gate tries others than `pnpm test`. `pnpm test:long` takes all.
  */
 export const spread = <Value>(all: readonly Value[], least = 1): readonly Value[] => {
-  if (process.env["COLLOQUY_SPREAD"] === "all") return all;
   const count = Math.min(all.length, Math.max(least, runs(all.length)));
   const first = seedOfRun() % Math.ceil(all.length / Math.max(1, count));
   return Array.from(

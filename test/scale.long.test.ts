@@ -2,10 +2,11 @@ import { describe, expect, it } from "vitest";
 
 import { measurements } from "../bench/scale/main.ts";
 import { restateProgram } from "../proof/servers/restate-package.ts";
+import { spread } from "./runs.ts";
 
 const hasPostgres = (process.env["COLLOQUY_POSTGRES_URL"] ?? "") !== "";
 
-// Processes that ask for seconds, servers of an engine that are started again and again.
+// These take long: processes that ask for seconds, and an engine's servers that restart many times.
 const measured = [
   "sqlite",
   "journal",
@@ -13,11 +14,11 @@ const measured = [
   ...(restateProgram() === null ? [] : ["engine"]),
 ];
 
-/** Measures little of what is named so. */
+/** Runs a measurement at a small scale. */
 const measuresLittle = async (name: string): Promise<void> => {
   let count = 0;
   for await (const { costs } of measurements[name]?.(small) ?? []) {
-    // Failed work takes for ever.
+    // The time of failed work is infinite.
     for (const { name: what, value } of costs) expect([what, Number.isFinite(value)]).toEqual([what, true]);
     count += costs.length;
   }
@@ -37,5 +38,6 @@ const small = {
 };
 
 describe("pnpm scale, on little", () => {
-  it.each(measured)("measures %s", measuresLittle);
+  // The engine's servers restart many times, which takes a minute on an idle machine.
+  it.each(spread(measured, 2))("measures %s", { timeout: 300_000 }, measuresLittle);
 });

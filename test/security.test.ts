@@ -7,7 +7,7 @@ import { titlesIn } from "./titles.ts";
 
 const root = dirname(import.meta.dirname);
 
-/** The tests that hold sentences, file by file, by their titles and those of the groups around them. */
+/** The tests of a sentence: by file, their titles after those of their groups. */
 type Tests = Readonly<Record<string, readonly string[]>>;
 
 const keys = "packages/runtime-node/test/llm/secrets/echoed-keys.test.ts";
@@ -34,7 +34,7 @@ const places: Tests = {
 
 const nobody = "authenticate > lets nobody in if authenticate gives %s, at once or later";
 
-/** Each sentence of the promises of SECURITY.md, and what holds it. */
+/** Each promise of SECURITY.md with its tests. */
 const promised: Readonly<Record<string, Tests>> = {
   "A key reaches no journal, signal, log or error message, also when a server sends it back, whole or cut over the pieces of one streamed text.":
     {
@@ -55,7 +55,7 @@ const promised: Readonly<Record<string, Tests>> = {
     },
   "So it does in what tools, validators, model handlers and stores throw.": {
     "packages/host/test/loop/masked-failures.test.ts": [
-      "a key never reaches journal, signals or model from a tool > %s",
+      "a key never reaches journal, signals or model from a tool %s",
       "a key that an output's validator quotes never reaches journal or model",
       "a key in the failure of a model handler never reaches journal or caller",
       "a password in the address of a store is not in the error of an ask",
@@ -78,7 +78,7 @@ const promised: Readonly<Record<string, Tests>> = {
   },
   "Only the call that was shown runs: the tool, its version and the arguments.": {
     [approvals]: [
-      "a tool call that needs approval > by another version, or with other arguments than were approved, is asked about anew",
+      "a tool call that needs approval > by another version, or with other arguments than approved, needs a new approval",
     ],
     [chat]: [
       "a page of the AI SDK > that was shown another version of a tool does not approve the one that is asked about now",
@@ -87,7 +87,7 @@ const promised: Readonly<Record<string, Tests>> = {
   "An answer about anything else is refused.": {
     [approvals]: ["a tool call that needs approval > can't be approved by an answer about another"],
     [studio]: ["routes that do something > answer an approval only as it was shown"],
-    "packages/cli/test/terminal/conversation/approvals.test.ts": ["y and n answer with the digest of what is shown"],
+    "packages/cli/test/terminal/conversation/approvals.test.ts": ["y and n answer with the digest of the shown call"],
   },
   "A tool that must not run twice does not, whichever process dies meanwhile.": {
     "packages/host/test/loop/recovery.test.ts": [
@@ -97,7 +97,7 @@ const promised: Readonly<Record<string, Tests>> = {
   },
   "A foreign JSON Schema cannot block the process: patterns match in linear time, a check takes at most ten million steps, and a schema that cannot be checked like this is refused when a tool is made or listed.":
     {
-      "packages/host/test/tools/pattern.test.ts": ["matching %s takes steps in proportion to the text"],
+      "packages/host/test/tools/json-schema.test.ts": ["matching %s takes steps in proportion to the text"],
       "packages/host/test/tools/schema-problem.test.ts": [
         "a check of %s ends with an issue after a bounded number of steps",
         "a tool and an output with a pattern that is not linear are refused when they are made",
@@ -129,7 +129,7 @@ const promised: Readonly<Record<string, Tests>> = {
     {
       [redact]: [
         "redaction > takes the words of a turn out of the journal, the snapshot and what is said next, and leaves its place",
-        "redaction > reaches the copies that are named, and in them only what was copied",
+        "redaction > reaches the named copies, and in them only the copied part",
       ],
       "packages/runtime-node/test/stores/sqlite/privacy.test.ts": ["nothing of what was rewritten is in any file"],
     },
@@ -139,10 +139,10 @@ const promised: Readonly<Record<string, Tests>> = {
       "a SQLite file > and those beside it are 0600, named %s",
     ],
     "packages/cli/test/files.test.ts": [
-      "a file that is exported is for its owner alone, and follows no link that lies there",
+      "an exported file is private to its owner, and does not follow an existing link",
     ],
     "packages/cli/test/typed-text.test.ts": [
-      "what was typed is kept for its owner alone, line ends and all, and bounded",
+      "typed inputs are stored only for their owner, with line ends, up to a limit",
     ],
   },
   "A journal that was tampered with is refused with a clear error, or does no harm.": {
@@ -157,7 +157,7 @@ const promised: Readonly<Record<string, Tests>> = {
   "Words of models, tools and journals cannot steer a terminal.": {
     "packages/cli/test/hostile.test.ts": [
       "what others wrote does not steer the terminal > colloquy %s",
-      "what others wrote does not steer the terminal > of each command there is a case",
+      "what others wrote does not steer the terminal > every command has a case",
       "the one function > leaves nothing that steers, and all that shows",
     ],
   },
@@ -175,7 +175,7 @@ const promised: Readonly<Record<string, Tests>> = {
   },
 };
 
-/** The same of the section "What holds" of docs/server.md. */
+/** Each sentence of the section "What holds" of docs/server.md with its tests. */
 const served: Readonly<Record<string, Tests>> = {
   "Only an object with a text as its `id` is a principal, at once or later.": {
     [access]: ["authenticate > lets a principal in if authenticate gives an object with a text as its id"],
@@ -187,11 +187,11 @@ const served: Readonly<Record<string, Tests>> = {
   },
   "`uiChat` needs `authenticate`.": { [access]: ["uiChat requires the option authenticate"] },
   "`mayUse` allows a thread only by `true`, at once or later.": {
-    [access]: ["mayUse > allows a thread only if mayUse gives true: %s"],
+    [access]: ["mayUse allows a thread only if mayUse gives true: %s"],
   },
   "A thread that a principal may not use is answered as one that is not there: 404, never 403.": {
     [responses]: ["a thread that a principal may not use is not there for it"],
-    [conversations]: ["two principals > see their own conversations and no others, whether there are any or not"],
+    [conversations]: ["two principals see their own conversations and no others, whether there are any or not"],
     [chat]: ["what is posted > to a thread of somebody else finds none"],
     [studio]: ["nobody sees a thread that is not theirs"],
   },
@@ -217,9 +217,8 @@ const served: Readonly<Record<string, Tests>> = {
   "A page approves and denies what it was shown: an answer without the signature of its request is refused (400), and so is one about another version or other arguments.":
     {
       [chat]: [
-        "a page of the AI SDK > that says nothing of what it was shown answers no approval (approved: %s)",
+        "a page of the AI SDK > that was not shown all that it approves answers no approval: %#, $words",
         "a page of the AI SDK > that was shown another version of a tool does not approve the one that is asked about now",
-        "a page of the AI SDK > is told when what is approved is not what was shown",
       ],
     },
   "An approval of a response is about the request of that id, and a call that is asked about again has another id.": {
@@ -250,17 +249,17 @@ const served: Readonly<Record<string, Tests>> = {
     ],
   },
   "A request that comes in too slowly is cut: its head after ten seconds, all of it after thirty.": {
-    [serving]: ["a head, and a body, that come too slowly are cut"],
+    [serving]: ["a head or body that arrives too slowly is cut off"],
   },
   "An error of a route reaches the operator and no client, unless it is an `HttpError`.": {
     [http]: ["answers > say nothing of what a route threw, which is reported"],
   },
   "A stream that breaks is cut, and prints no stack.": {
-    [serving]: ["a stream that breaks is cut, is no stream that ended, and prints no stack"],
+    [serving]: ["a failed stream is cut off without a last chunk, and prints no stack"],
   },
 };
 
-/** The sentences of the list of a section, without its labels. */
+/** Returns the sentences of a section's list, without labels. */
 const sentencesIn = (page: string, section: string): readonly string[] => {
   const text = readFileSync(join(root, page), "utf8").split(`\n## ${section}\n`)[1]?.split("\n## ")[0] ?? "";
   return text
@@ -269,12 +268,12 @@ const sentencesIn = (page: string, section: string): readonly string[] => {
     .flatMap((line) => line.replace(/^- \*\*[^*]+\*\* /u, "").split(/(?<=\.) (?=[A-Z`])/u));
 };
 
-/** The tests that a table names and that are not there. */
+/** Returns the tests that a table names but that do not exist. */
 const missingOf = (table: Readonly<Record<string, Tests>>): readonly string[] => {
   const named = Object.values(table).flatMap((tests) => Object.entries(tests));
   return [...new Set(named.flatMap(([path, titles]) => titles.map((title) => JSON.stringify([path, title]))))].filter(
     (each) => {
-      // As it was made.
+      // Cast: the line above wrote it.
       const [path = "", title = ""] = JSON.parse(each) as readonly string[];
       return !titlesAt(path).includes(title);
     },

@@ -1,4 +1,4 @@
-/** The seed of every property of `pnpm test`, so that the run is the same for everybody. */
+/** The seed of every property of `pnpm test`, so that all runs are the same. */
 const usualSeed = 1;
 
 /** Returns the seed of every property of this run: `COLLOQUY_SEED`, which `pnpm test:seeds` and the gate choose. */

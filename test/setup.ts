@@ -1,4 +1,4 @@
-// vitest loads this before each file of tests.
+// vitest loads this before each test file.
 import "./equality.ts";
 import "./shrinking.ts";
 import fc from "fast-check";
@@ -7,6 +7,6 @@ import { noteProcessorTime } from "./processor-time/note.ts";
 import { runs } from "./runs.ts";
 import { seedOfRun } from "./seed.ts";
 
-// Properties that name no number of cases try 100 in the long runs, which is the default of fast-check.
+// Properties without a number of cases try 100 in the long runs, fast-check's default.
 fc.configureGlobal({ seed: seedOfRun(), numRuns: runs(100) });
 noteProcessorTime();

@@ -3,9 +3,8 @@ import fc from "fast-check";
 const longestMs = 60_000;
 
 /**
- * Ends the search for the smallest case of a property so long after its first failure, and has the smallest one that was
- * found reported, with its seed. Without it a long case is made smaller for as long as a step of the gate may take, which
- * is then killed and says nothing.
+ * Ends the shrinking of a failed property after some time, so that the smallest case so far is reported with its seed.
+ * Otherwise a long case could shrink until the gate kills its step, which then reports nothing.
  */
 const boundShrinking: fc.Plugin<unknown> = () => {
   let until = Number.POSITIVE_INFINITY;
@@ -23,5 +22,5 @@ const boundShrinking: fc.Plugin<unknown> = () => {
   };
 };
 
-// Here, and not in setup.ts, which is evaluated for each file of tests: files share a process, and this module.
+// Not in setup.ts, which runs once for each test file: the files of a process share this module.
 fc.installGlobalPlugin(boundShrinking);

@@ -20,7 +20,7 @@ import { buildSite } from "../scripts/site.ts";
 const folder = mkdtempSync(join(tmpdir(), "colloquy-site-"));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** A repository with these files. */
+/** Makes a repository with these files. */
 const repository = (name: string, files: Readonly<Record<string, string>>): string => {
   const root = join(folder, name);
   for (const [path, text] of Object.entries(files)) {

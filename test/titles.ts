@@ -2,7 +2,7 @@ import type { Node } from "oxc-parser";
 
 import { programOf, type Source, walk } from "./rules/source.ts";
 
-/** The titles of the tests of a file, each after those of the groups around it: `who may ask > is asked for each thread`. Skipped ones are left out. */
+/** Returns the titles of unskipped tests after those of their groups: `who may ask > is asked for each thread`. */
 export const titlesIn = (source: Source): readonly string[] => {
   const titles: string[] = [];
   walk(programOf(source), (node, ancestors) => {
@@ -16,7 +16,7 @@ export const titlesIn = (source: Source): readonly string[] => {
 
 const functions: ReadonlySet<string> = new Set(["test", "it", "describe"]);
 
-/** The title that a call gives a test or a group: `test("…")`, and `test.each(…)("…")`. */
+/** Returns the title that a call gives a test or a group: `test("…")`, and `test.each(…)("…")`. */
 const titleOf = (node: Node): { readonly of: string; readonly title: string } | null => {
   if (node.type !== "CallExpression") return null;
   const [first] = node.arguments;
@@ -28,7 +28,7 @@ const titleOf = (node: Node): { readonly of: string; readonly title: string } | 
 const isSkipped = (node: Node): boolean =>
   node.type === "CallExpression" && calleeOf(node.callee).members.some((member) => ["skip", "todo"].includes(member));
 
-/** The function that a chain of members and calls begins with, and the names of the members. */
+/** Returns the function at the start of a chain of members and calls, and the names of the members. */
 const calleeOf = (callee: Node): { readonly name: string; readonly members: readonly string[] } => {
   if (callee.type === "Identifier") return { name: callee.name, members: [] };
   if (callee.type === "CallExpression") return calleeOf(callee.callee);

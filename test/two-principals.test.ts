@@ -13,7 +13,7 @@ import { runs } from "./runs.ts";
 
 type Name = "ada" | "bob";
 
-/** One request. The numbers choose a route, and then ids and variants from what there is by then. */
+/** One request. The numbers choose a route, and then ids and variants among the existing ones. */
 interface Move {
   readonly who: Name;
   readonly route: number;
@@ -29,7 +29,7 @@ const moves: fc.Arbitrary<readonly Move[]> = fc.array(
   { minLength: 40, maxLength: 80, size: "max" },
 );
 
-/** Makes the body of a request of an id, of a word that its principal alone says, and of a variant. */
+/** Makes a request body from an id, a word that only its principal uses, and a variant. */
 type BodyOf = (id: string, word: string, variant: number) => object;
 
 const item = (word: string): object => ({ type: "message", role: "user", content: word });
@@ -53,7 +53,7 @@ const uiBody: BodyOf = (id, word, variant) => {
   };
 };
 
-/** The bodies of all routes that take one: a route that this does not name fails the test. */
+/** The bodies of all routes that take one. A route that is missing here fails the test. */
 const bodies: Readonly<Record<string, BodyOf>> = {
   "POST /v1/responses": (id, word, variant) => ({
     input: pick<readonly object[]>(
@@ -91,7 +91,7 @@ const pay = tool({
   run: () => "paid",
 });
 
-/** Repeats all that it reads, so that any word that gets into a prompt comes out. */
+/** Repeats its whole prompt, so that any word in it comes out. */
 const echo: LlmHandler = async ({ messages, tools = [] }) => {
   const last = messages.at(-1);
   const asked = last?.role === "user" ? textOf(last) : "";
@@ -107,7 +107,7 @@ const owners: HttpOptions = {
   mayUse: ({ id }, threadId) => threadId.startsWith(`${id}-`),
 };
 
-/** A server with threads of both, nested ones among them, and what each of them was told. */
+/** A server with threads of both principals, some nested, and the ids that each has seen. */
 class Served {
   readonly #store: Store;
   readonly #server: ThreadServer;
@@ -148,21 +148,21 @@ class Served {
     return new Served(store, server, operations, await threadsIn(store));
   }
 
-  /** Routes of files, and the stream that never ends, aside. */
+  /** The routes without those of files and the endless stream. */
   get operations(): readonly string[] {
     return this.#operations.filter((each) => !each.includes(".") && each !== "GET /studio/api/events");
   }
 
-  /** Makes a request. Gives what it did, its status, and what of the other one came out of it. */
+  /** Makes a request. Returns its status and route, and the leaks from other principals or nested threads. */
   async make({ who, route, picks }: Move): Promise<{ readonly did: string; readonly leaks: readonly string[] }> {
-    // This one names threads in more ways than all others together.
+    // This route names threads in more ways than all others together.
     const operation = route % 3 === 0 ? "POST /v1/responses" : (this.operations[route % this.operations.length] ?? "");
     const [method = "", path = ""] = operation.split(" ");
     const known = [...this.#ids[who], ...this.#ids.ada, ...this.#ids.bob];
     const [picked = "", other = ""] = picks
       .slice(0, 2)
       .map((index) => (index % 3 === 0 ? pick(idsOf(who), index) : (known[index % known.length] ?? "")));
-    // A nested thread that the studio copies is one that may be named.
+    // A copy of a nested thread may be named, so none is copied.
     const id = /fork|again/u.test(path) ? picked.replace("/helper", "") : picked;
     const place = path.replaceAll(/\{\w+\}/gu, (_, index: number) => encodeURIComponent(index < 30 ? id : other));
     const body = method === "POST" ? JSON.stringify(this.#bodyOf(operation, id, who, picks[2])) : null;
@@ -196,7 +196,7 @@ class Served {
   }
 }
 
-/** The ids of threads that are there from the beginning, and of what is made up for them. */
+/** Returns the ids of the first threads, and made-up ids of their responses and items. */
 const idsOf = (name: Name): readonly [string, ...string[]] => [
   `${name}-1`,
   `resp_1_1_${name}-1`,
@@ -208,11 +208,11 @@ const idsOf = (name: Name): readonly [string, ...string[]] => [
 const threadsIn = async (store: Store): Promise<readonly string[]> =>
   (await store.list({ limit: 1_000 })).threads.map(({ threadId }) => threadId);
 
-/** The ids and words of the other one in a text. */
+/** Returns the other principal's ids and words in a text. */
 const strangersIn = (text: string, who: Name): readonly string[] =>
   [...text.matchAll(/(?:ada|bob)-[\w-]+/gu)].map(([found]) => found).filter((found) => !found.startsWith(`${who}-`));
 
-/** Fits the routes of the studio, which read the query by themselves. Others have a limit of one, so that there are cursors. */
+/** Makes a query for the studio's routes, which parse it themselves. The others have a limit of one, to get cursors. */
 const queryOf = (path: string, id: string, other: string, variant: number): string => {
   const words = pick(["word", "seed nested", "pay"], variant);
   const studio = { thread: id, other, seq: String(variant % 4), otherSeq: "0", words };
@@ -240,7 +240,7 @@ test("the requests of the law of two principals reach every route", async () => 
   const { operations } = await Served.open(owners);
   const done = new Set<string>();
   const routes = operations.map((_, index) => [index, index + operations.length].find((route) => route % 3 > 0) ?? 0);
-  // The first id of a principal is that of a thread, the second that of a response.
+  // The first id of a principal is a thread's, the second a response's.
   const picks = [0, 6].flatMap((id) => [1, 2, 3].map((variant) => [id, 0, variant] as const));
   for (const each of picks)
     await run(
@@ -250,7 +250,7 @@ test("the requests of the law of two principals reach every route", async () => 
     );
   const reverse = routes.toReversed().map((route) => ({ who: "ada", route, picks: [0, 0, 1] }) as const);
   await run(owners, [{ who: "ada", route: 0, picks: [0, 0, 0] }, ...reverse], done);
-  // These need an item, or an approval that is still awaited.
+  // These need an item, or a pending approval.
   const seldom = /\{item_id\}|approval$/u;
   expect(
     operations.filter((each) => !seldom.test(each) && ![200, 204, 303].some((is) => done.has(`${is} ${each}`))),

@@ -32,6 +32,7 @@ describe("what is said of a failed step", () => {
       "   Error: Property failed after 25 tests",
       '   { seed: 909907, path: "24:331", endOnFailure: true }',
       "   Caused by: AssertionError: template 71: expected false not to be false",
+      "    ❯ packages/a/test/b.test.ts:115:5",
       " FAIL  packages/a/test/c.test.ts > is there",
       "   AssertionError: expected 1 to be 2",
       "   + another",

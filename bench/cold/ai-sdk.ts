@@ -1,5 +1,5 @@
-// The AI SDK: the application keeps the messages. Its own mock of a model keeps all prompts that it was called with, so
-// the model is an object without that.
+// The AI SDK: the application keeps the messages. The SDK's mock model would keep all its prompts, so the model here is
+// a plain object.
 import { generateText, isStepCount, type LanguageModel, type ModelMessage, tool } from "ai";
 import { z } from "zod";
 import { type Script, systemText, toolDescription, toolName, toolResult } from "../kit/script.ts";

@@ -1,9 +1,9 @@
-// A loop over an array, with an insert for each message where threads are kept.
+// A hand-written loop over an array, with an insert for each message if threads are kept.
 import { DatabaseSync } from "node:sqlite";
 import { type PlainMessage, plainReply, plainResult, type Script } from "../kit/script.ts";
 import { type OpenSide, schema, type Side } from "./side.ts";
 
-/** Under the settings that our store has here. */
+/** Uses the settings of our store in this benchmark. */
 export const sqlite: OpenSide = (script, path) => {
   const database = new DatabaseSync(path);
   database.exec("PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL");
@@ -13,7 +13,7 @@ export const sqlite: OpenSide = (script, path) => {
   const insert = database.prepare("INSERT INTO message VALUES (?, ?, ?)");
   const select = database.prepare("SELECT body FROM message WHERE thread = ? ORDER BY seq");
   return loopOver(script, {
-    // The rows are those that `append` inserted.
+    // Cast: `append` inserted these rows.
     load: (thread) => select.all(thread).map(({ body }) => JSON.parse(String(body)) as PlainMessage),
     append: (thread, seq, message) => void insert.run(thread, seq, JSON.stringify(message)),
     close: () => database.close(),

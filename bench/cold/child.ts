@@ -1,5 +1,5 @@
-// A process that has just started: it does one job, and reports to its parent what that cost, in microseconds of CPU.
-// child.ts JOB, as JSON
+// A process that has just started: it does one job, given as JSON, and reports its cost to the parent, in microseconds
+// of CPU: child.ts JOB
 import { cpuMicros } from "../kit/measure.ts";
 import { answerText, Script, userText } from "../kit/script.ts";
 import { type OpenSide, type Side, type Turn, turnsShown } from "./side.ts";
@@ -7,17 +7,17 @@ import { type OpenSide, type Side, type Turn, turnsShown } from "./side.ts";
 /** The work that a child process has to do. */
 export type Job = Turns | Threads | Opening;
 
-/** Converse on short threads, unmeasured; then on short ones for a while, and on long ones for as long, measured. */
+/** Converse on short threads, unmeasured; then, measured, on short ones for a while and on long ones for as long. */
 interface Turns extends On {
   readonly does: "turns";
   readonly warmUpThreads: number;
-  /** Of CPU, for either. */
+  /** The microseconds of CPU for each. */
   readonly micros: number;
-  /** The first long one, which is kept where the side keeps threads. */
+  /** The first long thread, which remains if the side keeps threads. */
   readonly thread: string;
 }
 
-/** Converse on many threads for a few turns, many of them at a time. */
+/** Converse on many threads for a few turns, many threads at a time. */
 interface Threads extends On {
   readonly does: "threads";
 }
@@ -31,11 +31,11 @@ interface Opening extends On {
 
 interface On {
   readonly side: SideName;
-  /** Where threads are kept: a file, or the URL of a server. */
+  /** The place of threads: a file, or the URL of a server. */
   readonly place: string;
 }
 
-/** Microseconds, by what they are for: the mark, or `does`. */
+/** Microseconds by mark or `does`. */
 export type Costs = Readonly<Record<string, number>>;
 
 export type SideName = keyof typeof sides;
@@ -71,14 +71,14 @@ const costsOfTurns = async (job: Turns, script: Script, side: Side): Promise<Cos
     const turn = await side.open(id);
     let before = 0;
     for (let number = 1; number <= turns; number++) {
-      // The clock is read once for a window: reading it costs as much as a turn of some sides.
+      // Reads the clock once for a window, since reading it costs as much as some sides' turn.
       if (windows.some(({ first }) => number === first)) before = cpuMicros();
       await checked(job, script, number, turn(userText(number)));
       const ended = windows.find(({ last }) => number === last);
       if (ended !== undefined) ended.micros.push((cpuMicros() - before) / (ended.last - ended.first + 1));
     }
   };
-  /** At least once, and until the CPU of the job is used up. */
+  /** Converses on threads at least once, until the job's CPU is used up. */
   const threads = async (name: string, windows: readonly Window[]): Promise<void> => {
     const turns = Math.max(...windows.map(({ last }) => last));
     const started = cpuMicros();
@@ -87,15 +87,15 @@ const costsOfTurns = async (job: Turns, script: Script, side: Side): Promise<Cos
       await thread(`${name}-${run}-${again}`, windows, turns);
   };
   for (let warm = 0; warm < job.warmUpThreads; warm++) await thread(`warm-${run}-${warm}`, [], 10);
-  const early = [10].map(windowAbout);
-  await threads(`short-${run}`, early);
-  const late = [100, 1_000].map(windowAbout);
-  await threads(job.thread, late);
+  const windows = [10, 100, 1_000].map(windowAbout);
+  // Each has threads of its own, so that many of the short ones are measured: in a single one, a collection of garbage
+  // can double a figure.
+  for (const window of windows) await threads(window.mark === 1_000 ? job.thread : `${window.mark}-${run}`, [window]);
   await side.close();
-  return Object.fromEntries([...early, ...late].map(({ mark, micros }) => [mark, mean(micros)]));
+  return Object.fromEntries(windows.map(({ mark, micros }) => [mark, mean(micros)]));
 };
 
-/** Turns about a mark, and what one of them cost each time. */
+/** Turns around a mark, and the costs of one of them. */
 interface Window {
   readonly mark: number;
   readonly first: number;
@@ -119,17 +119,22 @@ const costOfThreads = async (script: Script, side: Side): Promise<number> => {
   return cost;
 };
 
-/** Some turns on each of so many threads, a hundred at a time. */
+/** Runs some turns on each of `threads` threads, a hundred at a time. */
 const inThreads = async (name: string, threads: number, script: Script, side: Side): Promise<number> => {
   const shownBefore = script.shownInAll;
   const turnsEach = 3;
   let next = 0;
   const opened: Turn[] = [];
+  const answers: (Promise<string> | undefined)[] = [];
   for (let thread = 0; thread < threads; thread++) opened.push(await side.open(`${name}-${run}-${thread}`));
   const work = async (): Promise<void> => {
     while (next < threads * turnsEach) {
       const turn = next++;
-      const answer = await opened[turn % threads]?.(userText(Math.floor(turn / threads) + 1));
+      const thread = turn % threads;
+      // Another worker may still wait for the thread's previous answer.
+      await answers[thread];
+      answers[thread] = opened[thread]?.(userText(Math.floor(turn / threads) + 1));
+      const answer = await answers[thread];
       if (answer?.startsWith("answer ") !== true) throw new Error(`answered ${answer}`);
     }
   };
@@ -150,10 +155,10 @@ const costOfOpening = async (job: Opening, script: Script, open: OpenSide): Prom
   return cost;
 };
 
-/** Part of the names of threads that this process opens: a server may have those of others. */
+/** A part of the names of this process's threads, since a server may have other processes' threads. */
 const run = `${process.pid}-${Date.now()}`;
 
-/** No side gets away with less: each answers what the script says, and shows the model what it should see. */
+/** Checks that a side does all of the work: it answers as the script says, and shows the model all messages. */
 const checked = async (job: Job, script: Script, turn: number, answering: ReturnType<Turn>): Promise<void> => {
   const answer = await answering;
   if (answer !== answerText(script.calls)) throw new Error(`${job.side}, turn ${turn}: answered ${answer}`);

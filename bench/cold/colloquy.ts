@@ -1,4 +1,4 @@
-// The machine in a loop of its own, and the host, as their documentation has them.
+// The machine in a hand-written loop, and the host, both as their documentation shows them.
 import { createHost, type Store } from "@colloquy/host";
 import { type ConversationMachine, type Event, start, transition } from "@colloquy/machine";
 import { lastTurns } from "@colloquy/machine/policies";

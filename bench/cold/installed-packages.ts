@@ -1,5 +1,5 @@
-// For `node --import`: the packages are then those in the folder that the address of this module names, as `installed.ts` put
-// them there, and not the sources.
+// For `node --import`: loads the packages from the folder in this module's address, where `installed.ts` put them,
+// instead of the sources.
 import { registerHooks } from "node:module";
 import { pathToFileURL } from "node:url";
 

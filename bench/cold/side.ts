@@ -1,20 +1,20 @@
-// One way to converse, beside others that do the same work. A process has one of them, and nothing of the others.
+// One of several ways to do the same conversation. A process loads only one of them.
 import type { Script } from "../kit/script.ts";
 
 export interface Side {
-  /** Opens a thread that is new, or one that is kept. */
+  /** Opens a new or a stored thread. */
   readonly open: (threadId: string) => Promise<Turn> | Turn;
   readonly close: () => Promise<void> | void;
 }
 
-/** Asks, and gives the answer. */
+/** Asks, and returns the answer. */
 export type Turn = (text: string) => Promise<string>;
 
-/** Its model says what the script says. `place` is where it keeps threads: a file, or the URL of a server. */
+/** Opens a side, whose model follows the script. `place` has its threads: a file, or the URL of a server. */
 export type OpenSide = (script: Script, place: string) => Promise<Side> | Side;
 
-/** Where threads are on a server, which may have those of others; removed when all is measured. */
+/** The schema of the threads on a shared server, removed after the measurements. */
 export const schema = "colloquy_bench";
 
-/** How many turns a window shows before the open one. */
+/** The number of turns that a window shows before the open one. */
 export const turnsShown = 10;

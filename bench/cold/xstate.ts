@@ -1,5 +1,5 @@
-// A chart of a turn as one writes it for XState, and a loop that performs its actions. The messages are outside of the
-// chart: kept in its context, they would be copied for each event.
+// An idiomatic XState chart of a turn, and a loop that performs its actions. The messages are outside of the chart: in
+// its context, they would be copied for each event.
 import { initialTransition, setup, transition } from "xstate";
 import { type PlainMessage, plainReply, plainResult } from "../kit/script.ts";
 import type { OpenSide } from "./side.ts";
@@ -14,7 +14,7 @@ interface Params {
 }
 
 const types = setup({
-  // As XState has it: only the types of these are looked at.
+  // Cast: XState only reads the types of these.
   types: { context: {} as { readonly count: number }, events: {} as Happened },
   actions: {
     append: (_, _params: Params) => {},

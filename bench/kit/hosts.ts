@@ -7,15 +7,15 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { instantModel, lookup, lookupMachine } from "./work.ts";
 
-/** A host that asks the instant model. */
+/** Makes a host that asks the instant model. */
 export const benchmarkHost = (store: Store, machine: ConversationMachine = lookupMachine()): Host =>
   createHost({ machine, store, llm: instantModel(), tools: [lookup], clock: systemClock, ids: randomIds });
 
-/** A host whose journals end with it. */
+/** Makes a host whose journals are in memory. */
 export const inMemory = (machine?: ConversationMachine): Host =>
   benchmarkHost(memoryStore({ clock: systemClock }), machine);
 
-/** Runs something on a SQLite file of its own, which is removed afterwards. */
+/** Does work on a new SQLite file, which is removed afterwards. */
 export const onFile = async <Result>(work: (path: string) => Promise<Result>): Promise<Result> => {
   const folder = mkdtempSync(join(tmpdir(), "colloquy-bench-"));
   try {
@@ -25,5 +25,5 @@ export const onFile = async <Result>(work: (path: string) => Promise<Result>): P
   }
 };
 
-/** The store that the benchmarks use: without a flush to the disk, whose speed is the machine's and not ours. */
+/** Opens the store of the benchmarks, without flushes to the disk, whose speed is the machine's. */
 export const fileStore = (path: string): Store => sqliteStore({ path, synchronous: "NORMAL" });

@@ -14,13 +14,15 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 
 /**
- * Does something in a folder where the packages are as npm installs them: the files that `scripts/build.ts` built, and the
- * manifests that are published. What they depend on is linked, their optional peers among it.
+ * Does work in a folder where the packages are as npm installs them: the files of `scripts/build.ts`, and the published
+ * manifests. Their dependencies and optional peers are linked.
  */
 export const withInstalled = async <Result>(work: (folder: string) => Promise<Result>): Promise<Result> => {
   const folder = mkdtempSync(join(tmpdir(), "colloquy-installed-"));
   try {
     for (const path of globSync("packages/*/package.json", { cwd: root })) install(join(root, path), folder);
+    // Bundled in the packages, and compared with them.
+    link("fp-ts", join(root, "node_modules/fp-ts"), folder);
     return await work(folder);
   } finally {
     rmSync(folder, { recursive: true, force: true });
@@ -33,17 +35,20 @@ const install = (path: string, folder: string): void => {
   const { dependencies, peerDependencies } = copyBuilt(path, folder);
   for (const name of Object.keys({ ...dependencies, ...peerDependencies })) {
     const target = join(dirname(path), "node_modules", name);
-    if (name.startsWith("@colloquy/") || !existsSync(target)) continue;
-    const link = join(folder, "node_modules", name);
-    mkdirSync(dirname(link), { recursive: true });
-    rmSync(link, { force: true });
-    symlinkSync(realpathSync(target), link);
+    if (!name.startsWith("@colloquy/") && existsSync(target)) link(name, target, folder);
   }
 };
 
-/** Copies a package as it is published into the `node_modules` of a folder, by the path of its manifest, which it gives. */
+const link = (name: string, target: string, folder: string): void => {
+  const path = join(folder, "node_modules", name);
+  mkdirSync(dirname(path), { recursive: true });
+  rmSync(path, { force: true });
+  symlinkSync(realpathSync(target), path);
+};
+
+/** Copies a package, by the path of its manifest, into a folder's `node_modules` as published. Returns its manifest. */
 export const copyBuilt = (path: string, folder: string, withTypes = false): Manifest => {
-  // A manifest of this repository.
+  // Cast: a manifest of this repository.
   const { publishConfig, ...rest } = JSON.parse(readFileSync(path, "utf8")) as Manifest;
   const place = join(folder, "node_modules", rest.name);
   const built = join(dirname(path), "dist");

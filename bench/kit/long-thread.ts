@@ -1,6 +1,5 @@
-// Threads of any length, of turns as agents have them: a question, often a tool round or two, an answer; texts of
-// all sizes, most of them short. The newest turns of a long thread are those of a short one, so that one window
-// shows the same of both.
+// Threads of any length, with turns like agents': a question, often a tool round or two, an answer; texts of all sizes,
+// but mostly short. A long thread ends with the turns of a short one, so that a window shows the same of both.
 import {
   type ConversationMachine,
   conversationMachine,
@@ -14,14 +13,14 @@ import { lastTurns, type TokenWindowOptions, tokenWindow } from "@colloquy/machi
 
 import { type Random, randomOf } from "../../proof/kit/random.ts";
 
-/** The window that prompts are fitted into. */
+/** The budget of prompts. */
 export const budget = { tokens: 32_000, reserve: 0 };
 
-/** A machine that shows what fits. A new one has counted nothing yet. */
+/** Makes a machine that shows the turns that fit. A new one has counted nothing yet. */
 export const windowMachine = (options?: TokenWindowOptions): ConversationMachine =>
   conversationMachine({ policy: tokenWindow(options), budget, calibrate: false });
 
-/** A thread of closed turns with so many messages, or a few more; none of its prompts was ever rendered. */
+/** Makes a thread of closed turns with at least this many messages, without rendering any prompt. */
 export const longThread = (messages: number): State => {
   const machine = conversationMachine({ policy: lastTurns(0) });
   let { state } = start(machine, { threadId: "long", at: 0, system: "You look things up and answer briefly." });
@@ -40,7 +39,7 @@ export const longThread = (messages: number): State => {
   return state;
 };
 
-/** The number of turns after which they repeat: some thousand messages, more than any window here shows. */
+/** The number of turns before they repeat: some thousand messages, more than any window here shows. */
 const cycle = 400;
 
 const turnMessages = (index: number): readonly SeedDraft[] => {
@@ -65,7 +64,7 @@ const toolRound = (random: Random, round: number): readonly SeedDraft[] => {
   ];
 };
 
-/** Lengths have many short ones and a few long ones. */
+/** Makes a text. Most are short, a few long. */
 const text = (random: Random, least: number, most: number): string => {
   const length = Math.round(least * (most / least) ** random.next());
   const from = Math.floor(random.next() * words.length);

@@ -1,14 +1,14 @@
-/** One figure of a benchmark: a ratio within one run, compared with what is allowed. */
+/** A figure of a benchmark: a ratio within one run, and its bound. */
 export interface Figure {
   readonly name: string;
   /** Ours divided by the reference, unless the name says otherwise. */
   readonly value: number;
-  /** The figure falls short above this. Infinity: it is only reported. */
+  /** The upper bound of the figure. Infinity: it is only reported. */
   readonly most: number;
   readonly note: string;
 }
 
-/** Microseconds of this process's CPU, on all of its threads. */
+/** Returns the microseconds of CPU of this process, on all its threads. */
 export const cpuMicros = (): number => {
   const { user, system } = process.cpuUsage();
   return user + system;
@@ -16,14 +16,14 @@ export const cpuMicros = (): number => {
 
 /** The cost of two pieces of work, measured alternately. */
 export interface Pair {
-  /** Microseconds of CPU a unit, the median over the rounds, as the next. */
+  /** The median over the rounds of microseconds of CPU a unit; `reference` likewise. */
   readonly ours: number;
   readonly reference: number;
   /** The median over the rounds of our cost divided by the reference's. */
   readonly ratio: number;
 }
 
-/** The CPU of two pieces of work, once what runs often is compiled. */
+/** Measures the CPU of two pieces of work, after a warm-up that compiles hot code. */
 export const pair = async (
   rounds: number,
   units: number,
@@ -36,9 +36,9 @@ export const pair = async (
 };
 
 /**
- * The CPU of two pieces of work, in microseconds a unit, measured by turns. Each round is a ratio of its own: a machine whose
- * speed jumps between two rounds changes both sides of each, where the medians of the two sides may be of different speeds.
- * The sides begin by turns, since who comes second also collects garbage of the first.
+ * Measures the CPU of two pieces of work in microseconds a unit, alternately. Each round gives a ratio, since a machine
+ * whose speed changes between rounds affects both sides of a ratio alike, but could affect the sides' medians
+ * differently. The sides take turns to be first, since the second also collects garbage of the first.
  */
 export const byTurns = async (
   rounds: number,
@@ -61,8 +61,8 @@ export const byTurns = async (
 };
 
 /**
- * The CPU of one piece of work, in microseconds a unit. Collecting garbage is part of it, and not forced: a forced
- * collection shrinks the young generation, and what is measured next pays for growing it again.
+ * Measures the CPU of a piece of work in microseconds a unit. Garbage collection is part of it, but not forced: a
+ * forced collection shrinks the young generation, and the next measurement would pay for its growth.
  */
 const timed = async (units: number, work: () => unknown): Promise<number> => {
   const before = cpuMicros();
@@ -76,11 +76,11 @@ const warmUp = async (work: () => unknown): Promise<void> => {
   while (cpuMicros() < until) await work();
 };
 
-/** The middle value. */
+/** Returns the middle value. */
 export const median = (values: readonly number[]): number => {
   const sorted = [...values].sort((left, right) => left - right);
   return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
 };
 
-/** A number of microseconds or a ratio, short. */
+/** Formats microseconds or a ratio. */
 export const short = (value: number): string => value.toFixed(value < 10 ? 2 : value < 100 ? 1 : 0);

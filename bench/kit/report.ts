@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 
-/** Runs one of our scripts in a process of its own, and returns its report once the process has ended. */
+/** Runs one of our scripts in its own process, and returns its report once the process has ended. */
 export const reportOf = async <Report>(
   script: URL,
   args: readonly string[],
@@ -14,7 +14,7 @@ export const reportOf = async <Report>(
   const died = ended.then(([code]) => {
     throw new Error(`the process that measures ended with ${String(code)} and reported nothing`);
   });
-  // Our own process, which reports nothing else.
+  // Cast: our own process reports nothing else.
   const [report] = (await Promise.race([once(child, "message"), died])) as [Report];
   await ended;
   return report;

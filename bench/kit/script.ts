@@ -1,6 +1,6 @@
-// The work that everything here measures: a turn of four messages of some 200 characters, in which a model calls
-// one tool and then answers. The model is in process, has no latency, and looks only at the last message.
-// Nothing of ours is imported here: the process of a peer has none of it.
+// The work that all benchmarks here measure: a turn of four messages of some 200 characters, in which a model calls one
+// tool and then answers. The model is in process, has no latency, and reads only the last message. This file imports
+// nothing of ours, since the process of a peer must not load it.
 
 const filling =
   "the quick brown fox jumps over the lazy dog and runs far away from here while the sun is setting ".repeat(3);
@@ -13,7 +13,7 @@ export const toolArguments = (call: number): string => JSON.stringify({ query: p
 export const toolResult = (call: number): string => padded(`result ${call}: `);
 export const answerText = (call: number): string => padded(`answer ${call}: `);
 
-/** The tool, but for what runs. */
+/** The declaration of the tool. */
 export const toolName = "lookup";
 export const toolDescription = "Looks a thing up.";
 
@@ -24,9 +24,9 @@ export type ScriptedReply =
 /** The replies of the model, the same for every caller: it calls the tool, and answers once it sees a result. */
 export class Script {
   calls = 0;
-  /** How many messages the last prompt had, but for the system's. */
+  /** The number of messages in the last prompt, without the system message. */
   shown = 0;
-  /** And all prompts together. */
+  /** The same number for all prompts together. */
   shownInAll = 0;
 
   reply(shown: number, afterResult: boolean): ScriptedReply {
@@ -39,7 +39,7 @@ export class Script {
   }
 }
 
-/** A message as a hand-written loop keeps it. */
+/** A message of a hand-written loop. */
 export interface PlainMessage {
   readonly role: string;
   readonly content: string | null;

@@ -1,10 +1,10 @@
-// Gives a host what it needs for the script: its tool, and a model without latency.
+// The script's tool and a model without latency, for a host.
 import { declarationsOf, type LlmHandler, type LlmOutcome, tool } from "@colloquy/host";
 import { type ConversationMachine, conversationMachine, type Message, type MachineOptions } from "@colloquy/machine";
 import { z } from "zod";
 import { answerText, Script, toolDescription, toolName, toolResult } from "./script.ts";
 
-/** The tool, as a host has it. */
+/** The tool for a host. */
 export const lookup = tool({
   name: toolName,
   description: toolDescription,
@@ -12,11 +12,11 @@ export const lookup = tool({
   run: () => toolResult(1),
 });
 
-/** A machine that declares the tool. */
+/** Makes a machine that declares the tool. */
 export const lookupMachine = (options: MachineOptions = {}): ConversationMachine =>
   conversationMachine({ tools: declarationsOf([lookup]), ...options });
 
-/** A model without latency, which says what the script says. */
+/** Makes a model without latency that follows the script. */
 export const instantModel =
   (script: Script = new Script()): LlmHandler =>
   ({ messages }) =>

@@ -1,5 +1,5 @@
-// LangGraph: a graph of model and tool with a checkpointer, the one that it brings, which keeps in memory what others
-// keep on a disk; its bytes are those of the checkpoints and writes as it serialises them.
+// LangGraph: a graph of model and tool with its own checkpointer, which keeps in memory what others keep on a disk. Its
+// bytes are those of the serialised checkpoints and writes.
 import { AIMessage, type BaseMessage, HumanMessage, ToolMessage } from "@langchain/core/messages";
 import { END, MemorySaver, MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
 import { answerText, toolArguments, toolResult } from "../kit/script.ts";
@@ -17,7 +17,7 @@ export const langGraph: OpenPeer = async () => {
             ? new AIMessage(answerText(calls))
             : new AIMessage({
                 content: "",
-                // The arguments are those of every other peer.
+                // Cast: the arguments are those of every peer.
                 tool_calls: [
                   { id: `call_${calls}`, name: "lookup", args: JSON.parse(toolArguments(calls)) as { query: string } },
                 ],

@@ -1,4 +1,4 @@
-// OpenAI's agents: a session with its five methods over SQLite, a row for each item, as its documentation has it.
+// OpenAI's agents: a session with its five methods over SQLite, a row for each item, as its documentation shows.
 import {
   Agent,
   type AgentInputItem,
@@ -61,7 +61,7 @@ class SqliteSession implements Session {
 
   async getItems(limit?: number): Promise<AgentInputItem[]> {
     const rows = this.#database.prepare("SELECT body FROM item ORDER BY seq DESC LIMIT ?").all(limit ?? -1);
-    // The rows are those that `addItems` stored.
+    // Cast: `addItems` stored these rows.
     return rows.toReversed().map(({ body }) => JSON.parse(String(body)) as AgentInputItem);
   }
 

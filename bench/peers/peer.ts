@@ -1,9 +1,9 @@
-/** A conversation of a peer, on a thread of its own. */
+/** A conversation of a peer, on its own thread. */
 export interface Peer {
   readonly turn: (text: string) => Promise<void>;
-  /** Gives how many bytes it had stored. */
+  /** Closes it. Returns the number of stored bytes. */
   readonly close: () => Promise<number>;
 }
 
-/** Opens one that keeps its thread in a file, or in memory where that is what it brings. */
+/** Opens a peer that keeps its thread in a file, or in memory if that is all that it offers. */
 export type OpenPeer = (path: string) => Promise<Peer>;

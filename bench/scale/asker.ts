@@ -13,21 +13,21 @@ import { userText } from "../kit/script.ts";
 import { instantAnswer } from "../kit/work.ts";
 
 export interface AskerOptions {
-  /** Null: in memory, to see what of the costs is not the store's. */
+  /** The place of threads; null for memory, to see the costs without a store. */
   readonly place: ServerPlace | null;
   readonly seconds: number;
-  /** How many asks are out at a time, each on a thread of its own. */
+  /** The number of simultaneous asks, each on its own thread. */
   readonly outstanding: number;
-  /** After so many turns another thread begins. */
+  /** The number of turns of a thread, after which another begins. */
   readonly turns: number;
-  /** Of its threads, unlike those of any other process. */
+  /** Begins the ids of its threads, unlike those of any other process. */
   readonly prefix: string;
 }
 
 export interface Asked {
   readonly asks: number;
   readonly seconds: number;
-  /** Of CPU, of this process. */
+  /** The CPU of this process. */
   readonly micros: number;
   /** Calls of the store, by the name of the method. */
   readonly calls: Readonly<Record<string, number>>;
@@ -39,7 +39,7 @@ const ask = async ({ place, seconds, outstanding, turns, prefix }: AskerOptions)
   const host = createHost({
     machine: conversationMachine({ policy: lastTurns(10) }),
     store: counted,
-    // No model answers before other work had its turn.
+    // The model answers only after other work had its turn.
     llm: (call, context) => nextMacrotask().then(() => instantAnswer(call, context)),
     clock: systemClock,
     ids: randomIds,
@@ -52,7 +52,7 @@ const ask = async ({ place, seconds, outstanding, turns, prefix }: AskerOptions)
       await host.ask(userText(turn), { threadId: `${prefix}-${number}-${Math.floor(turn / turns)}` });
   };
   const lanes = Array.from({ length: outstanding }, (_, number) => lane(number));
-  // All threads are open, and what runs often is compiled.
+  // Then all threads are open, and hot code is compiled.
   while (asks < outstanding * turns) await new Promise((resolve) => setTimeout(resolve, 50));
   process.send?.("warm");
   await message("count");
@@ -66,7 +66,7 @@ const ask = async ({ place, seconds, outstanding, turns, prefix }: AskerOptions)
     calls: { ...calls },
   };
   process.send?.(asked);
-  // The connections stay, so that the server still says what they cost it.
+  // The connections stay open, so that the server still reports their costs.
   await message("go");
   isOver = true;
   await Promise.all(lanes);
@@ -84,7 +84,7 @@ const message = (wanted: string): Promise<void> =>
     });
   });
 
-/** The store, and how often each of its methods was called. */
+/** Wraps a store, and counts the calls of each method. */
 const counting = (store: Store): { readonly counted: Store; readonly calls: Record<string, number> } => {
   const calls: Record<string, number> = {};
   const counted = <Port extends object>(port: Port, within: string): Port =>
@@ -103,5 +103,5 @@ const counting = (store: Store): { readonly counted: Store; readonly calls: Reco
   return { counted: counted(store, ""), calls };
 };
 
-// It is started by `asks.ts` alone.
+// Cast: only `asks.ts` starts it.
 await ask(JSON.parse(process.argv[2] ?? "null") as AskerOptions);

@@ -1,5 +1,5 @@
-// How many asks a second some processes get answered together on one PostgreSQL, by a model that answers at once, and what one
-// takes: CPU of the process that asks and of the server, calls of the store, commits, and log.
+// Measures the asks a second of several processes on one PostgreSQL, with a model that answers at once, and the costs
+// of an ask: CPU of the asking process and of the server, calls of the store, commits, and log.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
@@ -13,13 +13,13 @@ import type { Cost } from "./timing.ts";
 export interface AsksOptions {
   readonly processes: number;
   readonly seconds: number;
-  /** Of each process at a time. */
+  /** The simultaneous asks of a process. */
   readonly outstanding: number;
 }
 
 const turns = 10;
 
-/** Null as the place: in memory. */
+/** Measures asks at a place; null for memory. */
 export const asksASecond = async (place: ServerPlace | null, options: AsksOptions): Promise<readonly Cost[]> => {
   const { processes, seconds, outstanding } = options;
   const children = Array.from({ length: processes }, (_, number) =>

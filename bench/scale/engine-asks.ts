@@ -9,15 +9,15 @@ import { variedText } from "./engine-threads.ts";
 import type { Cost } from "./timing.ts";
 
 export interface EngineAsksOptions {
-  /** The Redis by which the asker hears what happens; null: it looks into the journal every `pollMs`. */
+  /** The Redis of the asker's hub; null: it reads the journal every `pollMs`. */
   readonly redisUrl: string | null;
-  /** How many ask at a time, each on a thread of its own. */
+  /** The number of simultaneous asks, each on its own thread. */
   readonly lanes: number;
-  /** Of each of the rounds, of whose figures the least count. */
+  /** The length of each round; the lowest figures count. */
   readonly seconds: number;
 }
 
-/** On a server of its own. */
+/** Measures asks on a new server. */
 export const engineAsks = async (options: EngineAsksOptions): Promise<readonly Cost[]> => {
   const { redisUrl, lanes, seconds } = options;
   const place = await EnginePlace.start();
@@ -55,12 +55,12 @@ export const engineAsks = async (options: EngineAsksOptions): Promise<readonly C
 };
 
 const rounds = 3;
-/** After so many turns another thread begins. */
+/** The number of turns of a thread, after which another begins. */
 const turnsOfThread = 10;
 
 interface Round {
   readonly asks: number;
-  /** Milliseconds until each was answered, in ascending order. */
+  /** The milliseconds until each answer, ascending. */
   readonly times: readonly number[];
   /** Microseconds of CPU, as the next two. */
   readonly server: number;
@@ -89,7 +89,7 @@ const roundOf = async (
   };
 };
 
-/** How long each ask took that was begun within so many seconds. */
+/** Asks for `seconds` seconds. Returns the time of each ask. */
 const askFor = async (host: Host, lanes: number, seconds: number): Promise<readonly number[]> => {
   const times: number[] = [];
   const [prefix, until] = [Date.now(), performance.now() + seconds * 1_000];

@@ -1,4 +1,4 @@
-// A Restate of its own with workers beside it, and what they cost and keep.
+// A Restate server with workers beside it, and their costs and stored bytes.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { readdirSync, readFileSync, statSync } from "node:fs";
@@ -13,9 +13,9 @@ import { microsOf } from "./place-facts.ts";
 
 /** The CPU and memory of a server since its start. */
 export interface EngineFacts {
-  /** Of CPU. */
+  /** Microseconds of CPU. */
   readonly micros: number;
-  /** Bytes that went to the disk, or will, as Linux counts them. */
+  /** The bytes written to the disk, as Linux counts them. */
   readonly written: number;
   /** Bytes of its memory. */
   readonly resident: number;
@@ -25,11 +25,11 @@ export interface EngineFacts {
 export interface KeptState {
   readonly kind: string;
   readonly count: number;
-  /** Of the values. */
+  /** The bytes of the values. */
   readonly bytes: number;
 }
 
-/** A server in a folder that is removed with it. */
+/** A server with its folder, which is removed with it. */
 export class EnginePlace {
   readonly #folder: string;
   readonly #workers: ChildProcess[] = [];
@@ -45,7 +45,7 @@ export class EnginePlace {
     return new EnginePlace(folder, await startRestate({ folder }));
   }
 
-  /** Where threads are asked. */
+  /** The address for asks. */
   get url(): string {
     return this.#server.url;
   }
@@ -79,7 +79,7 @@ export class EnginePlace {
     return Object.fromEntries(folders.map(({ name }) => [name, bytesIn(join(data, name))]));
   }
 
-  /** Stops the server, so that it writes what it has in memory, and starts it on what it left. */
+  /** Stops the server, which writes its memory to the disk, and starts it again. */
   async restart(): Promise<void> {
     const { ports } = this.#server;
     await this.#server.stop();
@@ -91,11 +91,11 @@ export class EnginePlace {
     const rows = await this.query(
       "SELECT split_part(key, ' ', 1) AS kind, count(*) AS count, sum(length(value)) AS bytes FROM state GROUP BY 1",
     );
-    // Of the columns of the query.
+    // Cast: the query names these columns.
     return rows as readonly KeptState[];
   }
 
-  /** The rows of a query of what it holds. */
+  /** Returns the rows of a query of the server's state. */
   async query(query: string): Promise<readonly unknown[]> {
     const answer = await fetch(`${this.#server.adminUrl}/query`, {
       method: "POST",
@@ -103,7 +103,7 @@ export class EnginePlace {
       body: JSON.stringify({ query }),
     });
     if (!answer.ok) throw new Error(`Restate did not answer a query (${answer.status}): ${await answer.text()}`);
-    // As it answers who asks for JSON.
+    // Cast: the server answers so if JSON is accepted.
     return ((await answer.json()) as { readonly rows: readonly unknown[] }).rows;
   }
 
@@ -114,7 +114,7 @@ export class EnginePlace {
   }
 }
 
-/** A worker in a process of its own. */
+/** A worker in its own process. */
 export class EngineWorker {
   readonly port: number;
   readonly #child: ChildProcess;

@@ -1,4 +1,4 @@
-// Measures what idle threads take on an engine.
+// Measures the memory and disk that idle threads take on an engine.
 import { setTimeout as pause } from "node:timers/promises";
 
 import type { Host } from "@colloquy/host";
@@ -11,13 +11,13 @@ import type { Cost } from "./timing.ts";
 
 export interface RestOptions {
   readonly threads: number;
-  /** How long the server is watched at rest. */
+  /** The time for which the idle server is observed. */
   readonly seconds: number;
-  /** The Redis of the hub by which some are asked; null for none. */
+  /** The Redis of the hub of some asks; null for none. */
   readonly redisUrl: string | null;
 }
 
-/** Imports so many threads of ten turns, and on another server has a tenth of them made by asks. */
+/** Imports threads of ten turns, and makes a tenth as many by asks on another server. */
 export const engineAtRest = async (options: RestOptions): Promise<readonly Cost[]> => [
   ...(await onPlace(options, imported)),
   ...(await onPlace(options, asked)),
@@ -85,7 +85,7 @@ const asked = async ({ place, host, bytes, threads }: Empty): Promise<readonly C
   );
   return [
     { name: "on disk within an hour of its asks", value: disk / some, unit: "bytes a thread" },
-    // Of the columns of the query.
+    // Cast: the query names these columns.
     ...(calls as readonly { readonly handler: string; readonly count: number }[]).map(({ handler, count }) => ({
       name: `calls of ${handler} whose results are kept for the hour`,
       value: count / some,

@@ -1,5 +1,5 @@
-// Makes threads for an engine in memory, to be imported later. Their text does not repeat itself as filling does, since
-// the measured database compresses its content.
+// Makes threads for an engine in memory, to import them later. Their text varies, unlike filler, since the measured
+// database compresses its content.
 import { createHost, type Host, type LlmHandler, memoryStore } from "@colloquy/host";
 import { conversationMachine } from "@colloquy/machine";
 import { lastTurns } from "@colloquy/machine/policies";
@@ -8,7 +8,7 @@ import { randomIds, systemClock } from "@colloquy/runtime-node";
 import { randomOf } from "../../proof/kit/random.ts";
 import { instantAnswer } from "../kit/work.ts";
 
-/** Some 200 characters: words of a vocabulary of a thousand. */
+/** Returns some 200 characters of words from a vocabulary of a thousand. */
 export const variedText = (seed: number): string => {
   const random = randomOf(seed);
   return Array.from({ length: 30 }, () => random.pick(vocabulary)).join(" ");
@@ -21,7 +21,7 @@ const vocabulary: readonly string[] = Array.from({ length: 1_000 }, (_, index) =
   return Array.from({ length: syllables }, () => letter("bdfghklmnprstw") + letter("aeiou")).join("") + letter("nrst");
 });
 
-/** Answers at once, and each time something else. */
+/** Makes a model that answers at once, each time differently. */
 export const variedAnswers = (): LlmHandler => {
   let seed = Date.now();
   return async (call, context) => {
@@ -30,7 +30,7 @@ export const variedAnswers = (): LlmHandler => {
   };
 };
 
-/** Imports threads with so many entries each, or a few more, of turns that were asked one after the other. */
+/** Imports threads with at least this many entries each, of consecutive turns. */
 export const importThreads = async (host: Host, ids: readonly string[], entries: number): Promise<void> => {
   const inMemory = createHost({
     machine: conversationMachine({ policy: lastTurns(10) }),
@@ -53,10 +53,10 @@ export const importThreads = async (host: Host, ids: readonly string[], entries:
   await inMemory.close();
 };
 
-/** Of one that is answered at once: the ask and the answer. The first has one more, which begins the thread. */
+/** The entries of a turn: the ask and the answer. The first turn has one more, the start. */
 const entriesOfTurn = 2;
 
-/** Does something with each of the values, with some of them at a time. */
+/** Does work for each value, for some of them at a time. */
 export const inLanes = async <Value>(
   values: readonly Value[],
   act: (value: Value, index: number) => Promise<void>,
@@ -72,6 +72,6 @@ export const inLanes = async <Value>(
   await Promise.all(Array.from({ length: 20 }, lane));
 };
 
-/** Ids of threads. */
+/** Makes ids of threads. */
 export const idsOf = (prefix: string, count: number): readonly string[] =>
   Array.from({ length: count }, (_, index) => `${prefix}-${index}`);

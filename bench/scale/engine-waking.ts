@@ -1,4 +1,4 @@
-// Compares asking a thread that an engine's worker does not know with asking one that it knows.
+// Compares asking a thread that is not in an engine worker's memory with asking one that is.
 import type { Host } from "@colloquy/host";
 import { connect } from "@colloquy/runtime-restate";
 import { redisHub } from "@colloquy/runtime-restate/redis";
@@ -11,13 +11,13 @@ export interface WakingOptions {
   readonly entries: number;
   /** 0: none. */
   readonly snapshotEvery: number;
-  /** How many threads are woken, of which the least time counts. */
+  /** The number of woken threads; the shortest time counts. */
   readonly wakings: number;
-  /** The Redis by which the asker hears what happens; null: it looks every 20 milliseconds. */
+  /** The Redis of the asker's hub; null: it polls every 20 milliseconds. */
   readonly redisUrl: string | null;
 }
 
-/** On a server of its own. */
+/** Measures waking on a new server. */
 export const waking = async ({
   entries,
   snapshotEvery,
@@ -27,7 +27,7 @@ export const waking = async ({
   const place = await EnginePlace.start();
   const hub = redisUrl === null ? null : redisHub({ url: redisUrl });
   const hosts: Host[] = [];
-  // Each knows no thread.
+  // Each new host knows no thread.
   const newHost = (): Host => {
     const host = connect({ url: place.url, ...(hub === null ? { pollMs: 20 } : { hub }) });
     hosts.push(host);
@@ -38,7 +38,7 @@ export const waking = async ({
     const first = await place.startWorker({ redisUrl, snapshotEvery });
     const host = newHost();
     await importThreads(host, [...ids, ...others], entries - 2 * asksBefore);
-    // The first of them writes a snapshot; the others come behind it, half as many as may.
+    // The first ask writes a snapshot. The others add half as many entries as may follow one.
     await inLanes([...ids, ...others], async (threadId) => {
       for (let turn = 0; turn < asksBefore; turn++) await host.ask(variedText(turn), { threadId });
     });
@@ -70,14 +70,14 @@ const asksBefore = 16;
 interface Woken {
   /** The least of all threads. */
   readonly ms: number;
-  /** Of CPU in microseconds, the mean, as the next. */
+  /** The mean CPU in microseconds; `server` likewise. */
   readonly worker: number;
   readonly server: number;
-  /** Calls of `journal`. */
+  /** The calls of `journal`. */
   readonly journal: number;
 }
 
-/** Asks some threads, each twice at once. The asking host releases them soon. */
+/** Asks some threads, each twice in a row. The asking host releases them soon. */
 const askTwice = async (
   place: EnginePlace,
   worker: EngineWorker,

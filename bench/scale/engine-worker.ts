@@ -1,5 +1,5 @@
-// A worker of an engine, in a process of its own: its model answers at once. It says where it listens, and when its parent asks,
-// what it has cost so far.
+// A worker of an engine in its own process, whose model answers at once. It reports its address, and its costs so far
+// when the parent asks.
 import { subscribe } from "node:diagnostics_channel";
 import { setImmediate as nextMacrotask } from "node:timers/promises";
 
@@ -23,9 +23,9 @@ export interface EngineWorkerOptions {
 
 /** The work of a worker since its start. */
 export interface WorkerFacts {
-  /** Of CPU. */
+  /** Microseconds of CPU. */
   readonly micros: number;
-  /** How often Restate called each of its handlers. */
+  /** The number of Restate's calls by handler. */
   readonly calls: Readonly<Record<string, number>>;
   /** Bytes of its memory. */
   readonly resident: number;
@@ -43,25 +43,25 @@ const work = async ({ redisUrl, port = 0, ...options }: EngineWorkerOptions): Pr
     ...(redisUrl === null ? {} : { hub: redisHub({ url: redisUrl }) }),
     port,
     machine: conversationMachine({ policy: lastTurns(10) }),
-    // No model answers before other work had its turn.
+    // The model answers only after other work had its turn.
     llm: (call, context) => nextMacrotask().then(() => answer(call, context)),
   });
   process.on("message", () => {
     const facts: WorkerFacts = { micros: cpuMicros(), calls: { ...calls }, resident: process.memoryUsage().rss };
     process.send?.(facts);
   });
-  // It keeps nothing, so there is nothing to be closed.
+  // It keeps nothing, so nothing has to be closed.
   process.on("disconnect", () => process.exit());
   process.send?.(url);
 };
 
 /** Returns the handler that a call is for. Its path is `/invoke/OBJECT/HANDLER`. */
 const handlerIn = (started: unknown): string | null => {
-  // As Node says what it publishes on this channel.
+  // Cast: Node documents the messages of this channel so.
   const { headers } = started as { readonly headers: { readonly ":path"?: string } };
   const [, kind, , handler] = headers[":path"]?.split("/") ?? [];
   return kind === "invoke" ? (handler ?? null) : null;
 };
 
-// It is started by `engine-place.ts` alone.
+// Cast: only `engine-place.ts` starts it.
 await work(JSON.parse(process.argv[2] ?? "null") as EngineWorkerOptions);

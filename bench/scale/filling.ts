@@ -1,5 +1,5 @@
-// Threads by the million: a host makes the first, and its rows are copied under other names by SQL, a thousand times faster than
-// hosts would write them. That the store takes them for its own is seen by listing, searching and opening them through it.
+// Makes millions of threads: a host makes the first, and SQL copies its rows under other names, a thousand times faster
+// than hosts would write them. Listing, searching and opening them through the store shows that it accepts them.
 import { DatabaseSync } from "node:sqlite";
 
 import { type Clock, createHost } from "@colloquy/host";
@@ -16,10 +16,10 @@ export const madeAt = (index: number): number => firstAt + index * 1_000;
 
 const firstAt = 1_600_000_000_000;
 
-/** The id of a thread. */
+/** Returns the id of a thread. */
 export const threadIdOf = (index: number): string => `t${String(index).padStart(8, "0")}`;
 
-/** A word that all threads say, one that a thousandth of them says, and one that a single thread says. */
+/** Returns a word of all threads, one of a thousandth of them, and one of this thread only. */
 export const wordsOfThread = (
   index: number,
 ): { readonly all: string; readonly some: string; readonly one: string } => ({
@@ -28,13 +28,13 @@ export const wordsOfThread = (
   one: `order${index}`,
 });
 
-/** Returns a thread's metadata: one value that a thousandth of the threads share, and one of its own. */
+/** Returns a thread's metadata: a value that a thousandth of the threads share, and a unique one. */
 export const metadataOf = (index: number): { readonly tenant: string; readonly order: string } => ({
   tenant: `tenant${index % 1_000}`,
   order: `number${index}`,
 });
 
-/** Adds threads from one number to another, each of a turn. The first of all has to be there for the others. */
+/** Adds the threads from `first` to `end`, each of one turn. Thread 0 must exist before the others. */
 export const fill = async (place: StorePlace, first: number, end: number): Promise<void> => {
   if (first === 0) await makeFirst(place);
   for (let from = Math.max(first, 1); from < end; from += together) {
@@ -48,7 +48,7 @@ export const fill = async (place: StorePlace, first: number, end: number): Promi
 const together = 20_000;
 
 const makeFirst = async (place: StorePlace): Promise<void> => {
-  // A clock that stands still, and wakes nobody up.
+  // A clock that stands still and calls nobody.
   const clock: Clock = { now: () => madeAt(0), wakeAt: () => () => undefined };
   const store = openStore(place);
   const machine = conversationMachine();
@@ -66,7 +66,7 @@ const makeFirst = async (place: StorePlace): Promise<void> => {
   await store.close();
 };
 
-/** SQL for a text of the first thread as the one of number `i` has it: what is told apart in them is not part of one another. */
+/** Returns SQL that turns a text of the first thread into that of thread `i`. No replaced text is part of another. */
 const renamed = (column: string, id: string): string =>
   [
     [threadIdOf(0), id],
@@ -81,7 +81,7 @@ const copyInSqlite = (path: string, first: number, last: number): void => {
   const database = new DatabaseSync(path);
   const id = "printf('t%08d', i)";
   const numbers = `WITH RECURSIVE numbers (i) AS (SELECT ${first} UNION ALL SELECT i + 1 FROM numbers WHERE i < ${last})`;
-  // The first place of the first thread is the room that each has.
+  // The first place of the first thread equals the room of each thread.
   database.exec(`PRAGMA synchronous = OFF; BEGIN IMMEDIATE;
     INSERT INTO threads (id, thread, created_at, metadata)
       ${numbers} SELECT i + 1, ${id}, ${firstAt} + i * 1000, ${renamed("metadata", id)}

@@ -1,4 +1,4 @@
-// Measures a thread that becomes longer and longer, on a SQLite file: asking at its end, opening it and reading it.
+// Measures a growing thread on a SQLite file: asking at its end, opening it and reading it.
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 
@@ -15,8 +15,7 @@ import { bytesIn } from "./place-facts.ts";
 import { type Cost, least } from "./timing.ts";
 
 /**
- * Asks until the thread has so many entries, and measures. It continues with the thread that an earlier call left in
- * the place.
+ * Asks until the thread has `entries` entries, and measures. It continues the thread of an earlier call at the place.
  */
 export const longJournal = async (place: StorePlace, entries: number): Promise<readonly Cost[]> => {
   const before = heap();
@@ -40,7 +39,7 @@ export const longJournal = async (place: StorePlace, entries: number): Promise<r
 
 const id = "long";
 const entriesOfTurn = 2;
-/** Entries, at the end of the thread. */
+/** The number of measured entries at the end of the thread. */
 const measured = 1_000;
 
 const askUntil = async (host: Host, entries: number): Promise<void> => {
@@ -72,10 +71,10 @@ const onStore = async <A>(place: StorePlace, use: (store: Store) => Promise<A>):
   }
 };
 
-/** Bytes that are in use, once garbage is collected. */
+/** Collects garbage, and returns the bytes in use. */
 const heap = (): number => {
   setFlagsFromString("--expose-gc");
-  // A context that is made after the flag has the function.
+  // Cast: a context that is made after the flag is set has the function.
   (runInNewContext("gc") as () => void)();
   return process.memoryUsage().heapUsed;
 };

@@ -17,20 +17,20 @@ import { dropPlace } from "./place-facts.ts";
 import type { Cost } from "./timing.ts";
 
 export interface Sizes {
-  /** Ascending, as those below. */
+  /** The numbers of threads, ascending, like the lists below. */
   readonly threads: readonly number[];
   readonly entries: readonly number[];
   readonly processes: readonly number[];
   readonly seconds: number;
-  /** Asks of each process at a time. */
+  /** The simultaneous asks of each process. */
   readonly outstanding: number;
-  /** Asks of the engine at a time. */
+  /** The simultaneous asks of the engine. */
   readonly lanes: readonly number[];
-  /** Threads of the engine that have nothing to do. */
+  /** The idle threads of the engine. */
   readonly resting: readonly number[];
-  /** Entries of its threads that are woken. */
+  /** The entries of its woken threads. */
   readonly woken: readonly number[];
-  /** How many of these. */
+  /** The number of woken threads. */
   readonly wakings: number;
 }
 

@@ -1,4 +1,4 @@
-// Measures listing, searching, opening and deleting in a store that has so many threads.
+// Measures listing, searching, opening and deleting in a store with many threads.
 import { createHost, type ListOptions, type Store } from "@colloquy/host";
 import { conversationMachine } from "@colloquy/machine";
 import { randomIds, systemClock } from "@colloquy/runtime-node";
@@ -10,7 +10,7 @@ import { fill, madeAt, metadataOf, threadIdOf, wordsOfThread } from "./filling.t
 import { bytesIn, settle } from "./place-facts.ts";
 import { type Cost, elapsed, least } from "./timing.ts";
 
-/** Adds threads to a place that has some already, and measures. */
+/** Adds threads to a place that already has `filled`, and measures. */
 export const manyThreads = async (place: StorePlace, filled: number, threads: number): Promise<readonly Cost[]> => {
   await fill(place, filled, threads);
   await settle(place);
@@ -58,7 +58,7 @@ const searching = async (store: Store, threads: number): Promise<readonly Cost[]
   ];
 };
 
-/** As often as it takes to see what it costs where others work, too; long ones less often. */
+/** The number of repetitions that shows the cost despite other load. Long work is repeated less often. */
 const times = 7;
 
 const expectCount = (name: string, found: readonly unknown[], expected: number): void => {
@@ -66,7 +66,7 @@ const expectCount = (name: string, found: readonly unknown[], expected: number):
   if (found.length !== most) throw new Error(`${name}: ${found.length} were found instead of ${most}`);
 };
 
-/** Through a host, which also shows that what was filled can be gone on with. */
+/** Measures asking through a host, which also shows that the copied threads can continue. */
 const asking = async (store: Store, threads: number): Promise<Cost> => {
   const machine = conversationMachine();
   const host = createHost({ machine, store, llm: instantAnswer, clock: systemClock, ids: randomIds, idleMs: 0 });
@@ -81,7 +81,7 @@ const opened = 50;
 
 const deleting = async (place: StorePlace, threads: number): Promise<Cost> => {
   const value = await onStore(place, (store) => elapsed(() => store.delete(threadIdOf(threads - 1))));
-  // It is there again for what is measured next.
+  // Restores the thread for the next measurements.
   await fill(place, threads - 1, threads);
   return { name: "delete a thread", value, unit: "ms" };
 };

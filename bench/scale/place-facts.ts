@@ -1,4 +1,4 @@
-// Reads how much a place takes on disk, and what its server does by itself when it has time.
+// Reads the disk use of a place, and does the maintenance that its server would do later.
 import { readFileSync, statSync } from "node:fs";
 
 import pg from "pg";
@@ -17,20 +17,20 @@ export const bytesIn = async (place: StorePlace): Promise<number> => {
   return Number(row?.["bytes"]);
 };
 
-/** Does at once what PostgreSQL's autovacuum does within minutes: statistics, and the list of what its GIN indexes have yet to take in. */
+/** Does at once the work of PostgreSQL's autovacuum: statistics, and the pending lists of GIN indexes. */
 export const settle = async (place: StorePlace): Promise<void> => {
   if ("folder" in place) return;
   for (const table of ["threads", "entries", "words", "leases", "letters"])
     await rowsOf(place.url, `VACUUM ANALYZE "${place.space}".${table}`);
 };
 
-/** Removes a place at once, however much is in it. */
+/** Removes a place of any size at once. */
 export const dropPlace = async (place: StorePlace): Promise<void> => {
   if ("folder" in place) return removeFolder(place.folder);
   await rowsOf(place.url, `DROP SCHEMA IF EXISTS "${place.space}" CASCADE`);
 };
 
-/** The rows of a statement, over a connection of its own. */
+/** Returns the rows of a statement, over a new connection. */
 export const rowsOf = async (url: string, text: string): Promise<readonly Readonly<Record<string, unknown>>[]> => {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
@@ -46,7 +46,7 @@ const sizeOf = (path: string): number => statSync(path, { throwIfNoEntry: false 
 
 /** The work of a server since its start. */
 export interface ServerWork {
-  /** Of CPU, of all its processes that are there; NaN where the server is not on this machine, or this is no Linux. */
+  /** The CPU of all its running processes; NaN if the server is on another machine, or this is not Linux. */
   readonly micros: number;
   readonly commits: number;
   /** Bytes of its write-ahead log. */
@@ -68,7 +68,7 @@ export const workOf = async ({ url }: ServerPlace): Promise<ServerWork> => {
   };
 };
 
-/** The CPU of another process, as Linux says it: in hundredths of a second, behind its name in parentheses. */
+/** Returns the CPU of another process. Linux lists it in hundredths of a second, after the name in parentheses. */
 export const microsOf = (pid: number): number => {
   try {
     const [user, system] = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ").at(-1)?.split(" ").slice(11, 13) ?? [];

@@ -1,11 +1,11 @@
-/** One thing that was measured. */
+/** A measured cost. */
 export interface Cost {
   readonly name: string;
   readonly value: number;
   readonly unit: string;
 }
 
-/** Milliseconds. */
+/** Returns the milliseconds that work takes. */
 export const elapsed = async (work: () => unknown): Promise<number> => {
   const before = performance.now();
   await work();
@@ -13,8 +13,8 @@ export const elapsed = async (work: () => unknown): Promise<number> => {
 };
 
 /**
- * Measures work in milliseconds, undisturbed by other load: the least of several times, of fewer if one takes seconds.
- * `work` gets the number of the time.
+ * Measures work in milliseconds, without the effect of other load: the least of several times, of fewer if one takes
+ * seconds. `work` gets the number of the repetition.
  */
 export const least = async (times: number, work: (time: number) => unknown): Promise<number> => {
   const began = performance.now();
@@ -26,7 +26,7 @@ export const least = async (times: number, work: (time: number) => unknown): Pro
 
 const patienceMs = 5_000;
 
-/** Logs an error, and counts the work as taking for ever. A store that gives up waiting fails so. */
+/** Logs an error, such as a store's timeout, and returns Infinity as the time. */
 const never = (thrown: unknown): number => {
   console.error(String(thrown));
   return Infinity;

@@ -1,16 +1,16 @@
-// A process of its own that reports to its parent how much memory so many streams take that are open and say nothing: asks
-// over HTTP whose models have begun to answer. To be run with --expose-gc: idle-streams.ts COUNT
+// A process that reports the memory of COUNT open, silent streams: asks over HTTP whose models have begun to answer.
+// Run it with --expose-gc: idle-streams.ts COUNT
 import { textOf } from "@colloquy/machine";
 import { createHost, memoryStore } from "@colloquy/runtime-node";
 import { threadServer } from "@colloquy/server";
 import { getRequestListener } from "@hono/node-server";
 import { type Job, listening, Reader } from "./reading.ts";
 
-/** Bytes. */
+/** The memory of idle streams, in bytes. */
 export interface IdleStreams {
-  /** By how much grew what lives on the heap, and all that the process has beside it. */
+  /** The growth of live heap and of memory outside the heap. */
   readonly used: number;
-  /** By how much the process grew, with the room that the heap keeps free. */
+  /** The growth of the process, including free heap. */
   readonly resident: number;
 }
 
@@ -23,7 +23,7 @@ const measured = async (count: number): Promise<IdleStreams> => {
         return { type: "completed", reply: { content: "Well," }, finishReason: "stop" };
       return new Promise((_resolve, reject) => signal.addEventListener("abort", () => reject(new Error("cancelled"))));
     },
-    // They are cancelled at the end.
+    // The asks are cancelled at the end.
     onObserverError: () => {},
   });
   const server = threadServer(host, { drainMs: 0, responses: { keepMs: 0 } });

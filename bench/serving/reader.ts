@@ -1,6 +1,6 @@
-// A process of its own that reads streams, so that its CPU and its memory are none of the server's. Each message to it is a
-// job: `{ url, body, times }` reads so many one after the other to their ends, `{ url, body, open }` opens so many at once and
-// keeps them. It answers each when that is done.
+// A separate process that reads streams, so that its CPU and memory do not count as the server's. Each message is a
+// job: `{ url, body, times }` reads `times` streams to the end, one after the other; `{ url, body, open }` opens `open`
+// streams at once and keeps them. It answers each finished job.
 import { Agent, request } from "node:http";
 import { z } from "zod";
 
@@ -10,7 +10,7 @@ const atOnce = 50;
 
 const agent = new Agent({ keepAlive: true, maxSockets: Infinity });
 
-/** Resolves at the first bytes, or at the last; a stream that is kept is read on. */
+/** Resolves at the first bytes, or at the last. It continues to read a kept stream. */
 const streamed = (url: string, body: string, until: "first" | "last"): Promise<number> =>
   new Promise((resolve, reject) => {
     let bytes = 0;

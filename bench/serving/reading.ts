@@ -2,23 +2,23 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { createServer, type RequestListener, type Server } from "node:http";
 
-/** The streams that the process beside this one has to read. */
+/** The streams that the reader process has to read. */
 export interface Job {
   readonly url: string;
   readonly body: string;
-  /** How often, one after the other, each to its end. */
+  /** The number of streams to read to the end, one after the other. */
   readonly times?: number;
-  /** How many at once, which stay open. */
+  /** The number of streams to open at once and keep. */
   readonly open?: number;
 }
 
-/** Reads streams in a process of its own. */
+/** Reads streams in another process. */
 export class Reader {
   readonly #child: ChildProcess = spawn(process.execPath, [new URL("reader.ts", import.meta.url).pathname], {
     stdio: ["ignore", "inherit", "inherit", "ipc"],
   });
 
-  /** Has it read. Gives the bytes that came. */
+  /** Has the process read. Returns the number of received bytes. */
   async read(job: Job): Promise<number> {
     this.#child.send(job);
     const [answer] = (await once(this.#child, "message")) as [{ readonly bytes?: number; readonly error?: string }];
@@ -31,7 +31,7 @@ export class Reader {
   }
 }
 
-/** A server on loopback, and where it listens. */
+/** Starts a server on loopback. Returns it with its address. */
 export const listening = async (
   listener: RequestListener,
 ): Promise<{ readonly server: Server; readonly url: string }> => {

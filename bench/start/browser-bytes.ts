@@ -11,7 +11,7 @@ export interface Size {
 export const browserBytes = async (
   folder: string,
   names: readonly string[],
-): Promise<{ /** But for what is of others. */ readonly own: Size; readonly whole: Size }> => ({
+): Promise<{ /** Without foreign code. */ readonly own: Size; readonly whole: Size }> => ({
   own: await sizeOf(folder, names, [/^xstate/, /\/(fp-ts|zod)\.js$/]),
   whole: await sizeOf(folder, names, []),
 });

@@ -1,5 +1,5 @@
-// An agent from a YAML file, with a subagent from a Markdown file that has a tool. The models answer by rules; in their place
-// openaiChat() calls those that the files name. As a command: colloquy chat --agent librarian.yaml --allow-tools
+// An agent from a YAML file, with a subagent from a Markdown file that has a tool. The models here answer by rules;
+// openaiChat() calls the models that the files name. As a command: colloquy chat --agent librarian.yaml --allow-tools
 import { fileURLToPath } from "node:url";
 import { agentFromFile, agentHost } from "@colloquy/sessions/agents";
 import { memoryStore } from "@colloquy/runtime-node";

@@ -1,7 +1,7 @@
 import { tool } from "@colloquy/runtime-node";
 import { z } from "zod";
 
-/** Named by archivist.md: it is loaded only where that is allowed. */
+/** archivist.md names this tool. It is loaded only if the program allows it. */
 export const shelf = tool({
   name: "shelf",
   description: "On which shelf a book stands.",

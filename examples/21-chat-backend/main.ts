@@ -1,5 +1,5 @@
-// The AI SDK's client against the backend of route.ts: what `useChat` does in a page, without React. In place of OpenAI a model
-// answers that follows a script.
+// Runs the AI SDK's client against the backend of route.ts, as `useChat` does in a page, but without React. A scripted
+// model takes the place of OpenAI.
 import { reply, scriptedModel, toolCalls } from "@colloquy/runtime-test/models";
 import { loopbackServer } from "@colloquy/runtime-test/server";
 import {
@@ -21,7 +21,7 @@ const openai = await loopbackServer({ model });
 Object.assign(process.env, { OPENAI_BASE_URL: openai.url, OPENAI_API_KEY: "none", THREADS: ":memory:" });
 const { GET, POST, host } = await import("./route.ts");
 
-/** A request as the framework passes it to the file. */
+/** Passes a request to route.ts as the framework does. */
 const fetchHere: typeof fetch = async (address, given) => {
   const request = new Request(address, given);
   return request.method === "GET" ? GET(request) : POST(request);
@@ -31,14 +31,14 @@ const transport = new DefaultChatTransport({
   api: "http://localhost/api/chat",
   headers: { cookie: "user=ada" },
   fetch: fetchHere,
-  // The thread knows what was said before.
+  // The thread has the earlier messages.
   prepareSendMessagesRequest: ({ id, messages, trigger, messageId }) => ({
     body: { id, messages: messages.slice(-1), trigger, messageId },
   }),
 });
 
 class Chat extends AbstractChat<UIMessage> {}
-// A list, where `useChat` has React's state.
+// A plain list in place of React's state.
 const state: ChatState<UIMessage> = {
   status: "ready",
   error: undefined,
@@ -72,9 +72,9 @@ for (const part of chat.lastMessage?.parts ?? [])
     await chat.addToolApprovalResponse({ id: part.approval.id, approved: true });
 await chat.sendMessage(); // the answers
 
-// A page that is opened again shows the same.
+// A reopened page shows the same.
 const painted = await fetchHere("http://localhost/api/chat/ada_1/messages", { headers: { cookie: "user=ada" } });
-print((await painted.json()) as UIMessage[]); // as the backend gives them
+print((await painted.json()) as UIMessage[]); // the backend's type
 
 await host.close();
 await openai.close();

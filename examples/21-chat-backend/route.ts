@@ -1,4 +1,4 @@
-// The whole backend of a page with `useChat`: in Next, app/api/chat/[[...path]]/route.ts.
+// The whole backend of a page with `useChat`. In Next it is app/api/chat/[[...path]]/route.ts.
 import { createHost, openaiChat, sqliteStore, tool } from "@colloquy/runtime-node";
 import { uiChat } from "@colloquy/server";
 import { z } from "zod";
@@ -8,7 +8,7 @@ const refund = tool({
   description: "Pays money back to a customer.",
   input: z.object({ order: z.string(), amount: z.number() }),
   approval: "always", // by the user, in the page
-  recovery: "once", // when a process died while it ran, it is not run again
+  recovery: "once", // does not run again after a crash
   run: ({ order, amount }) => `Paid back ${amount} for order ${order}.`,
 });
 
@@ -21,7 +21,7 @@ export const host = createHost({
 
 export const { GET, POST } = uiChat(host, {
   path: "/api/chat",
-  // Here whatever your sessions are: who asks, and whose chats are theirs.
+  // Put your own sessions here: the user of a request, and the chats of a user.
   authenticate: ({ headers }) => (headers.get("cookie") === "user=ada" ? { id: "ada" } : null),
   mayUse: (user, threadId) => threadId.startsWith(`${user.id}_`), // no user's id has a `_`
   tools: [{ name: "cart", description: "What is in the cart of the page.", input: z.object({}) }],

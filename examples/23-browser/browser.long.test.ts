@@ -6,7 +6,7 @@ import { serveSite, type Site } from "./main.ts";
 const path = process.env["COLLOQUY_CHROMIUM"] ?? "";
 const leftOut = path === "" ? " (left out: COLLOQUY_CHROMIUM names no browser; `pnpm servers pnpm test` has one)" : "";
 
-// examples/23-browser/page.ts, in a browser.
+// Tests examples/23-browser/page.ts in a browser.
 describe.skipIf(path === "")(`the conversation in a browser${leftOut}`, () => {
   let browser: Browser;
   let context: BrowserContext;
@@ -36,7 +36,7 @@ describe.skipIf(path === "")(`the conversation in a browser${leftOut}`, () => {
   const first = "You asked one thing so far, the last of them: Is it raining?";
   const second = "You asked 2 things so far, the last of them: And in Oslo?";
 
-  test("is the same in two tabs, outlives a reload, and goes on where a tab is closed in the middle of an answer", async () => {
+  test("is the same in two tabs, outlives a reload, and continues if a tab is closed during an answer", async () => {
     const [one, other] = [await opened(), await opened()];
     await ask(one, "Is it raining?");
     await other.getByText(first).waitFor();

@@ -1,5 +1,5 @@
-// A page whose conversation lives in the browser, and the server that it comes from: `node examples/23-browser/main.ts`, then
-// open the address in two tabs. The server keeps nothing but the key of its model; here a rule stands in for that.
+// Serves a page whose conversation lives in the browser: `node examples/23-browser/main.ts`, then open the address in
+// two tabs. The server keeps only the key of its model; here a rule stands in for the model.
 import { readFileSync } from "node:fs";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -9,13 +9,12 @@ import { fileURLToPath } from "node:url";
 import { type Message, textOf } from "@colloquy/machine";
 import { rolldown } from "rolldown";
 
-/** The address of the page, and what ends it. */
 export interface Site {
   readonly url: string;
   readonly close: () => void;
 }
 
-/** Serves the page on this machine alone. `pace` is how long the stand-in takes for a word, in milliseconds. */
+/** Serves the page on this machine only. The stand-in takes `pace` milliseconds for a word. */
 export const serveSite = async (pace: number): Promise<Site> => {
   const script = await bundled();
   const page = readFileSync(new URL("index.html", import.meta.url));
@@ -27,7 +26,7 @@ export const serveSite = async (pace: number): Promise<Site> => {
   };
   const server = createServer((request, response) => void answer(request, response).catch(() => response.destroy()));
   await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));
-  // It listens on a port.
+  // Cast: it listens on a port.
   const { port } = server.address() as AddressInfo;
   return {
     url: `http://127.0.0.1:${port}/`,
@@ -38,7 +37,7 @@ export const serveSite = async (pace: number): Promise<Site> => {
   };
 };
 
-/** In a site of your own your bundler does this. */
+/** Bundles the page's script. In your own site your bundler does this. */
 const bundled = async (): Promise<string> => {
   const build = await rolldown({ input: fileURLToPath(new URL("page.ts", import.meta.url)), platform: "browser" });
   const { output } = await build.generate({ format: "es" });
@@ -46,7 +45,7 @@ const bundled = async (): Promise<string> => {
   return output[0].code;
 };
 
-/** Here a handler of yours calls a model, with the key that no page sees. */
+/** Answers by a rule. Your own handler calls a model here, with a key that no page sees. */
 const reply = async (messages: readonly Message[], response: ServerResponse, pace: number): Promise<void> => {
   const questions = messages.filter(({ role }) => role === "user").map((message) => textOf(message));
   const content = `You asked ${questions.length === 1 ? "one thing" : `${questions.length} things`} so far, the last of them: ${questions.at(-1)}`;
@@ -61,6 +60,6 @@ const reply = async (messages: readonly Message[], response: ServerResponse, pac
 if (import.meta.main) {
   const site = await serveSite(60);
   console.log(`Open ${site.url} in two tabs; Ctrl-C ends it.`);
-  // Without a terminal there is nobody to open it.
+  // Without a terminal nobody opens it.
   if (!process.stdout.isTTY) site.close();
 }

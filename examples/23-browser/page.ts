@@ -1,5 +1,5 @@
-// A conversation that lives in the browser: it outlives a reload, all tabs show it, and a tab that is closed in the middle of
-// an answer leaves it to another one.
+// A conversation that lives in the browser: it outlives a reload, all tabs show it, and if a tab is closed in the
+// middle of an answer, another one continues it.
 import { messagesOf, textOf } from "@colloquy/machine";
 import {
   type AskHandle,
@@ -10,7 +10,7 @@ import {
   type LlmOutcome,
 } from "@colloquy/runtime-browser";
 
-/** The model is behind the server of this page, which has the key. A line each for what it writes, and for how it ended. */
+/** Calls the model through this page's server, which has the key and sends a line for each delta and the outcome. */
 const llm: LlmHandler = async ({ messages }, { signal, onDelta }) => {
   const response = await fetch("/model", { method: "POST", body: JSON.stringify(messages), signal });
   const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
@@ -19,7 +19,7 @@ const llm: LlmHandler = async ({ messages }, { signal, onDelta }) => {
     const lines = (rest + read.value).split("\n");
     rest = lines.pop() ?? "";
     for (const line of lines) {
-      // The server of this page writes them.
+      // Cast: this page's server writes them.
       const piece = JSON.parse(line) as { readonly delta: LlmDelta } | { readonly outcome: LlmOutcome };
       if ("outcome" in piece) return piece.outcome;
       onDelta(piece.delta);
@@ -28,13 +28,13 @@ const llm: LlmHandler = async ({ messages }, { signal, onDelta }) => {
   return { type: "failed", failure: { kind: "network", message: "the answer was cut off", retryable: true } };
 };
 
-// The shown parts of a turn are stored, so that other tabs show them too, as they come.
+// Stores the shown parts of a turn, so that other tabs show them live too.
 const host = createHost({ llm, store: indexedDbStore({ name: "example-23" }), partsMs: 100, pollMs: 100 });
 const thread = host.thread("chat");
 
 const shown = new Set<string>();
 
-/** Shows an ask, once: its question as soon as it is known, and its answer as it comes. `began` is called when it has a turn. */
+/** Shows an ask once: its question as soon as it is known, its answer live. Calls `began` when the ask has a turn. */
 const show = async (handle: AskHandle, asked = "", began = (): void => {}): Promise<void> => {
   if (shown.has(handle.askId)) return;
   shown.add(handle.askId);
@@ -82,7 +82,7 @@ document.querySelector("form")?.addEventListener("submit", (event) => {
   const input = document.querySelector("input");
   if (input === null) return;
   const handle = thread.ask(input.value);
-  // Others find it in the journal from then on.
+  // From then on other tabs find it in the journal.
   // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a channel is of one origin
   void show(handle, input.value, () => tabs.postMessage(handle.askId));
   input.value = "";

@@ -1,6 +1,7 @@
-// In Deno or Bun, on `node:sqlite`, which both have: a thread in a file, which the next process continues. In this
-// repository: deno run --node-modules-dir=manual --allow-env --allow-read --allow-write=.
-// examples/24-deno/conversation.ts threads.db bun run examples/24-deno/conversation.ts threads.db
+// A thread in a file, in Deno or Bun, which both have `node:sqlite`. The next process continues it. In this repository:
+// deno run --node-modules-dir=manual --allow-env --allow-read --allow-write=. \
+//   examples/24-deno/conversation.ts threads.db
+// bun run examples/24-deno/conversation.ts threads.db
 import { createHost, sqliteStore } from "@colloquy/runtime-node";
 import { scriptedModel, reply, toolCalls } from "@colloquy/runtime-test/models";
 import { tool } from "@colloquy/host";

@@ -1,4 +1,4 @@
-// In workerd: holds the store to `storeContract`, an object for each check, on its own storage. `pnpm places` runs it.
+// Checks the store against `storeContract` in workerd, each check with its own object. `pnpm places` runs it.
 import { storeChecks, subjectOf } from "@colloquy/runtime-test/contracts";
 
 import { type ObjectStorage, ObjectStore } from "./storage.ts";
@@ -17,7 +17,7 @@ export class Conversation {
     this.#storage = storage;
   }
 
-  /** Makes the check that is named: what is wrong, nothing, or `left out`. With `faulty` the store renews what it should not. */
+  /** Runs the check in the path. Returns its failure, "" or `left out`. With `faulty` the store renews lost leases. */
   async fetch(request: Request): Promise<Response> {
     const { pathname, searchParams } = new URL(request.url);
     const check = storeChecks.find(({ name }) => name === decodeURIComponent(pathname.slice(1)));
@@ -44,7 +44,7 @@ export class Conversation {
   }
 }
 
-// oxlint-disable-next-line no-default-export -- what a worker is by its platform
+// oxlint-disable-next-line no-default-export -- the platform requires it
 export default {
   fetch: (request: Request, { CONVERSATIONS }: Environment): Promise<Response> =>
     CONVERSATIONS.get(CONVERSATIONS.idFromName(new URL(request.url).pathname)).fetch(request),

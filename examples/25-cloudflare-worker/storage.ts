@@ -20,7 +20,7 @@ import {
   type StoredSnapshot,
 } from "@colloquy/host/store";
 
-/** As much of the storage of a Durable Object as is used here; it has to be one with SQL (`new_sqlite_classes`). */
+/** The part of a Durable Object's storage that is used here. It must have SQL (`new_sqlite_classes`). */
 export interface ObjectStorage {
   readonly sql: {
     exec(
@@ -32,10 +32,10 @@ export interface ObjectStorage {
 }
 
 /**
- * The threads of a Durable Object, in its storage. An object is alone with its storage: so leases live in memory, and those
- * of the object before this one are free. Only their tokens are kept, since each has to be greater than all before it.
+ * Keeps the threads of a Durable Object in its storage. No other object uses it, so leases live in memory, and those of
+ * its predecessor are free. Only the tokens are stored, as each must be greater than all earlier ones.
  *
- * Nothing waits for the disk here: what an object sends, to a model too, leaves it when all that it wrote before is durable.
+ * Nothing waits for the disk here: the platform holds back what an object sends until its earlier writes are durable.
  */
 export class ObjectStore implements Store {
   readonly #storage: ObjectStorage;
@@ -146,7 +146,7 @@ export class ObjectStore implements Store {
     if (grant?.token !== lease.token || grant.until <= this.#clock.now()) throw new LeaseLostError(lease);
   }
 
-  /** The casts here and below say what was stored: only this class writes these texts. */
+  /** The casts here and below are true, as only this class writes these texts. */
   #entries(threadId: string, fromSeq: number): readonly Entry[] {
     return [...this.#texts(threadId, "entry", nameOf(Math.max(fromSeq, 0)), "~").values()].map(
       (text) => JSON.parse(text) as Entry,
@@ -166,7 +166,7 @@ export class ObjectStore implements Store {
     return this.#texts(threadId, kind, name, name).get(name);
   }
 
-  /** Those of a kind by their names, from one to another. */
+  /** Returns the texts of a kind by name, from one name to another. */
   #texts(threadId: string, kind: Kind, from: string, to: string): ReadonlyMap<string, string> {
     const texts = new Map<string, string>();
     const where = "thread = ? AND kind = ? AND name BETWEEN ? AND ?";
@@ -192,8 +192,8 @@ export class ObjectStore implements Store {
   }
 
   /**
-   * Runs a statement whose first value is the thread, and returns its rows. @throws StorageError for an id that SQL
-   * would change
+   * Runs a statement whose first value is the thread, and returns its rows.
+   * @throws StorageError for an id that SQL would change
    */
   #rows(
     threadId: string,
@@ -213,7 +213,7 @@ const tables = [
 
 type Kind = "entry" | "facts" | "head" | "chunk";
 
-/** The facts of a thread that a listing shows. */
+/** The facts that a listing shows. */
 interface Facts {
   readonly seq: number;
   readonly createdAt: number;
@@ -230,8 +230,8 @@ interface Grant {
   readonly until: number;
 }
 
-/** In the order of the seqs. */
+/** Returns a name that sorts in the order of the seqs. */
 const nameOf = (seq: number): string => String(seq).padStart(12, "0");
 
-/** A row takes two megabytes: these have one at most, and none ends within a character. */
+/** Cuts a text into pieces of one megabyte at most, never within a character. A row takes two. */
 const piecesOf = (text: string): readonly string[] => text.match(/[^]{1,250000}/gu) ?? [""];

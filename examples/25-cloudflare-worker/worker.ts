@@ -1,5 +1,5 @@
 // A Durable Object for each thread: it has a host, and its storage has the journal. `pnpm places` runs it in workerd.
-// Who may talk to which thread is for a worker of your own to say.
+// Your own worker decides who may use which thread.
 import { messagesOf, textOf } from "@colloquy/machine";
 import { type AskHandle, createHost, type Host, tool } from "@colloquy/runtime-browser";
 import { openaiChat } from "@colloquy/runtime-node/openai";
@@ -10,7 +10,7 @@ interface Environment {
   readonly MODEL_URL: string;
   readonly MODEL_KEY?: string;
   readonly MODEL?: string;
-  /** How long a turn lies, at most, when the object has died and nobody asks. */
+  /** The longest time until a turn continues after the object died, if nobody asks. */
   readonly WAKE_MS?: string;
   readonly CONVERSATIONS: {
     idFromName(name: string): unknown;
@@ -34,7 +34,7 @@ export class Conversation {
       name: "note",
       description: "Keeps a note for later.",
       input: z.object({ note: z.string() }),
-      recovery: "rerun", // a call that is made again has the same key, and leaves one note
+      recovery: "rerun", // a repeated call has the same key, so it leaves one note
       run: ({ note: text }, { idempotencyKey }) => {
         storage.sql.exec("INSERT OR IGNORE INTO notes VALUES (?, ?)", idempotencyKey, text);
         return "Noted.";
@@ -50,7 +50,7 @@ export class Conversation {
     });
   }
 
-  /** `GET` gives what was said, and the notes; `POST` asks, and shows what happens as server-sent events. */
+  /** `GET` returns the messages and the notes; `POST` asks and streams the parts as server-sent events. */
   async fetch(request: Request): Promise<Response> {
     if (request.method === "GET") {
       const state = await this.#host.thread().state();
@@ -63,19 +63,19 @@ export class Conversation {
     const input = await request.text();
     if (input === "") return new Response("The body is the question, and it is empty\n", { status: 400 });
     if (input.length > longest) return new Response(`A question has ${longest} characters at most\n`, { status: 413 });
-    // A client that asks again under its key, since it lost the connection, gets the answer that there is.
+    // A client that lost the connection and asks again with its key gets the same answer.
     const askId = request.headers.get("idempotency-key") ?? "";
     await this.#wakeLater();
     const ask = this.#host.ask(input, askId === "" ? {} : { askId });
     return new Response(streamOf(eventsOf(ask)), { headers: { "content-type": "text/event-stream" } });
   }
 
-  /** An object that died in the middle of a turn is called by its alarm, and continues. */
+  /** Continues a turn in which the object died. */
   async alarm(): Promise<void> {
     const thread = this.#host.thread();
-    if ((await thread.asks(1)).length === 0) return; // it died before the question was kept
+    if ((await thread.asks(1)).length === 0) return; // it died before the question was stored
     const { turn, queued } = await thread.resume();
-    // As long as something is under way: an object that is called now and then is not put away either.
+    // Set again while something is under way. Regular calls also keep the object from being evicted.
     if (turn !== null || queued.length > 0) await this.#wakeLater();
   }
 
@@ -84,10 +84,10 @@ export class Conversation {
   }
 }
 
-/** Of a question, in UTF-16 units: each is kept as long as its thread. */
+/** The longest question, in UTF-16 units. Questions are kept as long as their thread. */
 const longest = 100_000;
 
-/** The parts of an ask by their types, and at last its `answer`, or an `error`. */
+/** Yields the parts of an ask by type, and at last its `answer` or an `error`. */
 const eventsOf = async function* (ask: AskHandle): AsyncGenerator<string, void> {
   const event = (type: string, data: unknown): string => `event: ${type}\ndata: ${JSON.stringify(data)}\n\n`;
   try {
@@ -98,7 +98,7 @@ const eventsOf = async function* (ask: AskHandle): AsyncGenerator<string, void> 
   }
 };
 
-/** A client that goes away stops the reading, and not the ask. */
+/** Streams the texts. A client that disconnects stops the reading, not the ask. */
 const streamOf = (texts: AsyncGenerator<string, void>): ReadableStream<Uint8Array> => {
   const encoder = new TextEncoder();
   return new ReadableStream({
@@ -111,7 +111,7 @@ const streamOf = (texts: AsyncGenerator<string, void>): ReadableStream<Uint8Arra
   });
 };
 
-// oxlint-disable-next-line no-default-export -- what a worker is by its platform
+// oxlint-disable-next-line no-default-export -- the platform requires it
 export default {
   fetch: (request: Request, { CONVERSATIONS }: Environment): Promise<Response> =>
     CONVERSATIONS.get(CONVERSATIONS.idFromName(new URL(request.url).pathname)).fetch(request),

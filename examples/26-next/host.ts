@@ -1,4 +1,4 @@
-// The host of the app. Making it opens no store, needs no key and calls no model: that comes with the first use.
+// The host of the app. It opens its store, reads its key and calls its model only at the first use.
 import { createHost, openaiChat, sqliteStore, tool } from "@colloquy/runtime-node";
 import { z } from "zod";
 
@@ -17,7 +17,7 @@ const makeHost = () =>
     tools: [weather],
   });
 
-// Next loads this file once for `instrumentation.ts`, once for the route, and again whenever `next dev` sees a change. The
-// process keeps one host, so that a turn that is under way continues. After a change of this file start `next dev` again.
+// Next loads this file once for `instrumentation.ts`, once for the route, and again whenever `next dev` sees a change.
+// The process keeps one host, so that a turn under way continues. After a change to this file, restart `next dev`.
 const kept: { colloquy?: ReturnType<typeof makeHost> } = globalThis as object;
 export const host = (kept.colloquy ??= makeHost());

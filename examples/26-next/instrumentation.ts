@@ -2,5 +2,5 @@
 export const register = async (): Promise<void> => {
   if (process.env["NEXT_RUNTIME"] !== "nodejs") return;
   const { host } = await import("./host");
-  host.start(); // continues in the background what was under way when the last process ended
+  host.start(); // continues in the background the turns that the last process left open
 };

@@ -1,3 +1,3 @@
-// Next loads these packages once for all that it bundles. Else `instrumentation.ts` and the route would each have copies of
-// them, and the classes and machines of one would be unknown to the other.
+// Next loads these packages once for all its bundles. Else `instrumentation.ts` and the route would each have a copy,
+// and neither would recognise the other's classes and machines.
 export default { serverExternalPackages: ["@colloquy/runtime-node", "@colloquy/server"] };

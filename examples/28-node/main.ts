@@ -1,4 +1,4 @@
-// Starts the backend of server.ts and asks in place of a page. In place of OpenAI a model answers that follows a script.
+// Starts the backend of server.ts and asks in place of a page. A scripted model takes the place of OpenAI.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";

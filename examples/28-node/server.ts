@@ -1,5 +1,5 @@
-// A chat backend on Node's own server, for a page with `useChat`. Its threads are in a file; with `DATABASE_URL` they are in
-// PostgreSQL, and any number of such processes serve them.
+// A chat backend on Node's own server, for a page with `useChat`. Its threads are in a file. With `DATABASE_URL` they
+// are in PostgreSQL, and any number of processes can serve them.
 import { appendFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -16,7 +16,7 @@ const order = tool({
   name: "order",
   description: "Orders a thing for the customer.",
   input: z.object({ thing: z.string() }),
-  recovery: "once", // when a process died while it ran, it is not run again
+  recovery: "once", // does not run again after a crash
   run: async ({ thing }) => {
     await appendFile(orders, `${thing}\n`);
     return `Ordered ${thing}.`;
@@ -28,7 +28,7 @@ const llm = openaiChat({ model: "gpt-4o-mini" }); // reads OPENAI_API_KEY and OP
 const host = createHost({ llm, store, tools: [order] });
 const { GET, POST } = uiChat(host, {
   path: "/api/chat",
-  authenticate: () => ({ id: "guest" }), // put in your own sessions
+  authenticate: () => ({ id: "guest" }), // put your own sessions here
   mayUse: (_, threadId) => threadId.startsWith("chat-"),
 });
 
@@ -36,7 +36,7 @@ const answer = (request: Request) => (request.method === "GET" ? GET(request) : 
 const listener = getRequestListener(answer, { overrideGlobalObjects: false });
 const server = createServer((request, response) => void listener(request, response));
 server.listen(Number(process.env["PORT"] ?? 0), "127.0.0.1", () => {
-  host.start(); // continues in the background what was under way when the last process ended
+  host.start(); // continues in the background the turns that the last process left open
   const { port } = server.address() as AddressInfo; // it listens at a port
   console.log(`http://127.0.0.1:${port}`);
 });

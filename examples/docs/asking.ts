@@ -36,7 +36,7 @@ const show = async (ask: AskHandle): Promise<void> => {
     if (error instanceof LimitReachedError) console.log(`stopped by ${error.reached.limit}`);
     else if (error instanceof TurnFailedError) console.log(`${error.failure.kind}: ${error.failure.message}`);
     else if (error instanceof TurnCancelledError) console.log(`cancelled, after "${error.summary.text}"`);
-    else throw error; // the ask was not taken, or the thread could not be used
+    else throw error; // the ask was refused, or the thread could not be used
   }
 };
 

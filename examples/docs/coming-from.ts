@@ -1,5 +1,5 @@
 // The app of docs/coming-from.md: an agent with one tool, which remembers, streams, and asks for approval. A server on
-// this machine stands for OpenAI's.
+// this machine stands in for OpenAI's.
 import { createHost, openaiChat, sqliteStore, tool } from "@colloquy/runtime-node";
 import { reply, scriptedModel, toolCalls } from "@colloquy/runtime-test/models";
 import { loopbackServer } from "@colloquy/runtime-test/server";
@@ -30,10 +30,12 @@ const host = createHost({
 });
 const thread = host.thread("ada");
 
-for await (const part of thread.ask("Please pay back the 12 euros of order 17.")) {
+const asked = thread.ask("Please pay back the 12 euros of order 17.");
+for await (const part of asked) {
   if (part.type === "text.delta") process.stdout.write(part.text);
   if (part.type === "approval.requested") await thread.approve(part.request.id, { digest: part.request.digest });
 }
+await asked; // throws if it failed
 await host.close();
 await store.close();
 

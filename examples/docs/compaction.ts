@@ -1,4 +1,4 @@
-// Older turns as a summary, written in the background: docs/prompts.md shows it.
+// Summarises older turns in the background: docs/prompts.md shows it.
 import { conversationMachine, messagesOf, promptOf, textOf } from "@colloquy/machine";
 import { createHost, memoryStore } from "@colloquy/runtime-node";
 import { compactTurns } from "@colloquy/machine/policies";

@@ -2,7 +2,7 @@
 import { conversationMachine, fingerprintOf, type Pricing } from "@colloquy/machine";
 import { lastTurns } from "@colloquy/machine/policies";
 
-/** Half a cent for a thousand tokens, whatever the model. */
+/** Charges half a cent for a thousand tokens, for every model. */
 const flat: Pricing = {
   name: "flat",
   version: 1,

@@ -1,4 +1,4 @@
-// Conversations become rows for fine-tuning, and rows become threads: docs/datasets.md shows it.
+// Turns conversations into rows for fine-tuning, and rows into threads: docs/datasets.md shows it.
 import { datasetReport, importDataset, jsonLines, linearise, pairsOf, toDpo, toSft } from "@colloquy/sessions/datasets";
 import { createHost, memoryStore } from "@colloquy/runtime-node";
 import { runningClock, sequentialIds } from "@colloquy/runtime-test";
@@ -16,7 +16,7 @@ const host = createHost({
 });
 const thread = host.thread("ada");
 
-// The same question twice, on two branches, and a score for either answer.
+// The same question twice, on two branches, and a score for each answer.
 await thread.ask("What is a queue?");
 await thread.annotate(1, "score", 0.2);
 await thread.undo();

@@ -1,4 +1,4 @@
-// Shows an agent that is interrupted, and the history that a completion model is prompted with, for docs/dialogue.md.
+// Shows an interrupted agent, and the prompt of a completion model, for docs/dialogue.md.
 import { DialogueHistory, interrupt, spokenOf } from "@colloquy/memories/dialogue";
 import { createHost, memoryStore } from "@colloquy/runtime-node";
 import { reply, scriptedModel } from "@colloquy/runtime-test/models";

@@ -1,4 +1,4 @@
-// A host of one's own on a store: docs/conversation.md shows its loop, and a test kills it at each append and each effect.
+// A custom host on a store: docs/conversation.md shows its loop, and a test kills it at each append and each effect.
 import type { Store } from "@colloquy/host";
 import type { DecideOptions, Performer, Performing } from "@colloquy/host/perform";
 import {
@@ -11,25 +11,25 @@ import {
 } from "@colloquy/machine";
 import { decodeJournal, describeDecodeError, fold } from "@colloquy/machine/journal";
 
-/** Opens a thread, and continues what was under way in it. Null while another process has it. */
+/** Opens a thread and continues what was under way in it. Returns null while another process holds its lease. */
 export const openThread = async (store: Store, performer: Performer, threadId: string, owner: string) => {
   const lease = await store.acquire(threadId, owner, 30_000);
   if (lease === null) return null;
   let state = stateOf(await store.read(threadId));
   const running = new Map<string, Pick<Performing, "stop"> & Partial<Performing>>();
 
-  /** Whether it was taken. What comes late, twice or at the wrong time changes nothing. */
+  /** Returns whether the event was taken. One that is late, repeated or out of place changes nothing. */
   const take = async (event: Event, recovered: boolean): Promise<boolean> => {
     const shown = (effectId: string) => running.get(effectId)?.shown ?? null;
     const decision = decide(performer, threadId, state, event, { at: performer.clock.now(), recovered }, shown);
     if (decision.type !== "handled") return false;
-    await store.append(lease, state?.context.seq ?? -1, decision.entries); // first it is stored,
+    await store.append(lease, state?.context.seq ?? -1, decision.entries); // first store,
     state = decision.state;
-    for (const effect of decision.effects) perform(decision.state, effect); // then performed, and not awaited
+    for (const effect of decision.effects) perform(decision.state, effect); // then perform, without awaiting
     return true;
   };
 
-  // One event after the other. An append that fails ends it: what was stored is not known, so open the thread again.
+  // Takes one event after the other. A failed append ends it, as its outcome is unknown: open the thread again.
   let taken: Promise<unknown> = Promise.resolve();
   const enqueue = (event: Event, recovered = false): Promise<boolean> => {
     const next = taken.then(() => take(event, recovered));
@@ -42,7 +42,7 @@ export const openThread = async (store: Store, performer: Performer, threadId: s
   const perform = (now: State, effect: Effect): void => {
     switch (effect.type) {
       case "callLlm":
-      case "callTool": // validates the arguments, and runs the tool unless somebody has to approve the call first
+      case "callTool": // validates the arguments, and runs the tool unless a person must approve the call first
       case "checkOutput": {
         const performing = performer.begin(effect, now, () => {});
         running.set(effect.id, performing);
@@ -61,13 +61,13 @@ export const openThread = async (store: Store, performer: Performer, threadId: s
       case "cancelTool":
       case "cancelTimer":
         return running.get(effect.effectId)?.stop(null);
-      // A question is state: show it to a person, and enqueue `approval.answered`, in any process. Signals are for observers.
+      // An approval is state: show it, and enqueue `approval.answered` in any process. Signals are for observers.
       default:
     }
   };
 
-  // What an earlier process left undone: made again, or answered as its tool's recovery says. Timers that are overdue come
-  // first, since a turn whose time has passed makes nothing again.
+  // Repeats what an earlier process left undone, or answers it as the tool's recovery says. Overdue timers come first,
+  // since a turn whose time is over repeats nothing.
   const undone = state === null ? [] : outstanding(state);
   for (const effect of undone.toSorted((one, other) => dueAt(one) - dueAt(other))) {
     if (state === null || !outstanding(state).some(({ id }) => id === effect.id)) continue;
@@ -83,7 +83,7 @@ export const openThread = async (store: Store, performer: Performer, threadId: s
   return { enqueue, taken: () => taken, state: () => state, close };
 };
 
-/** Decides an event. One that cuts off a reply is decided again with what had been shown of it. */
+/** Decides an event. If it cuts off a reply, decides again with the shown part of the reply. */
 const decide = (
   performer: Performer,
   threadId: string,
@@ -100,12 +100,12 @@ const decide = (
 
 const answer = async (performing: Performing, enqueue: (event: Event) => Promise<boolean>): Promise<void> => {
   let told = await performing.told;
-  // A tool that must not run twice: that it starts is stored before it runs.
+  // The start of a tool that must not run twice is stored before it runs.
   if (told?.type === "tool.started") told = (await enqueue(told)) ? await performing.goOn() : null;
   if (told !== null) await enqueue(told);
 };
 
-/** Of what is no timer: never. */
+/** Returns the due time of a timer, and Infinity for other effects. */
 const dueAt = (effect: AnswerableEffect): number => (effect.type === "startTimer" ? effect.dueAt : Infinity);
 
 const stateOf = (stored: readonly unknown[]): State | null => {

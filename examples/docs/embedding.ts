@@ -1,4 +1,4 @@
-// A thread of the host of embedder.ts, in two processes of which the first dies: docs/conversation.md shows what it prints.
+// Runs a thread on the host of embedder.ts in two processes; the first dies. docs/conversation.md shows the output.
 import { setImmediate as nextRound } from "node:timers/promises";
 
 import { declarationsOf, type LlmHandler, tool } from "@colloquy/host";
@@ -11,7 +11,7 @@ import { openThread } from "./embedder.ts";
 
 const store = sqliteStore({ path: ":memory:" });
 
-/** What a process has: its model, and a tool that must not run twice. */
+/** Makes a process of a model and a tool that must not run twice. */
 const processWith = (llm: LlmHandler, charge: () => Promise<string>) => {
   const run = tool({
     name: "charge",
@@ -42,7 +42,7 @@ const thread = await openThread(store, first, "ada", "worker-1");
 await thread?.enqueue({ type: "ask.received", askId: "a", input: "Charge me 12.", at: Date.now() });
 await charging.promise;
 
-// The next one has the same name, and so takes the lease over at once. It does not run the tool again: the model reads why.
+// The second process has the same name, so it gets the lease at once. It does not repeat the tool: the model reads why.
 const second = processWith(
   async ({ messages }) => {
     console.log(`2: the model reads: ${messages.map(textOf).at(-1)?.split(":")[0]}`);

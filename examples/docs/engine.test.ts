@@ -1,4 +1,4 @@
-// Runs the programs of docs/engine.md as their readers do, with a model on loopback in the place of OpenAI's.
+// Runs the programs of docs/engine.md as their readers do, with a model on loopback in place of OpenAI's.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -64,11 +64,11 @@ describe.skipIf(leftOut !== "")(`the programs of docs/engine.md${leftOut}`, () =
     return { said, code };
   };
 
-  test("a worker and who asks in one process", async () => {
+  test("a worker and a host work in one process", async () => {
     expect(await ended(start("examples/docs/engine/assistant.ts"))).toEqual({ said: `${answer}\n`, code: 0 });
   });
 
-  test("a worker and who asks in two, and a thread that moves into a file and back", async () => {
+  test("a worker and a host work in two processes, and a thread moves into a file and back", async () => {
     const worker = start("examples/docs/engine/worker.ts");
     await once(createInterface(worker.stdout ?? process.stdin), "line");
     expect(await ended(start("examples/docs/engine/ask.ts"))).toEqual({ said: `${answer}\n`, code: 0 });

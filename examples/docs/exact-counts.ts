@@ -1,4 +1,4 @@
-// Exact token counts in place of the estimate: docs/prompts.md shows it.
+// Uses exact token counts in place of the estimate: docs/prompts.md shows it.
 import { conversationMachine, messageFromDraft } from "@colloquy/machine";
 import { countMessage, estimateCounter, tokenWindow } from "@colloquy/machine/policies";
 import { gptCounter } from "@colloquy/interchange/tokens";

@@ -1,4 +1,4 @@
-// Conversations of other formats become threads, and threads become them: docs/interchange.md shows it.
+// Converts conversations in other formats to threads and back: docs/interchange.md shows it.
 import { messagesOf } from "@colloquy/machine";
 import { createHost, memoryStore } from "@colloquy/runtime-node";
 import { fromChatMessages, fromResponseItems, toChatMessages, toUiMessages } from "@colloquy/interchange";

@@ -1,4 +1,4 @@
-// From a store to a journal in JSON lines, and what another configuration would have sent: docs/prompts.md shows it.
+// Exports a journal in JSON lines, and shows what another configuration would have sent, for docs/prompts.md.
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -12,7 +12,7 @@ const recorded = [
   recordedJson(error("context_length_exceeded", "too many tokens"), { status: 400 }),
   recordedHtml(),
   recordedStream(piece), // ends without saying why
-  recordedStream(piece, { fault: { type: "stall", afterBytes: piece.length } }), // and nothing more comes
+  recordedStream(piece, { fault: { type: "stall", afterBytes: piece.length } }), // then sends nothing more
 ];
 await using server = await loopbackServer({ recorded });
 

@@ -1,9 +1,9 @@
-// A golden trace: what a machine answers, as text to be read and kept. docs/testing.md shows it.
+// A golden trace: the machine's steps as a text to read and to keep. docs/testing.md shows it.
 import { conversationMachine } from "@colloquy/machine";
 import { traceOf } from "@colloquy/runtime-test";
 import { expect, test } from "vitest";
 
-test("a cancelled answer", async () => {
+test("cancelling an answer gives this trace", async () => {
   const trace = traceOf(conversationMachine(), [
     { type: "ask.received", askId: "a", input: "Tell me a story.", at: 1 },
     "What was shown is kept, and marked.",

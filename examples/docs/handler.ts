@@ -1,4 +1,4 @@
-// A model handler of one's own: docs/host.md shows it.
+// A custom model handler: docs/host.md shows it.
 import { textOf } from "@colloquy/machine";
 import { createHost, type LlmHandler, sqliteStore } from "@colloquy/runtime-node";
 
@@ -10,7 +10,7 @@ const shout: LlmHandler = async ({ messages }, { signal, onDelta }) => {
   }
   const content = textOf(last).toUpperCase();
   for (const text of content.split(/(?<= )/)) {
-    signal.throwIfAborted(); // the rest is not wanted any more
+    signal.throwIfAborted(); // nobody wants the rest any more
     onDelta({ type: "text", text });
   }
   return { type: "completed", reply: { content }, finishReason: "stop" };

@@ -1,4 +1,4 @@
-// A host and a store held to the laws of runtimes. docs/testing.md shows it.
+// Checks a host and a store against the laws of runtimes. docs/testing.md shows it.
 import { createHost, memoryStore } from "@colloquy/host";
 import { sqliteStore } from "@colloquy/runtime-node";
 import { runningClock } from "@colloquy/runtime-test";
@@ -16,8 +16,8 @@ describe("a store of SQLite", () => {
   const subject: HostUnderTest = { createStore: ({ clock }) => sqliteStore({ path: ":memory:", clock }) };
 
   test("two hosts on it lose, repeat and duplicate nothing", () => checkSharedThread(subject));
-  test("what is redacted is nowhere in it", () => checkRedaction(subject));
-  test("what needs approval runs as it was approved", () => checkApprovals(subject));
+  test("redacted text is nowhere in it", () => checkRedaction(subject));
+  test("approved calls run as they were approved", () => checkApprovals(subject));
 });
 
 test("one script gives the same journal on both", async () => {

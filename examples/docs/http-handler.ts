@@ -1,4 +1,4 @@
-// A model handler of one's own over HTTP: docs/host.md shows it.
+// A custom model handler over HTTP: docs/host.md shows it.
 import { replyFromChatMessage, toChatMessage } from "@colloquy/interchange";
 import {
   createHost,
@@ -16,7 +16,7 @@ import * as Either from "fp-ts/lib/Either.js";
 const overHttp =
   (baseURL: string, key: string): LlmHandler =>
   async ({ messages, model }, { signal, onDelta, clock }) => {
-    // Keys that stand in what the server says reach no journal.
+    // Keeps keys that the server quotes out of the journal.
     const setting = { now: clock.now(), secrets: [key], baseURL };
     try {
       const response = await fetch(`${baseURL}/chat/completions`, {

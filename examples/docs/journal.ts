@@ -1,4 +1,4 @@
-// A journal is folded, stored and decided again: docs/conversation.md shows it.
+// Folds, stores and replays a journal: docs/conversation.md shows it.
 import { conversationMachine, type Entry, type Event, start, transition } from "@colloquy/machine";
 import { decodeJournal, describeDecodeError, fold } from "@colloquy/machine/journal";
 import { describeDifference, replay } from "@colloquy/machine/inspect";
@@ -27,7 +27,7 @@ const stored: unknown[] = text.split("\n").map((line): unknown => JSON.parse(lin
 const entries = decodeJournal(stored);
 if (Either.isLeft(entries)) throw new Error(describeDecodeError(entries.left));
 
-const folded = fold(entries.right); // no machine: what was decided stands in the entries
+const folded = fold(entries.right); // needs no machine: the entries hold the decisions
 console.log(Either.isRight(folded) && JSON.stringify(folded.right) === JSON.stringify(state)); // true
 
 const forgetful = conversationMachine({ policy: lastTurns(0) });

@@ -1,11 +1,11 @@
-// A thread as LangChain's memory, and a chat model of LangChain as the model of a host. See docs/langchain.md.
+// Uses a thread as LangChain's memory, and a LangChain chat model as a host's model. See docs/langchain.md.
 import { fromBaseMessages, langchainModel, threadHistory } from "@colloquy/memories/langchain";
 import { createHost, memoryStore } from "@colloquy/runtime-node";
 import { type BaseMessage, HumanMessage } from "@langchain/core/messages";
 import { RunnableLambda, RunnableWithMessageHistory } from "@langchain/core/runnables";
 import { FakeListChatModel } from "@langchain/core/utils/testing";
 
-// Any chat model of LangChain; this one answers from a list.
+// Any LangChain chat model; this one answers from a list.
 const model = new FakeListChatModel({ responses: ["Hello, Ada.", "You said that you are Ada."] });
 
 const host = createHost({ llm: langchainModel(model), store: memoryStore() });

@@ -27,7 +27,7 @@ const server = await mcpTools({ transport: { url, fetch }, name: "library" });
 let host = createHost({ llm, store, tools: [clock, ...server.tools] });
 console.log((await host.ask("Where is Emma?")).text);
 
-// Later, when the server's list has changed: another host continues the same threads.
+// Later, after the server's list changed, another host continues the same threads.
 await server.refresh();
 await host.close();
 host = createHost({ llm, store, tools: [clock, ...server.tools] });

@@ -5,10 +5,10 @@ import { conversationMachine, promptOf, start, transition } from "@colloquy/mach
 const machine = conversationMachine({
   budget: { tokens: 32_000, reserve: 4_000 },
   policy: compose(
-    limitResults({ characters: 8_000 }), // no tool result takes more than that, ever
-    clearResults({ keep: 5, slack: 5 }), // when there is no room: older results go first
-    fitOversized(), // when not even the open turn fits: its longest texts are shortened
-    tokenWindow({ cutTo: 0.6 }), // then the oldest turns; cut deep, and seldom
+    limitResults({ characters: 8_000 }), // the longest shown tool result
+    clearResults({ keep: 5, slack: 5 }), // without room, clears older results first
+    fitOversized(), // if the open turn does not fit, shortens its longest texts
+    tokenWindow({ cutTo: 0.6 }), // then drops the oldest turns; cuts deep, and seldom
   ),
 });
 

@@ -1,4 +1,4 @@
-// When reading the parts of an ask ends, when it throws, and what awaiting it does: docs/host.md shows it.
+// Shows when reading the parts of an ask ends or throws, and what awaiting it does, for docs/host.md.
 import { type AskHandle, createHost, sqliteStore } from "@colloquy/runtime-node";
 import { fails, never, reply, scriptedModel } from "@colloquy/runtime-test/models";
 
@@ -41,7 +41,7 @@ await show("at a limit", thread.ask("And now?", { limits: { steps: 0 } }));
 await show("aborted before", thread.ask("Never mind.", { signal: AbortSignal.abort() }));
 
 const open = thread.ask("Are you there?");
-for await (const part of open) if (part.type === "step.started") break; // breaking off does not cancel
+for await (const part of open) if (part.type === "step.started") break; // leaving the loop does not cancel
 await show("refused", thread.ask("Hello?"));
 open.abort();
 await show("reading on", open);

@@ -1,4 +1,4 @@
-// From logged requests and responses, one a line, to a regression test.
+// Makes a regression test of logged requests and responses, one a line.
 import { readFileSync } from "node:fs";
 import { fromChatExchanges, toJournal } from "@colloquy/interchange";
 import { conversationMachine } from "@colloquy/machine";
@@ -17,7 +17,7 @@ test.each(conversations.right)("conversation %# sends what was logged", (convers
   expect(journal.right).toReplay(conversationMachine({ tools: [tide] }), { system });
 });
 
-test("a tool that is described in other words is found at the first call", () => {
+test("a changed tool description is found at the first call", () => {
   const [conversation] = conversations.right;
   if (conversation === undefined) throw new Error("the log is empty");
   const journal = toJournal(conversation, { threadId: "tide", tools: conversation.tools });
@@ -26,7 +26,7 @@ test("a tool that is described in other words is found at the first call", () =>
   expect(() => expect(journal.right).toReplay(changed, { system })).toThrow(/turn 1, step 1.*the tools.*tide/);
 });
 
-test("a reply that was changed in the log is named with its step and its words", () => {
+test("a reply that was changed in the log is reported with its step and text", () => {
   const changed: unknown = JSON.parse(JSON.stringify(log).replace("At 18:05.", "At noon."));
   const problem = fromChatExchanges(changed);
   const reason = "left" in problem ? problem.left.reason : "";

@@ -1,4 +1,4 @@
-// From a list of chat messages, as OpenAI's API takes them, to a regression test.
+// Makes a regression test of a list of OpenAI chat messages.
 import { readFileSync } from "node:fs";
 import { fromChatMessages, toJournal } from "@colloquy/interchange";
 import { conversationMachine } from "@colloquy/machine";
@@ -17,13 +17,13 @@ test("today's agent sends what was logged", () => {
   expect(journal.right).toReplay(conversationMachine({ tools: [tide] }), { system });
 });
 
-test("a changed system prompt is found at the first call, with its words", () => {
+test("a changed system prompt is found at the first call, with its text", () => {
   const replay = () =>
     expect(journal.right).toReplay(conversationMachine({ tools: [tide] }), { system: `${system} Be polite.` });
   expect(replay).toThrow(/turn 1, step 1.*the prompt: .*\+Be polite\./);
 });
 
-test("a policy that forgets is found at the first call that would have sent less", () => {
+test("a forgetful policy is found at the first call that would have sent less", () => {
   const forgetful = conversationMachine({ tools: [tide], policy: lastTurns(0) });
   expect(() => expect(journal.right).toReplay(forgetful, { system })).toThrow(
     /turn 2, step 1.*was 6 messages; today 2/,

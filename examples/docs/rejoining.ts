@@ -1,4 +1,4 @@
-// A reader that breaks off continues after the last part it saw, here or in another process.
+// A reader that stops can continue after the last part it saw, here or in another process.
 import { type AskPart, createHost, memoryStore } from "@colloquy/runtime-node";
 
 const store = memoryStore();
@@ -6,7 +6,7 @@ const pieces = ["A queue ", "is a line ", "that is served ", "from the front."];
 
 const options = {
   store,
-  // The shown parts are written to the store's log every 20 ms, and followers read them there as often.
+  // Shown parts go to the store's log every 20 ms, and followers read them there as often.
   partsMs: 20,
   pollMs: 20,
   llm: async (_: unknown, { onDelta }: { onDelta: (delta: { type: "text"; text: string }) => void }) => {
@@ -27,11 +27,11 @@ for await (const part of asked) {
 }
 const from = asked.cursor;
 
-// Another process, with the id of the ask and the cursor, as from the `Last-Event-ID` of an event stream.
+// Another process has the id of the ask and the cursor, such as the `Last-Event-ID` of an event stream.
 const elsewhere = createHost(options);
 const rejoined = elsewhere.thread("queues").rejoin("a", { from });
 for await (const part of rejoined) {
-  // What was shown of this step and of later ones is void.
+  // The shown parts of this step and later ones are void.
   if (part.type === "replay.started" || part.type === "thread.lost") seen = "";
   seen += textIn(part);
 }

@@ -1,4 +1,4 @@
-// Recorded questions asked again, under another system prompt and policy: docs/datasets.md shows it.
+// Asks recorded questions again, under another system prompt and policy: docs/datasets.md shows it.
 import { rerun, rerunTable } from "@colloquy/sessions/datasets";
 import { decodeJournal } from "@colloquy/machine/journal";
 import { lastTurns } from "@colloquy/machine/policies";
@@ -16,7 +16,7 @@ const weather = tool({
 
 const cityIn = (question: string): string => (question.includes("Oslo") ? "Oslo" : "Bergen");
 
-/** Stands for the model that was asked first. */
+/** Stands in for the first model. */
 const wordy = ruleModel([
   {
     name: "looks it up",
@@ -30,7 +30,7 @@ const wordy = ruleModel([
   },
 ]);
 
-/** Stands for another one. */
+/** Stands in for another model. */
 const terse = ruleModel([
   {
     name: "looks it up",

@@ -1,4 +1,4 @@
-// What was under way when a process ended: docs/host.md shows it.
+// Continues a turn that was under way when a process ended: docs/host.md shows it.
 import { createHost, type LlmHandler, memoryStore } from "@colloquy/runtime-node";
 import { runningClock, sequentialIds } from "@colloquy/runtime-test";
 import { reply, scriptedModel } from "@colloquy/runtime-test/models";
@@ -26,8 +26,8 @@ const host = createHost({
     },
   ],
 });
-host.start(); // a server calls it once it listens, and waits for nothing
+host.start(); // a server calls it once it listens, without waiting
 
-await recovered.promise; // so that this program does not end before
+await recovered.promise; // so that this program does not end first
 console.log((await host.thread("ada").rejoin("queue")).text);
 await host.close();

@@ -1,4 +1,4 @@
-// A scenario: what happens, and all that comes of it. docs/testing.md shows it.
+// A scenario: events and all their results. docs/testing.md shows it.
 import { conversationMachine, type Event } from "@colloquy/machine";
 import { anything, scenario } from "@colloquy/runtime-test";
 import { expect, test } from "vitest";
@@ -13,7 +13,7 @@ const called: Event = {
   at: 2,
 };
 
-test("a limit of one step ends the turn where the second would begin", () => {
+test("a limit of one step ends the turn before the second", () => {
   scenario({ machine, events: [asked] }, [called], {
     phase: "error",
     effects: [
@@ -27,7 +27,7 @@ test("a limit of one step ends the turn where the second would begin", () => {
   });
 });
 
-test("what is not mentioned is an error", () => {
+test("a result that the scenario does not mention is an error", () => {
   const silent = () => scenario({ machine, events: [asked] }, [called], { phase: "error", effects: [], changes: {} });
   expect(silent).toThrow(/effects\.0: not mentioned/);
 });

@@ -1,10 +1,10 @@
-// A model behind OpenAI's protocol, for programs in any language. docs/testing.md shows it.
+// Serves a scripted model over OpenAI's protocol, for programs in any language. docs/testing.md shows it.
 import { reply, scriptedModel, toolCalls } from "@colloquy/runtime-test/models";
 import { loopbackServer } from "@colloquy/runtime-test/server";
 import OpenAI from "openai";
 import { expect, test } from "vitest";
 
-test("a program that uses the official client", async () => {
+test("a program with the official client gets its answer", async () => {
   const model = scriptedModel([
     toolCalls([{ name: "add", arguments: [2, 3] }], { expects: "What is 2 + 3?" }),
     reply("It is 5.", { expects: "5" }),
@@ -18,7 +18,7 @@ test("a program that uses the official client", async () => {
   model.assertComplete();
 });
 
-/** Stands for somebody else's program: all that it has is an address and a key. */
+/** Stands in for another program, which has only an address and a key. */
 const theirProgram = async (baseURL: string, apiKey: string): Promise<string | null> => {
   const client = new OpenAI({ baseURL, apiKey });
   const messages: OpenAI.ChatCompletionMessageParam[] = [{ role: "user", content: "What is 2 + 3?" }];

@@ -1,4 +1,4 @@
-// Threads over HTTP, and OpenAI's own client on them. docs/server.md shows it.
+// Serves threads over HTTP to OpenAI's own client. docs/server.md shows it.
 import { once } from "node:events";
 import { createServer } from "node:http";
 import { getRequestListener } from "@hono/node-server";
@@ -18,7 +18,7 @@ const llm = ruleModel([
 
 const host = createHost({ llm, store: memoryStore() });
 const server = threadServer(host, {
-  // Whatever says who asks: here, whoever has a key of these.
+  // Returns the user of a request: here, by one of these keys.
   authenticate: ({ headers }) => users.get(headers.get("authorization") ?? ""),
   threadPrefix: ({ id }) => `${id}_`, // no user's id has a `_`
   mayUse: ({ id }, threadId) => threadId.startsWith(`${id}_`),
@@ -38,7 +38,7 @@ const first = await client.responses.create({ conversation, input: "Hello" });
 const second = await client.responses.create({ conversation, input: "And now?" });
 console.log(second.output_text);
 
-// The same place again: another branch, and the conversation stays where it is.
+// The same place again makes another branch; the conversation stays where it is.
 const other = await client.responses.create({ previous_response_id: first.id, input: "Or so?" });
 console.log(other.output_text);
 

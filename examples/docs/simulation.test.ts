@@ -4,7 +4,7 @@ import { reply, toolCalls } from "@colloquy/runtime-test/models";
 import { simulate, SimulationError } from "@colloquy/runtime-test/simulate";
 import { expect, test } from "vitest";
 
-test.each([1, 2, 3])("whatever goes wrong, the payment is made at most once (seed %i)", async (seed) => {
+test.each([1, 2, 3])("the payment is made at most once under any fault (seed %i)", async (seed) => {
   const { journal, counts } = await simulate({
     seed,
     script: {
@@ -21,7 +21,7 @@ test.each([1, 2, 3])("whatever goes wrong, the payment is made at most once (see
   expect(counts.processes).toBeGreaterThan(1);
 });
 
-test("a host that sends another prompt than the one that is journalled is found out", async () => {
+test("the simulation finds a host whose prompt is not the journalled one", async () => {
   const forgetful = simulate({
     seed: 1,
     faults: "none",

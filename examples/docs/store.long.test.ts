@@ -1,4 +1,4 @@
-// The contract of the port `Store`, held against two stores. docs/testing.md shows it.
+// Checks two stores against the contract of the port `Store`. docs/testing.md shows it.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-// The page among the routes of a server that asks who it is: docs/studio.md shows it.
+// Serves the page among the routes of a server that authenticates its users: docs/studio.md shows it.
 import assert from "node:assert/strict";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,4 +1,4 @@
-// Spans of a journal and of a host: docs/telemetry.md shows it.
+// Makes spans of a journal and of a host: docs/telemetry.md shows it.
 import type { Entry } from "@colloquy/machine";
 import { createHost, memoryStore, tool } from "@colloquy/runtime-node";
 import { runningClock, sequentialIds } from "@colloquy/runtime-test";

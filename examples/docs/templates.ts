@@ -1,4 +1,4 @@
-// Prompts as one text, without a model: docs/templates.md shows it.
+// Renders prompts as one text, without a model: docs/templates.md shows it.
 import { readFileSync } from "node:fs";
 import { conversationMachine, promptOf, start, transition } from "@colloquy/machine";
 import { tokenWindow } from "@colloquy/machine/policies";

@@ -1,4 +1,4 @@
-// The agent of today, whose changes the regression tests are to find.
+// Today's agent. The regression tests find its changes.
 import type { ToolDeclaration } from "@colloquy/machine";
 
 export const system = "You answer questions about the tide, briefly.";

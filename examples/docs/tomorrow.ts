@@ -1,5 +1,5 @@
 // A configuration for `colloquy compare` and `colloquy explain`: docs/prompts.md shows it.
-/* oxlint-disable import/no-default-export -- it is what the commands read */
+/* oxlint-disable import/no-default-export -- the commands read it */
 import type { MachineOptions } from "@colloquy/machine";
 import { tokenWindow } from "@colloquy/machine/policies";
 

@@ -1,4 +1,4 @@
-// Tools: one with a zod schema, one with a plain JSON Schema, and what they are given. docs/host.md shows it.
+// Tools with a zod schema and with a plain JSON Schema, and their arguments. docs/host.md shows it.
 import { createHost, sqliteStore, tool } from "@colloquy/runtime-node";
 import { reply, scriptedModel, toolCalls } from "@colloquy/runtime-test/models";
 import { z } from "zod";
@@ -14,7 +14,7 @@ const forecast = tool({
   name: "forecast",
   description: "The weather of the next days in a city.",
   input: z.object({ city: z.string(), days: z.int().min(1).max(7) }),
-  recovery: "rerun", // it only reads: after a crash it may run again
+  recovery: "rerun", // it only reads, so it may run again after a crash
   timeoutMs: 5_000,
   run: ({ city, days }, { toolContext, signal }) => {
     signal.throwIfAborted();

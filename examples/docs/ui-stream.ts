@@ -1,4 +1,4 @@
-// Routes of one's own that answer with the AI SDK's UI message stream, and the first paint of their page.
+// Custom routes that answer with the AI SDK's UI message stream, and the first paint of their page.
 import { createHost, memoryStore } from "@colloquy/runtime-node";
 import { reply, scriptedModel, streams } from "@colloquy/runtime-test/models";
 import { uiMessagesOf, uiMessageStreamResponse } from "@colloquy/server";
@@ -12,7 +12,7 @@ const body = z.object({ chat: z.string(), text: z.string() });
 
 const POST = async (request: Request): Promise<Response> => {
   const { chat, text } = body.parse(await request.json());
-  // When the page stops or leaves, the turn continues, and the next message waits for its end.
+  // If the page stops or leaves, the turn continues, and the next message waits for its end.
   const ask = host.ask(text, { threadId: chat, overlap: "queue" });
   return uiMessageStreamResponse(ask);
 };
@@ -25,7 +25,7 @@ const GET = async (request: Request): Promise<Response> => {
 
 const POST_OR_CANCEL: typeof POST = async (request) => {
   const { chat, text } = body.parse(await request.json());
-  // When the page stops or leaves, the turn is cancelled, and the next message is answered at once.
+  // If the page stops or leaves, the turn is cancelled, and the next message is answered at once.
   const ask = host.ask(text, { threadId: chat, overlap: "queue", signal: request.signal });
   return uiMessageStreamResponse(ask);
 };
@@ -42,7 +42,7 @@ for (const [, type] of streamed.matchAll(/"type":"([a-z-]+)"/g)) console.log(typ
 const painted = await (await GET(new Request("http://localhost/?chat=ada-1"))).text();
 console.log(painted.includes("A line."));
 
-// A page that stops in the middle of an answer, and asks something else.
+// A page stops in the middle of an answer and asks another question.
 for (const [chat, route] of Object.entries({ "ada-2": POST, "ada-3": POST_OR_CANCEL })) {
   const page = new AbortController();
   const response = await route(asking(chat, "What is a queue?", page.signal));

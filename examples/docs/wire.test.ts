@@ -1,9 +1,9 @@
-// Model handlers before strict servers. docs/testing.md shows it.
+// Checks model handlers against strict servers. docs/testing.md shows it.
 import { openaiChat } from "@colloquy/runtime-node";
 import { checkWireLaws } from "@colloquy/runtime-test/laws";
 import { expect, test } from "vitest";
 
-test("handlers are held to the law on bytes", async () => {
+test("the handler keeps the laws of the wire", async () => {
   const report = await checkWireLaws(
     [
       { name: "OpenAI", family: "openai-chat", handler: (server) => openaiChat(server) },

@@ -2,7 +2,7 @@ import { langchainModel, threadHistory } from "@colloquy/memories/langchain";
 import { createHost, memoryStore } from "@colloquy/runtime-node";
 import { FakeListChatModel } from "@langchain/core/utils/testing";
 
-// Any chat model of LangChain; this one answers from a list.
+// Any LangChain chat model; this one answers from a list.
 const model = new FakeListChatModel({ responses: ["Hello, Ada."] });
 const host = createHost({ llm: langchainModel(model), store: memoryStore() });
 await host.ask("I am Ada.", { threadId: "ada" });

@@ -8,5 +8,5 @@ const next = transition(machine, begun.state, event);
 if (!next.handled) throw new Error(next.refusal.reason);
 
 console.log(phaseOf(next.state)); // awaiting_llm
-for (const effect of next.effects) console.log(effect.type); // among them callLlm, with the messages to send
+for (const effect of next.effects) console.log(effect.type); // including callLlm, with the messages to send
 console.log(JSON.stringify(next.entry)); // the line of the journal

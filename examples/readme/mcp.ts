@@ -2,7 +2,7 @@ import { fileURLToPath } from "node:url";
 import { mcpTools } from "@colloquy/runtime-node/mcp";
 import { createHost, memoryStore, openaiChat } from "@colloquy/runtime-node";
 
-// The protocol's reference server. Others are started by `{ command: "npx", args: ["-y", "…"] }`, or reached at a `url`.
+// The protocol's reference server. Start others with `{ command: "npx", args: ["-y", "…"] }`, or give a `url`.
 const script = fileURLToPath(import.meta.resolve("@modelcontextprotocol/server-everything/dist/index.js"));
 const server = await mcpTools({ transport: { command: process.execPath, args: [script, "stdio"] }, name: "demo" });
 console.log(server.tools.map(({ declaration }) => declaration.name).join(", "));

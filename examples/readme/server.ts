@@ -7,7 +7,7 @@ const server = threadServer(host, {
   authenticate: ({ headers }) => users.get(headers.get("authorization") ?? ""),
 });
 
-// Deno.serve, Bun.serve, Hono and a worker take `server.fetch` as it is; Node by `@hono/node-server`.
+// Deno.serve, Bun.serve, Hono and workers take `server.fetch` directly; Node takes it through `@hono/node-server`.
 const headers = { authorization: "Bearer key-of-ada", "content-type": "application/json" };
 const body = JSON.stringify({ input: "Hello" });
 const response = await server.fetch(new Request("http://localhost/v1/responses", { method: "POST", headers, body }));

@@ -10,7 +10,7 @@ const routes = await studioRoutes({
   configurations: [{ name: "as it runs", host }],
   about: "threads.db",
 });
-const server = threadServer(host, { authenticate: () => ({ id: "me" }) }, routes); // give `server.fetch` to what listens
+const server = threadServer(host, { authenticate: () => ({ id: "me" }) }, routes); // pass `server.fetch` to your server
 
 const page = await server.fetch(new Request("http://localhost/studio"));
 console.log(page.status, page.headers.get("content-type"));

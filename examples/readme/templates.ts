@@ -2,7 +2,7 @@ import { renderThread } from "@colloquy/interchange/templates";
 import { jinjaTemplate } from "@colloquy/interchange/templates/jinja";
 import { conversationMachine, start, transition } from "@colloquy/machine";
 
-// As the model's tokenizer_config.json, or its GGUF file, has it.
+// From the model's tokenizer_config.json or GGUF file.
 const chatTemplate = `{% for message in messages %}<|im_start|>{{ message.role }}
 {{ message.content | trim }}<|im_end|>
 {% endfor %}{% if add_generation_prompt %}<|im_start|>assistant

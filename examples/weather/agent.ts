@@ -2,9 +2,9 @@ import { type ConversationMachine, conversationMachine, type MachineOptions } fr
 import { lastTurns } from "@colloquy/machine/policies";
 import { weatherDeclarations } from "./tools.ts";
 
-/** The rules by which conversations about the weather decide. */
+/** The options of the weather machine. */
 export const weatherOptions: Omit<MachineOptions, "tools"> = {
-  // The thread is never at an end; its last turns are enough to know what a question is about.
+  // The thread never ends; its last turns show what a question is about.
   policy: lastTurns(30),
   limits: { steps: 8, toolCalls: 24 },
   // A question waits for a turn that a crash left open.
@@ -12,7 +12,7 @@ export const weatherOptions: Omit<MachineOptions, "tools"> = {
   idleTimeoutMs: 120_000,
 };
 
-/** The machine of a conversation about the weather, with these options in place of its own. */
+/** Returns the weather machine. The given options replace its own. */
 export const weatherMachine = (options: MachineOptions = {}): ConversationMachine =>
   conversationMachine({ tools: weatherDeclarations, ...weatherOptions, ...options });
 

@@ -17,7 +17,7 @@ describe("the bundled weather", () => {
     expect(unsound).toEqual([]);
   });
 
-  it("is of days, so that tomorrow's weather is that of today when it has come", () => {
+  it("belongs to dates, so that tomorrow's weather stays the same when tomorrow has come", () => {
     const [city] = cities;
     const [today, next] = [new Date(2026, 11, 31, 0, 5), new Date(2027, 0, 1, 23, 55)];
     const [tomorrow, later] = [city && weatherOn(city, today, 1), city && weatherOn(city, next, 0)];

@@ -7,11 +7,11 @@ export interface DayWeather extends Weather {
   /** 0 is today. */
   readonly day: number;
   readonly weekday: string;
-  /** As in 2026-07-24. */
+  /** Such as 2026-07-24. */
   readonly date: string;
 }
 
-/** Somebody's invention. */
+/** Made-up weather. */
 export interface Weather {
   readonly conditions: string;
   readonly highC: number;
@@ -26,11 +26,11 @@ export interface Weather {
 export interface City {
   readonly name: string;
   readonly country: string;
-  /** Of each day of a week, from Friday on. Every week has the same. */
+  /** The weather of each day of a week, from Friday on. Every week is the same. */
   readonly week: readonly Weather[];
 }
 
-/** The weather of a city on the day so many days after today. */
+/** Returns the weather of a city `day` days after today. */
 export const weatherOn = ({ name, country, week }: City, today: Date, day: number): DayWeather | undefined => {
   const date = dayAfter(today, day);
   const weather = week[(date.getDay() - friday + 7) % 7];
@@ -39,13 +39,13 @@ export const weatherOn = ({ name, country, week }: City, today: Date, day: numbe
 
 const friday = 5;
 
-/** The city of that name, however it is spelled: in any letter case, with or without accents, dots and "Saint". */
+/** Finds a city by name, in any letter case, with or without accents and dots, with "Saint" or "St". */
 export const findCity = (name: string): City | undefined => {
   const wanted = plainName(name);
   return cities.find((city) => plainName(city.name) === (otherNames[wanted] ?? wanted));
 };
 
-/** Up to three names that somebody may have meant, the likeliest first. */
+/** Returns up to three similar names, the likeliest first. */
 export const nearNames = (name: string): readonly string[] =>
   cities
     .map((city) => ({ name: city.name, distance: editDistance(plainName(city.name), plainName(name)) }))
@@ -54,21 +54,21 @@ export const nearNames = (name: string): readonly string[] =>
     .slice(0, 3)
     .map((near) => near.name);
 
-/** The cities that a text names, in its order. */
+/** Returns the cities that a text names, in its order. */
 export const citiesIn = (text: string): readonly string[] => {
   const found = new Map<string, number>();
   let rest = ` ${plainName(text)} `;
   for (const [spelling, name] of spellings) {
     for (let at = rest.indexOf(` ${spelling} `); at >= 0; at = rest.indexOf(` ${spelling} `)) {
       found.set(name, Math.min(at, found.get(name) ?? at));
-      // "new york" must not be found again where "new york city" was.
+      // Hides the match, so that "new york" is not found again within "new york city".
       rest = `${rest.slice(0, at + 1)}${"#".repeat(spelling.length)}${rest.slice(at + 1 + spelling.length)}`;
     }
   }
   return [...found].sort((left, right) => left[1] - right[1]).map(([name]) => name);
 };
 
-/** Small letters without accents, dots and possessives; "Saint" as "st". */
+/** Lowers the case, removes accents, dots and possessives, and turns "Saint" into "st". */
 const plainName = (text: string): string =>
   text
     .normalize("NFD")
@@ -79,7 +79,7 @@ const plainName = (text: string): string =>
     .trim()
     .replace(/\bsaint\b/g, "st");
 
-/** How many letters must be put in, taken out or replaced. */
+/** Counts the letters to insert, delete or replace. */
 const editDistance = (left: string, right: string): number => {
   let row = Array.from({ length: right.length + 1 }, (_, index) => index);
   for (let index = 0; index < left.length; index++) {
@@ -101,7 +101,7 @@ const otherNames: Readonly<Record<string, string>> = {
   "rio de janiero": "rio de janeiro",
 };
 
-/** All of it is made up. A line for each city: name, country: then for each day, from Friday on, the conditions, high/low in °C, chance of rain, wind in km/h. */
+/** Made-up weather. A city a line: name, country: per day from Friday on: conditions, high/low in °C, rain %, km/h. */
 const table = `
 Amsterdam, Netherlands: showers 10/5 55% 32, showers 10/6 60% 30, rain 10/5 90% 28, showers 11/7 50% 20, rain 10/5 70% 18, showers 11/7 40% 16, showers 12/6 65% 21
 Athens, Greece: sunny 15/9 5% 17, cloudy 14/9 35% 11, cloudy 15/8 25% 11, cloudy 14/7 30% 17, partly cloudy 17/10 10% 6, partly cloudy 17/8 10% 17, cloudy 18/13 25% 11
@@ -174,10 +174,10 @@ const parseDay = (text: string): Weather => {
 
 const fahrenheit = (celsius: number): number => Math.round((celsius * 9) / 5 + 32);
 
-/** All of them, by name. */
+/** All cities, in the order of their names. */
 export const cities: readonly City[] = table.trim().split("\n").map(parseCity);
 
-/** How each city may be written, the longest first. */
+/** The spellings of the cities, the longest first. */
 const spellings: readonly (readonly [string, string])[] = [
   ...cities.map((city) => [plainName(city.name), city.name] as const),
   ...Object.keys(otherNames).map((other) => [other, findCity(other)?.name ?? other] as const),

@@ -1,5 +1,5 @@
-// A weather agent: `pnpm start`. In a terminal it is a conversation; from a pipe it reads questions by line; without
-// any input it asks itself three. The thread is in SQLite, and the next run continues it.
+// A weather agent: `pnpm start`. In a terminal it is a conversation; from a pipe it reads a question a line; without
+// input it asks itself three. The thread is in SQLite, and the next run continues it.
 import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import { Readable } from "node:stream";
@@ -58,7 +58,7 @@ const printJournal = async (store: Store, threadId: string): Promise<void> => {
 const talk = async (store: Store, threadId: string | undefined, pace: number | undefined): Promise<void> => {
   const isTerminal = process.stdin.isTTY && process.stdout.isTTY;
   const model = await chooseModel(process.env, pace ?? (isTerminal ? 30 : 0), systemClock);
-  // Said before anything is waited for: a pipe may stay open and empty.
+  // Printed before it waits for input: a pipe may stay open and empty.
   console.log(model.about);
   const today = todayOf(systemClock);
   console.log(`all of its weather is made up, for a demonstration; today is ${weekdayOf(today)}, ${isoDate(today)}`);
@@ -97,7 +97,7 @@ const millisecondsOf = (text: string | undefined): number | undefined => {
   throw new RangeError(`--pace is "${text}"; give a whole number of milliseconds`);
 };
 
-/** Whether anything comes before the end of a stream. It is still there to be read. */
+/** Returns whether a stream has any input, without consuming it. */
 const hasInput = (input: Readable): Promise<boolean> =>
   new Promise((resolve, reject) => {
     input.once("error", reject);

@@ -8,14 +8,14 @@ import { weatherDeclarations } from "./tools.ts";
 /** A model to talk to. */
 export interface WeatherModel {
   readonly llm: LlmHandler;
-  /** Which one it is, in lines for a reader. */
+  /** Lines that tell the user which model it is. */
   readonly about: string;
   readonly close: () => Promise<void>;
 }
 
 /**
- * The model that the environment names by OPENAI_API_KEY or OPENAI_BASE_URL; without them the rule-based one, behind
- * a server on this machine, so that the client is the same; that one takes `paceMs` milliseconds for each word.
+ * Returns the model of OPENAI_API_KEY or OPENAI_BASE_URL. Without them it serves the rule-based model on this machine,
+ * so that the client is the same; that model takes `paceMs` milliseconds for each word.
  */
 export const chooseModel = async (
   environment: Readonly<Record<string, string | undefined>>,
@@ -29,7 +29,7 @@ export const chooseModel = async (
   } = environment;
   if (apiKey !== "" || baseURL !== "") {
     if (baseURL !== "" && !URL.canParse(baseURL)) {
-      throw new Error(`OPENAI_BASE_URL is "${baseURL}", which is no URL; give one such as http://127.0.0.1:8080/v1`);
+      throw new Error(`OPENAI_BASE_URL is "${baseURL}", which is not a URL; give one such as http://127.0.0.1:8080/v1`);
     }
     const connection = { apiKey: apiKey === "" ? "none" : apiKey, ...(baseURL === "" ? {} : { baseURL }) };
     return {

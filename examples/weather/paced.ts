@@ -1,6 +1,6 @@
 import type { LlmContext, LlmDelta, LlmHandler } from "@colloquy/host";
 
-/** The same model, which takes `paceMs` for each piece of its answer, as one does that thinks. */
+/** Slows a model: it takes `paceMs` for each piece of its answer. */
 export const paced = (model: LlmHandler, paceMs: number): LlmHandler => {
   if (paceMs === 0) return model;
   return async (call, context) => {
@@ -14,7 +14,7 @@ export const paced = (model: LlmHandler, paceMs: number): LlmHandler => {
   };
 };
 
-/** Rejects when the answer is not wanted any more. */
+/** Waits, and rejects if the call is aborted. */
 const pause = (durationMs: number, { clock, signal }: LlmContext): Promise<void> =>
   new Promise((resolve, reject) => {
     const stop = (): void => {

@@ -1,17 +1,17 @@
 import type { DayWeather } from "./cities.ts";
 import type { Topic } from "./question.ts";
 
-/** The weather of a day as sentences give it, without the date. */
+/** The weather of a day without the date, which sentences leave out. */
 type Day = Omit<DayWeather, "date">;
 
-/** The answer to a question about some days of some cities, one sentence or line for each; then, for several cities, the difference. */
+/** Answers for each city and day in a sentence or line, and adds which of two cities is warmer. */
 export const answerAbout = (topic: Topic, days: readonly Day[]): string => {
   const lines = days.map((day) => sentences[topic](day));
   const difference = differenceOf(days);
   return [...lines, ...(difference === null ? [] : [difference])].join("\n");
 };
 
-/** "today", "tomorrow", or "on Sunday". */
+/** Returns "today", "tomorrow", or a day such as "on Sunday". */
 const when = ({ day, weekday }: Day): string => ["today", "tomorrow"][day] ?? `on ${weekday}`;
 
 const sentences: Readonly<Record<Topic, (day: Day) => string>> = {
@@ -49,7 +49,7 @@ const wind = (windKmh: number): string => {
   return windKmh >= 10 ? "There will be a light breeze" : "There will be hardly any wind";
 };
 
-/** Which of two cities is warmer, where both were asked about for the same day. */
+/** Says which of two cities is warmer if both are about the same day; else returns null. */
 const differenceOf = ([first, second, ...more]: readonly Day[]): string | null => {
   if (first === undefined || second === undefined || more.length > 0) return null;
   if (first.city === second.city || first.day !== second.day) return null;

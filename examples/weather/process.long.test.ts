@@ -48,7 +48,7 @@ const answerTo = (question: string, output: string): string => {
 
 const questions = ["What's the weather in Seattle?", "What about tomorrow?", "Should I bring an umbrella?"];
 
-test("a question is about what was spoken of before, also in the next run, and not on a fresh thread", async () => {
+test("a question continues the topic before it, also in the next run, but not on a fresh thread", async () => {
   const first = await run({ store: "new/weather.db", questions });
   expect(first).toMatchObject({ exitCode: 0, error: "" });
   expect(first.output).toContain("its rule-based model at http://127.0.0.1:");
@@ -71,7 +71,7 @@ test("a question is about what was spoken of before, also in the next run, and n
   expect(newest.output).toContain("\ncontinuing thread weather-2: 1 turn, ");
 });
 
-test("a command from a pipe that there is not makes the exit code 1: a script did not do what it says", async () => {
+test("an unknown command from a pipe makes the exit code 1", async () => {
   const { exitCode, output } = await run({ store: "command.db", questions: ["/what", "Thanks!"] });
   expect(exitCode).toBe(1);
   expect(output).toContain("there is no command /what");
@@ -100,13 +100,13 @@ test("with OPENAI_BASE_URL it talks to that server, with the tools, and the exit
   expect(server.requests[0]?.body).toMatchObject({ tools: [{ function: { name: "get_weather" } }, {}, {}] });
 });
 
-test("what can't be meant is refused in a line", async () => {
+test("invalid options are refused in one line", async () => {
   const { exitCode, error } = await run({ store: "refused.db", args: ["--pace", "slow"] });
   expect(exitCode).toBe(1);
   expect(error).toBe('weather: --pace is "slow"; give a whole number of milliseconds\n');
 });
 
-test("asked to end, it cancels the answer, keeps what was shown, and lets the thread go", async () => {
+test("when asked to end, it cancels the answer, keeps the shown text, and releases the thread", async () => {
   const child = spawn(process.execPath, [program, "--store", join(folder, "ended.db"), "--pace", "200"], {
     env: withoutServer,
     stdio: ["pipe", "pipe", "inherit"],

@@ -2,9 +2,9 @@ import type { PlainMessage } from "@colloquy/runtime-test/models";
 import { daysUntil, weekdays } from "./calendar.ts";
 import { citiesIn } from "./cities.ts";
 
-/** The question of a user, as far as a conversation says it. */
+/** The question of a user, as far as the conversation tells. */
 export interface Question {
-  /** Empty when no city was named. A name that is not among the cities stands as it was written. */
+  /** The named cities, if any. An unknown name is kept as it was written. */
   readonly cities: readonly string[];
   /** Days from today. */
   readonly days: readonly number[];
@@ -14,8 +14,8 @@ export interface Question {
 export type Topic = "weather" | "umbrella" | "snow" | "jacket" | "wind" | "temperature";
 
 /**
- * The question that a conversation ends with. What the last message leaves out is taken from what was said before
- * it: "What about tomorrow?" is about the city that an earlier message, or an earlier tool call, named.
+ * Returns the last question of a conversation. Earlier messages fill in what it leaves out: "What about tomorrow?" is
+ * about the city that an earlier message or tool call named.
  */
 export const questionIn = (messages: readonly PlainMessage[], today: Date): Question =>
   messages.reduce<Question>((question, message) => {
@@ -23,17 +23,17 @@ export const questionIn = (messages: readonly PlainMessage[], today: Date): Ques
     return message.toolCalls.length > 0 ? called(question, message) : question;
   }, nothingAsked);
 
-/** The facts that a text says by itself; undefined for those that it does not say. */
+/** The facts that a text alone tells; undefined for the others. */
 export interface Words {
   readonly cities: readonly string[] | undefined;
   readonly days: DaysFrom | undefined;
   readonly topic: Topic | undefined;
 }
 
-/** The days that are meant, given today and the days that were last spoken of. */
+/** Returns the meant days, given today and the last mentioned days. */
 type DaysFrom = (today: Date, before: readonly number[]) => readonly number[];
 
-/** The words of a question, whatever was said before it. */
+/** Reads a question without the messages before it. */
 export const wordsOf = (text: string): Words => {
   const cities = citiesIn(text);
   const place = cities.length > 0 ? undefined : unknownPlaceIn(text);
@@ -99,7 +99,7 @@ const numberOf = (word: string): number => numbers[word.toLowerCase()] ?? Number
 const count = "(\\d+|one|two|three|four|five|six|seven|few)";
 
 /**
- * Each way to name days. The words that were read are taken out, so "the day after tomorrow" is not tomorrow as well.
+ * The ways to name days. Matched words are removed, so that "the day after tomorrow" is not "tomorrow" as well.
  */
 const dayPatterns: readonly (readonly [RegExp, (word: string, ...from: Parameters<DaysFrom>) => readonly number[]])[] =
   [
@@ -150,7 +150,7 @@ const daysIn = (text: string): DaysFrom | undefined => {
 
 const next = (days: number): readonly number[] => Array.from({ length: days }, (_, day) => day);
 
-/** A place that a text asks about, though it is none of the cities: "the weather in Atlantis", "What about Atlantis?". */
+/** Returns an unknown place that a text asks about: "the weather in Atlantis", "What about Atlantis?". */
 const unknownPlaceIn = (text: string): string | undefined => {
   const capitalised = /\b(?:[Ii]n|[Ff]or|[Aa]t|[Aa]bout)\s+((?:\p{Lu}[\p{L}.'’-]*\s?)+)/u.exec(text)?.[1];
   const afterWeather = /\b(?:weather|forecast|rain|snow|temperature)\b.*?\b(?:in|for|at)\s+([\p{L}.'’ -]+)/iu.exec(

@@ -7,7 +7,7 @@ import { cities } from "./cities.ts";
 import { weatherModel } from "./rules.ts";
 import { weatherDeclarations, weatherTools } from "./tools.ts";
 
-/** A Friday, wherever the tests run. */
+/** A Friday in every time zone. */
 const friday = { now: () => new Date(2026, 0, 2, 9).getTime() };
 
 describe("the weather model", () => {
@@ -42,7 +42,7 @@ describe("the weather model", () => {
     expect(reply.toolCalls).toEqual([{ id: "call_2", name: "get_weather", arguments: '{"city":"Oslo","day":1}' }]);
   });
 
-  it("goes on with the question when the city is named at last", async () => {
+  it("continues with the question once the city is named", async () => {
     const { answers } = await converse("Should I bring an umbrella tomorrow?", "st louis");
     expect(answers[1]).toMatch(/umbrella in St\. Louis tomorrow/);
   });
@@ -94,14 +94,14 @@ describe("the weather model", () => {
     expect(last.map(inShort)).toEqual(calls);
   });
 
-  it("compares two cities, each looked up by a call of its own", async () => {
+  it("compares two cities with a call for each", async () => {
     const { answers, calls } = await converse("Is it warmer in Oslo or in Cairo?");
     expect(calls).toHaveLength(1);
     expect(calls[0]).toHaveLength(2);
     expect(answers[0]).toContain("Cairo is 21 °C warmer than Oslo.");
   });
 
-  it("passes on what a tool says of a city that it does not know", async () => {
+  it("passes on a tool's error about an unknown city", async () => {
     const { answers } = await converse("What's the weather in Seatle?", "In Xyzzyville?");
     expect(answers).toEqual([
       `I'm sorry: There is no weather for "Seatle". Did you mean Seattle?`,
@@ -109,7 +109,7 @@ describe("the weather model", () => {
     ]);
   });
 
-  it("greets, takes thanks, names its cities, and knows what it can't know", async () => {
+  it("greets, takes thanks, names its cities, and says what it can't know", async () => {
     const { answers } = await converse(
       "Hello!",
       "Which cities do you know?",
@@ -132,7 +132,7 @@ describe("the weather model", () => {
     ]);
   });
 
-  it("has the today of the clock: its weekday, and its weekend", async () => {
+  it("takes today, its weekday and its weekend from the clock", async () => {
     const sunday = { now: () => new Date(2026, 6, 26, 23, 59).getTime() };
     const { answers, calls } = await converseOn(sunday, "Seattle?", "And tomorrow?", "And on Sunday?", "On Saturday?");
     expect(answers[0]).toMatch(/^Seattle today \(Sunday\): /);
@@ -172,7 +172,7 @@ interface Conversation {
   readonly calls: readonly Calls[];
 }
 
-/** Says one text after the other, and runs the tools that are asked for in between. */
+/** Sends one text after the other, and runs the requested tools in between. */
 const converse = (...texts: readonly string[]): Promise<Conversation> => converseOn(friday, ...texts);
 
 const converseOn = async (clock: typeof friday, ...texts: readonly string[]): Promise<Conversation> => {
@@ -221,7 +221,7 @@ const answerTo = async (prompt: readonly SeedDraft[], clock = friday): Promise<R
   return outcome.reply;
 };
 
-/** The result of a tool as a model reads it. */
+/** Returns the result of a tool as a model reads it. */
 const runTool = async (name: string, written: string, clock = friday): Promise<string> => {
   const tool = weatherTools(clock).find(({ declaration }) => declaration.name === name);
   const input = await tool?.schema?.["~standard"].validate(JSON.parse(written));
@@ -246,7 +246,7 @@ const runTool = async (name: string, written: string, clock = friday): Promise<s
 };
 
 const inShort = ({ arguments: written }: Calls[number]): string => {
-  // As the model under test writes them; anything else shows in the comparison.
+  // Cast: the model under test writes these; anything else shows in the comparison.
   const { city, day, days } = JSON.parse(written) as { city: string; day?: number; days?: number };
   return days === undefined ? `${city} ${day}` : `${city} for ${days} days`;
 };
@@ -257,7 +257,7 @@ const tools: ChatCompletionTool[] = weatherDeclarations.map(({ name, description
 }));
 
 /**
- * The loop of a program that knows nothing of Colloquy: it streams, runs tools, and continues until there is an answer.
+ * Runs the loop of a program without Colloquy: it streams, runs tools, and repeats until there is an answer.
  */
 const agentLoop = async (client: OpenAI, messages: ChatCompletionMessageParam[]): Promise<string> => {
   for (;;) {

@@ -14,14 +14,13 @@ import { answerAbout } from "./phrases.ts";
 import { type Question, questionIn, wordsOf } from "./question.ts";
 
 /**
- * A model that knows how to talk about the weather, and nothing about it: it calls tools. It sees only the messages
- * that it is sent, so it knows which city "What about tomorrow?" is about only if the prompt still says so. "On Sunday"
- * is the next Sunday from the clock's today on.
+ * A model that talks about the weather, and gets all facts from tools. It sees only the prompt, so it knows the city of
+ * "What about tomorrow?" only if the prompt still names it. "On Sunday" is the next Sunday from the clock's today on.
  */
 export const weatherModel = (clock: Pick<Clock, "now">): LlmHandler =>
   ruleModel(weatherRules(({ messages }) => questionIn(messages, todayOf(clock))));
 
-/** In this order: the first that is meant for a prompt answers it. */
+/** The first rule that applies to a prompt answers it. */
 const weatherRules = (question: (prompt: PromptView) => Question): readonly Rule[] => [
   {
     name: "a tool has answered",
@@ -76,7 +75,7 @@ const lastDay = 6;
 const isAboutWeather = (text: string): boolean =>
   Object.values(wordsOf(text)).some((words) => words !== undefined) || /^(?:and|what about|how about)\b/i.test(text);
 
-/** One call for each city, all at once; for several days on end from today the forecast. */
+/** Calls a tool for each city, all at once. For three or more days from today on it calls the forecast. */
 const lookUp = ({ cities, days }: Question): ScriptLine => {
   const isForecast = days.length > 2 && days.every((day, index) => day === index);
   return toolCalls(
@@ -106,7 +105,7 @@ const weatherSchema = z.union([z.array(daySchema), daySchema.transform((day) => 
 
 const citiesSchema = z.record(z.string(), z.array(z.string()));
 
-/** Says the answers of tools. An answer that is not weather is an error, written for a reader: it is passed on. */
+/** Phrases the results of tools. A result that is not weather is an error for the reader, which it passes on. */
 const phrase = ({ topic }: Question, results: readonly PlainToolResult[]): string => {
   const answers = results.map((result) => {
     const cities = result.call.name === "list_cities" ? citiesSchema.safeParse(result.value) : null;

@@ -12,7 +12,7 @@ const root = dirname(dirname(import.meta.dirname));
 const folder = mkdtempSync(join(tmpdir(), "colloquy-weather-serve-"));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** The program, as far as that it listens, and its end. */
+/** Starts the program and waits until it listens. */
 const served = async (store: string) => {
   const program = join(root, "examples/weather/serve.ts");
   const child = spawn(process.execPath, [program, "--port", "0", "--store", join(folder, store)], {
@@ -70,7 +70,7 @@ test.each([
   expect(stderr).toContain(words);
 });
 
-test("a port that is taken is refused with the way out", async () => {
+test("a port in use is refused with a hint", async () => {
   const { url, end } = await served("first.db");
   const program = join(root, "examples/weather/serve.ts");
   const args = [program, "--port", new URL(url).port, "--store", join(folder, "second.db")];

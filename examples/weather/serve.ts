@@ -1,5 +1,5 @@
-// The weather agent over HTTP: `pnpm serve --port 8080 --store weather.db`. Clients of OpenAI's Responses API ask it as
-// the model `weather`, with any key; it needs none itself.
+// Serves the weather agent over HTTP: `pnpm serve --port 8080 --store weather.db`. Clients of OpenAI's Responses API
+// ask it as the model `weather`, with any key; it needs none itself.
 import { once } from "node:events";
 import { createServer } from "node:http";
 import { parseArgs } from "node:util";

@@ -1,9 +1,9 @@
 import type { Store } from "@colloquy/host";
 
-/** The newest of the threads `weather`, `weather-2`, `weather-3`, …; `weather` when there is none. */
+/** Returns the newest of the threads `weather`, `weather-2`, `weather-3`, …; `weather` if there is none. */
 export const newestThread = async (store: Store): Promise<string> => threadNumbered(Math.max(1, await newest(store)));
 
-/** The one after it: a thread that is not there yet. */
+/** Returns the thread after it, which does not exist yet. */
 export const nextThread = async (store: Store): Promise<string> => threadNumbered((await newest(store)) + 1);
 
 const newest = async (store: Store): Promise<number> => {

@@ -15,14 +15,14 @@ const forecastInput = z.object({
   days: z.int().min(1).max(7).default(3).describe("How many days, today included"),
 });
 
-/** The names of all cities, by country. */
+/** Returns the names of all cities by country. */
 const listCities = (): Readonly<Record<string, readonly string[]>> => {
   const byCountry: Record<string, readonly string[]> = {};
   for (const { name, country } of cities) byCountry[country] = [...(byCountry[country] ?? []), name];
   return byCountry;
 };
 
-/** The tools of a weather agent. Their weather is made up, and the same each week; their today is that of the clock. */
+/** Returns the tools of the weather agent. Their made-up weather repeats each week; the clock tells the current day. */
 export const weatherTools = (clock: Pick<Clock, "now">): readonly Tool[] => [
   tool({
     name: "get_weather",

@@ -2,20 +2,21 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as passed } from "node:timers/promises";
 
-import { loopbackServer } from "@colloquy/runtime-test/server";
 import { parseSync } from "oxc-parser";
 
 import { ending } from "../kit/calls.ts";
 import { askAs, shownBy } from "../kit/chat-page.ts";
 import { withCleanup } from "../kit/cleanup.ts";
-import { newFolder, removeFolder } from "../kit/folder.ts";
 import { withProgram } from "../kit/program.ts";
 import { Served } from "../kit/served.ts";
 import { timesOrdered } from "./check.ts";
 import { medianOf } from "./figures.ts";
-import { answerTo, orderOf, ShopModel } from "./shop-model.ts";
+import { answerTo, openShop, orderOf } from "./shop-model.ts";
 
-/** The same backend in both libraries, as a table for the docs. Each is killed so many times between a tool and the answer. */
+/**
+ * Makes the docs' table for the same backend in both libraries, each killed `kills` times between a tool and the
+ * answer.
+ */
 export const besideAiSdk = async (kills: number): Promise<string> => {
   const measured = await Promise.all(sides.map((side) => measure(side, kills)));
   const seconds = (of: (side: Measured) => readonly number[]): readonly string[] =>
@@ -37,7 +38,7 @@ export const besideAiSdk = async (kills: number): Promise<string> => {
   ].join("\n");
 };
 
-/** The rows that follow from the sources alone. */
+/** Returns the rows that need only the sources. */
 export const countedRows = (): readonly string[] => {
   const sources = sides.map(({ source }) => sourceOf(readFileSync(source, "utf8")));
   const counts = (of: (source: Source) => number): readonly string[] => sources.map((source) => String(of(source)));
@@ -101,21 +102,15 @@ const sides: readonly Side[] = [
 interface Measured {
   readonly first: readonly number[];
   readonly continued: readonly number[];
-  /** How often a thing was ordered: each number that was seen. */
+  /** The number of orders of each thing, without repetitions. */
   readonly orders: readonly number[];
 }
 
 const measure = ({ source, place }: Side, kills: number): Promise<Measured> =>
   withProgram(source, (program) =>
     withCleanup(async (later) => {
-      const folder = newFolder("beside");
-      later(async () => removeFolder(folder));
-      const model = new ShopModel();
-      const openai = await loopbackServer({ model: model.handler });
-      later(() => openai.close());
-      const file = join(folder, "orders.txt");
-      const variables = { OPENAI_BASE_URL: openai.url, OPENAI_API_KEY: "none", ORDERS: file, ...place(folder) };
-      const backend = new Served(program, { variables, log: join(folder, "log.txt") });
+      const { folder, model, orders: file, log, variables } = await openShop(later);
+      const backend = new Served(program, { variables: { ...variables, ...place(folder) }, log });
       later(() => backend.kill());
       const [first, continued, orders]: [number[], number[], Set<number>] = [[], [], new Set()];
       let url = await backend.start();

@@ -6,10 +6,10 @@ import { textOf, toArray, turnsOf } from "@colloquy/machine";
 import { entriesIn, stateOf } from "../kit/journal.ts";
 import { answerTo, type CallKind, orderOf, type ShopModel } from "./shop-model.ts";
 
-/** A turn that was cut off, and the facts by which its continuation is judged. */
+/** A turn that was cut off, and how to find its traces. */
 export interface CutTurn {
   readonly chat: string;
-  /** What was ordered in it, and nowhere else. */
+  /** The thing that only this turn orders. */
   readonly thing: string;
   /** The call in which it was cut off; null if it was cut off at any moment. */
   readonly during: CallKind | null;
@@ -22,7 +22,7 @@ interface Facts {
   readonly orders: string;
 }
 
-/** Lists what shows that a turn was lost, or continued more than once: in the journal, the calls of the model and the orders. */
+/** Lists the signs in the journal, the model calls and the orders that a turn was lost, or continued more than once. */
 export const continuationProblems = async (
   { chat, thing, during }: CutTurn,
   { store, model, orders }: Facts,
@@ -50,17 +50,17 @@ export const continuationProblems = async (
     ...(isExpected(finals, during === "answer") || (during === null && isExpected(finals, true))
       ? []
       : [`the model was asked for the answer ${finals} times`]),
-    // Killed while the tool ran, it may have run or not; it must not run again.
+    // A tool that was killed may have run or not; it must not run again.
     ...(ordered === 1 || (ordered === 0 && during === null && isUnknown) ? [] : [`it was ordered ${ordered} times`]),
   ].map(
     (problem) => `${chat}, cut off ${during === null ? "at some moment" : `in the call for the ${during}`}: ${problem}`,
   );
 };
 
-/** A call is made once, and once more if its process died or lost the thread in it. */
+/** Checks that a call was made once, and once more if its process died or lost the thread during it. */
 const isExpected = (calls: number, isCutOff: boolean): boolean => calls === (isCutOff ? 2 : 1);
 
-/** How often the tool ordered a thing. */
+/** Counts the orders of a thing by the tool. */
 export const timesOrdered = (orders: string, thing: string): number =>
   existsSync(orders)
     ? readFileSync(orders, "utf8")

@@ -1,8 +1,7 @@
 import { readFileSync } from "node:fs";
 
-import type { SeededRun } from "../kit/seeded-runs.ts";
+import type { SeededRun } from "../kit/report.ts";
 
-/** What one part of the proof found. */
 export interface BackendRun extends SeededRun {
   readonly title: string;
   readonly figures: readonly Figure[];
@@ -13,14 +12,13 @@ interface Figure {
   readonly seconds: number[];
 }
 
-/** Empty figures, by short names. */
 export const figuresOf = <Key extends string>(names: Readonly<Record<Key, string>>): Readonly<Record<Key, Figure>> =>
   // One figure for each key.
   Object.fromEntries(
     Object.entries<string>(names).map(([key, name]): [string, Figure] => [key, { name, seconds: [] }]),
   ) as Record<Key, Figure>;
 
-/** The lines of a run for a reader: the least, the median and the most of each figure. */
+/** Formats the minimum, median and maximum of each figure of a run. */
 export const tableOf = ({ title, figures }: BackendRun): string =>
   [
     `${title}; seconds (min, median, max):`,
@@ -33,10 +31,10 @@ export const tableOf = ({ title, figures }: BackendRun): string =>
       }),
   ].join("\n");
 
-/** The one in the middle. */
+/** Returns the median. */
 export const medianOf = (sorted: readonly number[]): number => sorted[Math.floor(sorted.length / 2)] ?? 0;
 
-/** The end of the backend's log, if it is wanted. */
+/** Returns the end of the backend's log if there are violations. */
 export const logged = (violations: readonly string[], log: string): string =>
   violations.length === 0 ? "" : readFileSync(log, "utf8").slice(-logCharacters);
 

@@ -3,13 +3,12 @@
 import { runCommand } from "../kit/command.ts";
 import { inFolder } from "../kit/folder.ts";
 import { fault, flag, seed, someOf, whole } from "../kit/options.ts";
-import { wordsOf } from "../kit/report.ts";
-import { reportRuns } from "../kit/seeded-runs.ts";
+import { type Mistake, withMistakes, withProgram } from "../kit/program.ts";
+import { reportRuns, wordsOf } from "../kit/report.ts";
 import { serverUrl } from "../kit/server-urls.ts";
 import { startPgbouncer } from "../servers/pgbouncer.ts";
 import { besideAiSdk } from "./beside-ai-sdk.ts";
 import { type BackendRun, tableOf } from "./figures.ts";
-import { type Fault, faults, withBackend } from "./program.ts";
 import { restartBackend } from "./restarts.ts";
 import { takeOver } from "./takeovers.ts";
 
@@ -21,7 +20,7 @@ export interface BackendOptions {
   readonly patienceMs: number;
 }
 
-/** One process on SQLite is killed and started again. */
+/** Kills one process on SQLite, and starts it again. */
 export const restarts = ({ kills, seed, fault, patienceMs }: BackendOptions): Promise<readonly BackendRun[]> =>
   withBackend(fault, async (program) => {
     const runs: BackendRun[] = [];
@@ -30,7 +29,7 @@ export const restarts = ({ kills, seed, fault, patienceMs }: BackendOptions): Pr
     return runs;
   });
 
-/** One of two instances on PostgreSQL is lost. */
+/** Loses one of two instances on PostgreSQL. */
 export const takeovers = (
   url: string,
   isPooled: boolean,
@@ -38,12 +37,12 @@ export const takeovers = (
 ): Promise<readonly BackendRun[]> =>
   withBackend(fault, (program) =>
     Promise.all(
-      // Both mostly wait.
+      // Both ways at once, since they mostly wait.
       (["kill", "cut"] as const).map((way) => takeOver(program, { way, takeovers, url, isPooled, seed, patienceMs })),
     ),
   );
 
-/** The same behind a pooler that gives each transaction any connection. Says why where there is none. */
+/** Does the same behind a pooler that gives each transaction any connection. If there is none, prints why. */
 const pooledTakeovers = (url: string, options: BackendOptions): Promise<readonly BackendRun[]> =>
   inFolder("pgbouncer", async (folder) => {
     const pooler = await startPgbouncer({ folder, url }).catch((thrown: unknown) => {
@@ -74,8 +73,31 @@ const onPostgres = async (
   return [];
 };
 
-/** Far more than it takes on any machine. */
+/** Far more than any machine needs. */
 const patienceMs = 60_000;
+
+/** Faults that break the backend, to show that the proof notices them. */
+export const faults = {
+  "no-recovery": "the backend continues no thread by itself",
+  "orders-twice": "the tool does its work twice",
+  "long-leases": "a lease lasts a minute",
+} as const;
+
+export type Fault = keyof typeof faults;
+
+/** Bundles the documented backend, example 28, into one file while `use` runs. */
+export const withBackend = <A>(fault: Fault | null, use: (program: string) => Promise<A>): Promise<A> =>
+  withProgram(source, use, fault === null ? [] : [withMistakes([mistakes[fault]])]);
+
+const source = new URL("../../examples/28-node/server.ts", import.meta.url);
+
+const inExample = (text: string, instead: string): Mistake => ({ file: "/examples/28-node/server.ts", text, instead });
+
+const mistakes: Readonly<Record<Fault, Mistake>> = {
+  "no-recovery": inExample("createHost({", "createHost({ recovery: false,"),
+  "orders-twice": inExample("`${thing}\\n`", "`${thing}\\n${thing}\\n`"),
+  "long-leases": inExample("createHost({", "createHost({ leaseTtlMs: 60_000,"),
+};
 
 if (import.meta.main)
   await runCommand({
@@ -88,7 +110,7 @@ if (import.meta.main)
       ),
       kills: whole(50, "how often to end the process on SQLite, by each of two signals"),
       takeovers: whole(10, "how often one of two instances is lost, in each of two ways"),
-      seed: seed("what the moments of the kills follow from"),
+      seed: seed("the seed of the moments of the kills"),
       "beside-ai-sdk": flag("measure example 28 beside the same backend made with the AI SDK, and nothing else"),
       fault: fault(faults),
     },

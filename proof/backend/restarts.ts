@@ -2,42 +2,31 @@ import { join } from "node:path";
 import { setTimeout as passed } from "node:timers/promises";
 
 import { sqliteStore } from "@colloquy/runtime-node";
-import { loopbackServer } from "@colloquy/runtime-test/server";
 
 import { ending } from "../kit/calls.ts";
 import { askAs, shownBy } from "../kit/chat-page.ts";
 import { withCleanup } from "../kit/cleanup.ts";
-import { newFolder, removeFolder } from "../kit/folder.ts";
 import { randomOf } from "../kit/random.ts";
 import { Served } from "../kit/served.ts";
 import { continuationProblems } from "./check.ts";
 import { type BackendRun, figuresOf, logged } from "./figures.ts";
-import { answerTo, type CallKind, orderOf, ShopModel } from "./shop-model.ts";
+import { answerTo, type CallKind, openShop, orderOf } from "./shop-model.ts";
 
 export interface RestartsOptions {
   readonly signal: "SIGKILL" | "SIGTERM";
   readonly kills: number;
   readonly seed: number;
-  /** After which a turn that is not continued counts as lost. */
+  /** The milliseconds after which a turn that is not continued counts as lost. */
   readonly patienceMs: number;
 }
 
-/** Ends the backend in the middle of a turn, so many times, and starts it again on the same file. Stops at the first violation. */
+/** Ends the backend in the middle of a turn, and starts it again on the same file. Stops at the first violation. */
 export const restartBackend = (program: string, options: RestartsOptions): Promise<BackendRun> =>
   withCleanup(async (later) => {
     const { signal, kills, seed, patienceMs } = options;
-    const folder = newFolder("backend");
-    later(async () => removeFolder(folder));
-    const model = new ShopModel();
-    const openai = await loopbackServer({ model: model.handler });
-    later(() => openai.close());
-    const [threads, orders, log] = ["threads.db", "orders.txt", "log.txt"].map((name) => join(folder, name)) as [
-      string,
-      string,
-      string,
-    ];
-    const variables = { OPENAI_BASE_URL: openai.url, OPENAI_API_KEY: "none", THREADS: threads, ORDERS: orders };
-    const backend = new Served(program, { variables, log });
+    const { folder, model, orders, log, variables } = await openShop(later);
+    const threads = join(folder, "threads.db");
+    const backend = new Served(program, { variables: { ...variables, THREADS: threads }, log });
     later(() => backend.kill());
     let url = await backend.start();
     const store = sqliteStore({ path: threads });
@@ -54,7 +43,7 @@ export const restartBackend = (program: string, options: RestartsOptions): Promi
       const during = random.pick(moments) ?? null;
       const [chat, thing] = [`chat-${done}`, `thing-${done}`];
       const question = orderOf(thing);
-      // So that the process that dies also holds a thread on which nothing is under way.
+      // The process that dies shall also hold an idle thread.
       await askAs(url, otherChat, `before ${done}`);
       const held = during === null ? passed(random.integer(0, turnMs)) : model.hold(question, during);
       const cutOff = askAs(url, chat, question).catch(() => "");
@@ -81,7 +70,7 @@ export const restartBackend = (program: string, options: RestartsOptions): Promi
     return { seed, violations, note: logged(violations, log), title, figures: Object.values(figures) };
   });
 
-/** Looks until the page shows the answer. Looking continues nothing. */
+/** Polls until the page shows the answer. Polling does not continue a thread. */
 const isAnswered = async (url: string, chat: string, question: string, patienceMs: number): Promise<boolean> => {
   const end = performance.now() + patienceMs;
   do {
@@ -91,10 +80,10 @@ const isAnswered = async (url: string, chat: string, question: string, patienceM
   return false;
 };
 
-/** In which call the process is ended; null: at any moment. */
+/** The calls in which the process is ended; null: at any moment. */
 const moments: readonly (CallKind | null)[] = ["ask", "answer", null];
 
 const otherChat = "chat-other";
 
-/** About as long as a turn takes. */
+/** About the time that a turn takes. */
 const turnMs = 80;

@@ -1,25 +1,29 @@
+import { join } from "node:path";
 import { setTimeout as passed } from "node:timers/promises";
 
 import type { LlmHandler, LlmOutcome } from "@colloquy/host";
 import { textOf } from "@colloquy/machine";
+import { loopbackServer } from "@colloquy/runtime-test/server";
+
+import type { Later } from "../kit/cleanup.ts";
+import { newFolder, removeFolder } from "../kit/folder.ts";
 
 /** A call that asks for the order, or one that has its result. */
 export type CallKind = "ask" | "answer";
 
-/** A call of a model. */
 export interface ModelCall {
   readonly question: string;
   readonly kind: CallKind;
-  /** By the clock of `performance`. */
+  /** The time of `performance.now()`. */
   readonly begun: number;
-  /** Resolves when the caller has gone before it was answered, with the time. */
+  /** Resolves with the time at which the caller left before the answer. */
   readonly gone: Promise<number>;
 }
 
-/** The question that makes the model order a thing. */
+/** Returns the question that makes the model order a thing. */
 export const orderOf = (thing: string): string => `order ${thing}`;
 
-/** Returns what the model answers in the end. */
+/** Returns the model's final answer. */
 export const answerTo = (question: string): string =>
   question.startsWith("order ") ? `It is done: ${question}.` : `You said: ${question}.`;
 
@@ -29,20 +33,20 @@ export class ShopModel {
   #held: { readonly question: string; readonly kind: CallKind; readonly resolve: (call: ModelCall) => void } | null =
     null;
 
-  /** Leaves the next such call unanswered, and no later one. Resolves when it is made. */
+  /** Leaves only the next such call unanswered. Resolves when it is made. */
   hold(question: string, kind: CallKind): Promise<ModelCall> {
     const { promise, resolve } = Promise.withResolvers<ModelCall>();
     this.#held = { question, kind, resolve };
     return promise;
   }
 
-  /** How often a question led to a call. */
+  /** Counts the calls for a question. */
   count(question: string, kind: CallKind): number {
     return this.calls.filter((call) => call.question === question && call.kind === kind).length;
   }
 
   readonly handler: LlmHandler = async ({ messages }, { signal, onDelta }) => {
-    // What recovery says in place of a result is no question.
+    // A message that recovery synthesised is not a question.
     const asked = messages.findLastIndex(({ role, synthesised }) => role === "user" && synthesised !== true);
     const [first, ...since] = messages.slice(asked);
     const question = first === undefined ? "" : textOf(first);
@@ -72,5 +76,17 @@ const ordering = (thing: string): LlmOutcome => ({
   finishReason: "tool_calls",
 });
 
-/** Long enough that a kill at any moment meets an answer now and then. */
+/** Slow enough that some kills at a random moment hit an answer. */
 const wordMs = 3;
+
+/** Opens the surroundings of the backends until the end: a folder, and a server with a model of this kind. */
+export const openShop = async (later: Later) => {
+  const folder = newFolder("backend");
+  later(async () => removeFolder(folder));
+  const model = new ShopModel();
+  const openai = await loopbackServer({ model: model.handler });
+  later(() => openai.close());
+  const [orders, log] = [join(folder, "orders.txt"), join(folder, "log.txt")];
+  const variables = { OPENAI_BASE_URL: openai.url, OPENAI_API_KEY: "none", ORDERS: orders };
+  return { folder, model, orders, log, variables };
+};

@@ -1,39 +1,35 @@
-import { join } from "node:path";
-
 import { postgresStore } from "@colloquy/runtime-node/postgres";
-import { loopbackServer } from "@colloquy/runtime-test/server";
 import pg from "pg";
 
 import { ending, NeverEnds } from "../kit/calls.ts";
 import { askAs } from "../kit/chat-page.ts";
 import { type Later, withCleanup } from "../kit/cleanup.ts";
-import { newFolder, removeFolder } from "../kit/folder.ts";
 import { proxyTo } from "../kit/proxy.ts";
 import { Served } from "../kit/served.ts";
 import { continuationProblems } from "./check.ts";
 import { type BackendRun, figuresOf, logged } from "./figures.ts";
-import { answerTo, type CallKind, type ModelCall, orderOf, ShopModel } from "./shop-model.ts";
+import { answerTo, type CallKind, type ModelCall, openShop, orderOf, type ShopModel } from "./shop-model.ts";
 
 export interface TakeoversOptions {
-  /** How the holder of a thread is lost: by kill -9, or because its link to PostgreSQL passes nothing on in either direction. */
+  /** How the holder of a thread is lost: by kill -9, or by a link to PostgreSQL that goes silent both ways. */
   readonly way: "kill" | "cut";
   readonly takeovers: number;
   /** The server, or a pooler in front of it. */
   readonly url: string;
   readonly isPooled: boolean;
   readonly seed: number;
-  /** After which a thread that is not answered counts as lost. */
+  /** The milliseconds after which a thread that is not answered counts as lost. */
   readonly patienceMs: number;
 }
 
-/** Two instances of the backend on one PostgreSQL: one is lost in the middle of a turn, so many times, and the other is asked. */
+/** Runs two instances of the backend on one PostgreSQL. Loses one in the middle of a turn, and asks the other. */
 export const takeOver = (program: string, options: TakeoversOptions): Promise<BackendRun> =>
   withCleanup(async (later) => {
     const { way, takeovers, isPooled, seed, patienceMs } = options;
     const { first, second, link, store, model, orders, log } = await twoInstances(program, options.url, later);
     const figures = figuresOf({
       answered: "from the loss of the holder to the answer of the other instance",
-      between: "of these: nobody works on the turn",
+      between: "of these: no instance works on the turn",
     });
     const violations: string[] = [];
     let done = 0;
@@ -47,7 +43,7 @@ export const takeOver = (program: string, options: TakeoversOptions): Promise<Ba
       const began = performance.now();
       if (way === "kill") await first.kill();
       else link.hold();
-      // A page whose connection broke sends its message again; or its user continues.
+      // A page whose connection broke sends its message again, or its user asks the next question.
       const next = done % 4 < 2 ? question : `after ${done}`;
       const answer = await within(patienceMs, askAs(second.url ?? "", chat, next));
       if (answer === answerTo(next)) figures.answered.seconds.push((performance.now() - began) / 1000);
@@ -76,7 +72,7 @@ export const takeOver = (program: string, options: TakeoversOptions): Promise<Ba
     return { seed, violations, note: logged(violations, log), title, figures: Object.values(figures) };
   });
 
-/** The work of the holder ends, and what it sent arrives too late. */
+/** Checks that the lost holder stops its work, and that its page shows the answer or nothing. */
 const outlivesCut = async ({
   call,
   cutOff,
@@ -100,7 +96,7 @@ const outlivesCut = async ({
   await within(patienceMs, deliver());
   const shown = await within(patienceMs, cutOff);
   return [
-    ...(gone === null ? [`${chat}: the instance whose link was cut goes on with its work`] : []),
+    ...(gone === null ? [`${chat}: the instance whose link was cut continues its work`] : []),
     ...(shown === null ? [`${chat}: the page of the instance whose link was cut waits for ever`] : []),
     ...(shown === null || shown === "" || shown === answerTo(call.question)
       ? []
@@ -109,28 +105,23 @@ const outlivesCut = async ({
 };
 
 const twoInstances = async (program: string, server: string, later: Later) => {
-  const folder = newFolder("backend");
-  later(async () => removeFolder(folder));
+  const shop = await openShop(later);
   const url = await newDatabase(server, later);
-  const model = new ShopModel();
-  const openai = await loopbackServer({ model: model.handler });
-  later(() => openai.close());
   const link = await proxyTo(url);
   later(() => link.close());
-  const [orders, log] = [join(folder, "orders.txt"), join(folder, "log.txt")];
-  const variables = { OPENAI_BASE_URL: openai.url, OPENAI_API_KEY: "none", ORDERS: orders };
-  const first = new Served(program, { variables: { ...variables, DATABASE_URL: link.url }, log });
-  const second = new Served(program, { variables: { ...variables, DATABASE_URL: url }, log });
+  const served = (to: string): Served =>
+    new Served(program, { variables: { ...shop.variables, DATABASE_URL: to }, log: shop.log });
+  const [first, second] = [served(link.url), served(url)];
   for (const instance of [first, second]) later(() => instance.kill());
   await Promise.all([first.start(), second.start()]);
   const store = postgresStore({ connectionString: url });
   later(() => store.close());
-  return { first, second, link, store, model, orders, log };
+  return { ...shop, first, second, link, store };
 };
 
 let databases = 0;
 
-/** The URL of an empty database, which is dropped in the end. */
+/** Creates an empty database, which is dropped at the end. Returns its URL. */
 const newDatabase = async (server: string, later: Later): Promise<string> => {
   const name = `backend_${process.pid}_${(databases += 1)}`;
   await query(server, `CREATE DATABASE ${name} ENCODING 'UTF8' TEMPLATE template0`);
@@ -150,7 +141,7 @@ const query = async (connectionString: string, text: string): Promise<void> => {
   }
 };
 
-/** Null if it takes longer. */
+/** Returns null if the call takes longer. */
 const within = <A>(ms: number, call: Promise<A>): Promise<A | null> =>
   ending("it", ms, call).catch((error: unknown) => {
     if (error instanceof NeverEnds) return null;

@@ -1,8 +1,8 @@
-// Holds conversations and uses stores, and kills, cuts, delays or changes what they rest on, as a seed says. Then looks
-// whether anything that was acknowledged is lost, repeated or run without leave. Exits with 1 when anything is wrong.
+// Holds conversations and uses stores while it kills, cuts, delays or changes what they depend on, by a seed. Then
+// checks that nothing acknowledged is lost, repeated or run without approval. Exits with 1 on a violation.
 import type { Command } from "../kit/target.ts";
 
-/** All targets, by what is attacked. Each is loaded alone: some need a browser or an engine. */
+/** All targets by name. Each loads alone, as some need a browser or an engine. */
 const targets = {
   process: async () => (await import("./process/target.ts")).command,
   points: async () => (await import("./points/target.ts")).command,

@@ -6,7 +6,7 @@ import { z } from "zod";
 
 import { callerEnvironment } from "../../scripts/caller.ts";
 
-/** Packs the built packages, and installs them and some others with npm in an empty project: its folder. */
+/** Packs the built packages, and installs them and others with npm in an empty project. Returns its folder. */
 export const emptyProject = (root: string, folder: string, installs: readonly string[]): string => {
   const packed = join(folder, "packed");
   const project = join(folder, "project");
@@ -25,7 +25,7 @@ export const emptyProject = (root: string, folder: string, installs: readonly st
 
 const versionSchema = z.object({ version: z.string() });
 
-/** With the versions that the examples of this repository have been written for. */
+/** Adds the versions that this repository's examples use. */
 const pinned = (root: string, installs: readonly string[]): readonly string[] => {
   const { dependencies } = dependenciesSchema.parse(
     JSON.parse(readFileSync(join(root, "examples/package.json"), "utf8")),

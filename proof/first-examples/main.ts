@@ -1,7 +1,5 @@
-// Installs the packed packages in an empty project, and runs what each README shows first, as it stands there, in the
-// Nodes that packages are for, and in Deno and Bun where these are installed. Exits with 1 when one of them fails or
-// prints nothing.
-import { spawn } from "node:child_process";
+// Installs the packed packages in an empty project, and runs the first example of each README there, unchanged, in the
+// supported Nodes, and in Deno and Bun if they are installed. Exits with 1 if an example fails or prints nothing.
 import { realpathSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 
@@ -9,6 +7,7 @@ import { ruleModel } from "@colloquy/runtime-test/models";
 import { loopbackServer } from "@colloquy/runtime-test/server";
 
 import { callerEnvironment } from "../../scripts/caller.ts";
+import { Child } from "../kit/child.ts";
 import { runCommand } from "../kit/command.ts";
 import { inFolder } from "../kit/folder.ts";
 import { nodeOf, nodes } from "../kit/node-release.ts";
@@ -21,7 +20,7 @@ import { type FirstExample, readFirstExamples } from "./read-examples.ts";
 const root = dirname(dirname(import.meta.dirname));
 const secondsMax = 60;
 
-/** Stands in for OpenAI. */
+/** The double of OpenAI. */
 const model = ruleModel([{ name: "any", when: () => true, answer: () => "A line of people." }]);
 
 type Place = (typeof places)[number];
@@ -61,11 +60,11 @@ const runAll = async (chosen: readonly Place[]): Promise<void> => {
 
 interface Runtime {
   readonly title: string;
-  /** As it begins. */
+  /** The start of the command line. */
   readonly command: readonly [string, ...string[]];
 }
 
-/** None where its program is not installed, which is said. */
+/** Returns the runtimes of a place. Prints that its program is not installed, if so. */
 const runtimeOf = (place: Place): readonly Runtime[] => {
   if (place !== "deno" && place !== "bun") return [{ title: `Node ${place}`, command: [nodeOf(place)] }];
   const program = placeProgram(place);
@@ -75,9 +74,9 @@ const runtimeOf = (place: Place): readonly Runtime[] => {
   return [{ title: placeTitle(place), command: [program, ...args] }];
 };
 
-/** Why an example does not run; null when it does. */
+/** Returns why an example does not run; null if it does. */
 const problemOf = async (
-  [command, ...args]: readonly [string, ...string[]],
+  command: readonly [string, ...string[]],
   { name, shows }: FirstExample,
   project: string,
   url: string,
@@ -86,31 +85,18 @@ const problemOf = async (
   if ("program" in shows) writeFileSync(file, shows.program);
   const what =
     "program" in shows ? [file] : [realpathSync(join(project, "node_modules/.bin/colloquy")), ...shows.command];
-  const child = spawn(command, [...args, ...what], {
-    cwd: project,
-    env: {
-      ...callerEnvironment(),
-      OPENAI_API_KEY: "none",
-      OPENAI_BASE_URL: url,
-      RESTATE_URL: process.env["COLLOQUY_RESTATE_URL"] ?? "",
-      RESTATE_ADMIN_URL: process.env["COLLOQUY_RESTATE_ADMIN_URL"] ?? "",
-      PORT: "0",
-    },
-    // A program that reads questions finds none.
-    stdio: ["ignore", "pipe", "pipe"],
-    timeout: secondsMax * 1000,
-    killSignal: "SIGKILL",
-  });
-  let output = "";
-  let errors = "";
-  child.stdout.setEncoding("utf8").on("data", (text: string) => (output += text));
-  child.stderr.setEncoding("utf8").on("data", (text: string) => (errors += text));
-  const status = await new Promise<number | string | null>((resolve) => {
-    child.once("error", (error) => resolve(error.message));
-    child.once("close", (exit, signal) => resolve(exit ?? signal));
-  });
-  if (status !== 0) return `ended with ${status}\n${errors || output}`;
-  return output.trim() === "" && errors.trim() === "" ? "printed nothing" : null;
+  const env = {
+    ...callerEnvironment(),
+    OPENAI_API_KEY: "none",
+    OPENAI_BASE_URL: url,
+    RESTATE_URL: process.env["COLLOQUY_RESTATE_URL"] ?? "",
+    RESTATE_ADMIN_URL: process.env["COLLOQUY_RESTATE_ADMIN_URL"] ?? "",
+    PORT: "0",
+  };
+  const { code, signal, stdout, stderr } = await new Child([...command, ...what], { cwd: project, env, secondsMax })
+    .ended;
+  if (code !== 0) return `ended with ${signal ?? code}\n${stderr || stdout}`;
+  return stdout.trim() === "" && stderr === "" ? "printed nothing" : null;
 };
 
 await runCommand({

@@ -3,7 +3,7 @@ import { basename, dirname, join } from "node:path";
 
 /** The first example of a package, or of an entry point that has a section in its README. */
 export interface FirstExample {
-  /** Of the package or the entry point: `sessions`, `sessions-agents`. */
+  /** The name of the package or the entry point: `sessions`, `sessions-agents`. */
   readonly name: string;
   /** A program, or the arguments of `colloquy`. */
   readonly shows: { readonly program: string } | { readonly command: readonly string[] };
@@ -12,8 +12,8 @@ export interface FirstExample {
 }
 
 /**
- * The first examples of all READMEs of packages, and of their sections for entry points. Throws where one has none, which
- * a test keeps from happening; a package that is only its entry points has none of its own.
+ * Returns the first examples of all READMEs of packages, and of their sections for entry points. Throws if one has
+ * none, which a test prevents. A package that has only entry points has none itself.
  */
 export const readFirstExamples = (root: string): readonly FirstExample[] =>
   globSync("packages/*/README.md", { cwd: root })

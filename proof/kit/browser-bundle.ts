@@ -2,7 +2,7 @@ import { fileURLToPath } from "node:url";
 
 import { type OutputOptions, rolldown, type RolldownPluginOption } from "rolldown";
 
-/** A script of a page and all that it needs, as one module for a browser. */
+/** Bundles a script of a page with its imports into one module for a browser. */
 export const bundleForBrowser = async (
   source: URL,
   output: OutputOptions = {},

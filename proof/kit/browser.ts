@@ -1,10 +1,10 @@
 import { type Browser, type BrowserContext, chromium } from "playwright-core";
 
-/** Starts a headless Chromium, with what else it is to be told. */
+/** Starts a headless Chromium, with further arguments. */
 export const startBrowser = (executablePath: string, more: readonly string[] = []): Promise<Browser> =>
   chromium.launch({ executablePath, args: [...args, ...more] });
 
-/** Starts one that keeps what its pages store in a folder, as a user's does. */
+/** Starts one that keeps the storage of its pages in a folder, like a user's browser. */
 export const startBrowserIn = (executablePath: string, folder: string): Promise<BrowserContext> =>
   chromium.launchPersistentContext(folder, { executablePath, args });
 
@@ -21,7 +21,7 @@ const args = [
 /** The variable that names the browser, as `pnpm servers` sets it. */
 const browserVariable = "COLLOQUY_CHROMIUM";
 
-/** @throws when no browser is named */
+/** @throws if no browser is named */
 export const neededBrowser = (): string => {
   const path = process.env[browserVariable] ?? "";
   if (path === "") throw new Error(`${browserVariable} names no browser; \`pnpm servers\` has one`);

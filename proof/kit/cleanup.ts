@@ -1,7 +1,7 @@
-/** Remembers what has to be ended. */
+/** Registers a cleanup. */
 export type Later = (end: () => Promise<unknown>) => void;
 
-/** Uses what has to be ended afterwards, the newest first, whatever becomes of it: also where not all of it could be started. */
+/** Runs the cleanups that `use` registers, newest first, even if `use` fails halfway. */
 export const withCleanup = async <A>(use: (later: Later) => Promise<A>): Promise<A> => {
   const ends: (() => Promise<unknown>)[] = [];
   try {

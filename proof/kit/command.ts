@@ -6,13 +6,13 @@ import type { Option } from "./options.ts";
 export interface Command<Options extends OptionsByName> {
   readonly name: string;
   readonly options: Options;
-  /** `again` gives the command line that repeats this call with other values of the options that the command has. */
+  /** Runs the command. `again` returns the command line that repeats it with other values of its options. */
   readonly run: (values: ValuesOf<Options>, again: Again) => Promise<void> | void;
 }
 
 export type Again = (changes: Readonly<Record<string, string | number>>) => string;
 
-/** Reads the arguments of this process and runs a command. Exits with 2 and the usage when an argument is invalid. */
+/** Reads this process's arguments and runs a command. Exits with 2 and the usage if an argument is invalid. */
 export const runCommand = async <Options extends OptionsByName>(command: Command<Options>): Promise<void> => {
   const args = process.argv.slice(2);
   if (args.includes("--help") || args.includes("-h")) return console.log(usageOf(command));
@@ -36,7 +36,7 @@ interface Call<Options> {
   readonly again: Again;
 }
 
-/** The call that the arguments describe; a text when they are invalid. */
+/** Reads the arguments. Returns an error text if they are invalid. */
 const callOf = <Options extends OptionsByName>(
   { name, options }: Command<Options>,
   args: readonly string[],
@@ -59,7 +59,7 @@ const callOf = <Options extends OptionsByName>(
       read(kind === "positional" ? positionals : given(option), option),
     ]);
     return {
-      // One member for each option, and each was read by its own.
+      // Each option was read by its own reader.
       values: Object.fromEntries(read) as ValuesOf<Options>,
       again: (changes) => {
         const changed = Object.keys(changes);
@@ -67,7 +67,7 @@ const callOf = <Options extends OptionsByName>(
         return [
           `pnpm ${name}`,
           ...positionals.map(quoted),
-          // What several commands report together may say more than one of them takes.
+          // Several commands report together, so a change may name an option that this one lacks.
           ...Object.entries(changes)
             .filter(([option]) => Object.hasOwn(options, option))
             .map(([option, value]) => `--${option} ${quoted(String(value))}`),
@@ -99,6 +99,6 @@ const usageOf = ({ name, options }: Pick<Command<OptionsByName>, "name" | "optio
   return `Usage: pnpm ${name} ${rows.map(({ synopsis }) => synopsis).join(" ")}\n\n${lines.join("\n")}`;
 };
 
-/** As a shell takes it for one argument. */
+/** Quotes a text as one argument of a shell. */
 const quoted = (text: string): string =>
   /^[\w./:=,-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;

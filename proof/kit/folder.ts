@@ -1,19 +1,30 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-/** A new folder. The caller removes it. */
-export const newFolder = (name: string): string => mkdtempSync(join(tmpdir(), `colloquy-${name}-`));
+/** Makes a folder, which the caller removes. */
+export const newFolder = (name: string, within: string = tmpdir()): string =>
+  mkdtempSync(join(within, `colloquy-${name}-`));
+
+/** Returns a folder in memory, if the system has one, for files that need not survive a power cut. */
+export const memory = (): string => (existsSync("/dev/shm") ? "/dev/shm" : tmpdir());
 
 export const removeFolder = (folder: string): void => rmSync(folder, { recursive: true, force: true });
 
-/** A new folder for as long as it is used, and longer when what came of it is to be kept. */
+interface FolderOptions<A> {
+  /** Default: the system's temporary folder. */
+  readonly within?: string;
+  /** Whether the folder is kept, given the result. Default: it is removed. */
+  readonly isKept?: (value: A) => boolean;
+}
+
+/** Makes a folder for `use`, and removes it afterwards unless it is to be kept. */
 export const inFolder = async <A>(
   name: string,
   use: (folder: string) => Promise<A>,
-  isKept: (value: A) => boolean = () => false,
+  { within, isKept = () => false }: FolderOptions<A> = {},
 ): Promise<A> => {
-  const folder = newFolder(name);
+  const folder = newFolder(name, within);
   let kept = false;
   try {
     const value = await use(folder);

@@ -2,13 +2,13 @@ import { execFileSync } from "node:child_process";
 
 import { callerEnvironment } from "../../scripts/caller.ts";
 
-/** The oldest Node that packages run in, as their `engines` say. */
+/** The oldest Node that the packages support, as their `engines` say. */
 export const oldestNode = "22.18.0";
 
-/** The Nodes that packages are held to. The last is the one that this repository brings. */
+/** The Nodes that the packages are tested in. The last is this repository's own. */
 export const nodes = [oldestNode, "24.20.0", process.versions.node] as const;
 
-/** The program of a Node: this one, or one that npm gets from its registry, once. */
+/** Returns the program of a Node: this one, or one that npm downloads once. */
 export const nodeOf = (version: string): string => {
   if (version === process.versions.node) return process.execPath;
   const { platform, arch } = process;

@@ -1,17 +1,16 @@
 import { availableParallelism } from "node:os";
 
-/** An option of a command. */
 export interface Option<Value> {
   readonly kind: "value" | "switch" | "positional";
-  /** Shown in place of its value in the usage. */
+  /** Stands for the value in the usage. */
   readonly placeholder: string;
-  /** For the usage, in one line or more. */
+  /** The description in the usage, in one line or more. */
   readonly about: string;
-  /** May be given several times; of any other option the last one counts. */
+  /** The option may be given several times; of any other the last one counts. */
   readonly repeats?: boolean;
-  /** For the usage: reading it fails when it was left out. */
+  /** The usage shows that the option must be given. */
   readonly isRequired?: boolean;
-  /** The value of what was given, which is nothing when the option was left out. @throws RangeError when it is invalid */
+  /** Reads the given texts; there are none if the option was left out. @throws RangeError if one is invalid */
   readonly read: (given: readonly string[], name: string) => Value;
 }
 
@@ -22,7 +21,7 @@ interface Bounds {
   readonly placeholder?: string;
 }
 
-/** A whole number, of 1 or more where no bounds are given. */
+/** Reads a whole number, which must be at least 1 if no bounds are given. */
 export const whole = <Fallback extends number | null>(
   fallback: Fallback,
   about: string,
@@ -34,7 +33,7 @@ export const whole = <Fallback extends number | null>(
   read: (given, name) => numberIn(given, name, bounds) ?? fallback,
 });
 
-/** Whole numbers of 1 or more, with commas between, in ascending order. */
+/** Reads whole numbers of 1 or more, with commas between. Returns them in ascending order. */
 export const wholes = (fallback: readonly number[], about: string): Option<readonly number[]> => ({
   kind: "value",
   placeholder: "N,...",
@@ -48,7 +47,7 @@ export const wholes = (fallback: readonly number[], about: string): Option<reado
           .sort((one, other) => one - other),
 });
 
-/** The seed of all random values of a run; drawn itself when it is left out. */
+/** Reads the seed of all random values of a run. Draws one if it is left out. */
 export const seed = (about: string, bounds: Bounds = {}): Option<number> => ({
   kind: "value",
   placeholder: "S",
@@ -56,13 +55,12 @@ export const seed = (about: string, bounds: Bounds = {}): Option<number> => ({
   read: (given, name) => numberIn(given, name, { least: 0, ...bounds }) ?? Math.floor(Math.random() * numbersMax),
 });
 
-/** How many threads or processes do the work. */
+/** The number of threads or processes that do the work. */
 export const workers: Option<number> = {
   ...whole(availableParallelism(), "", { placeholder: "W" }),
-  about: "how many workers do it (default: as many as there are processors)",
+  about: "the number of workers (default: the number of processors)",
 };
 
-/** One of some names. */
 export const oneOf = <const Name extends string, const Fallback extends Name | null>(
   names: readonly Name[],
   fallback: Fallback,
@@ -74,7 +72,7 @@ export const oneOf = <const Name extends string, const Fallback extends Name | n
   read: (given, name) => namesIn(given, name, names).at(-1) ?? fallback,
 });
 
-/** Some of several names; all of them when the option is left out. */
+/** Reads some of several names; returns all of them if the option is left out. */
 export const someOf = <Name extends string>(names: readonly Name[], about: string): Option<readonly Name[]> => ({
   kind: "value",
   placeholder: "NAME",
@@ -83,17 +81,17 @@ export const someOf = <Name extends string>(names: readonly Name[], about: strin
   read: (given, name) => (given.length === 0 ? names : namesIn(given, name, names)),
 });
 
-/** A mistake to build in, by its name; null for none. The usage says what each of them does. */
+/** Reads the name of a fault to build in; null for none. The usage describes each. */
 export const fault = <Name extends string>(
   faults: Readonly<Record<Name, string>>,
   about: string = "build a mistake in, to see that it is noticed",
 ): Option<Name | null> => {
-  // The keys of an object of ours.
+  // The keys of this repository's own object.
   const names = Object.keys(faults) as Name[];
   return oneOf(names, null, [`${about}:`, ...names.map((name) => `${name}: ${faults[name]}`)].join("\n"));
 };
 
-/** Any text; null when the option is left out. */
+/** Reads any text; null if the option is left out. */
 export const text = (placeholder: string, about: string): Option<string | null> => ({
   kind: "value",
   placeholder,
@@ -101,7 +99,7 @@ export const text = (placeholder: string, about: string): Option<string | null> 
   read: (given) => given.at(-1) ?? null,
 });
 
-/** True when it is given. */
+/** Reads a switch: true if it is given. */
 export const flag = (about: string): Option<boolean> => ({
   kind: "switch",
   placeholder: "",
@@ -109,7 +107,7 @@ export const flag = (about: string): Option<boolean> => ({
   read: (given) => given.length > 0,
 });
 
-/** Nine digits: a person can copy them, and ten runs of each are still far from what a number can hold. */
+/** Nine digits: a person can copy them, and the seeds of many runs still fit into a number. */
 const numbersMax = 999_999_999;
 
 const numberIn = (

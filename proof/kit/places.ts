@@ -8,7 +8,7 @@ import { redisStore } from "@colloquy/runtime-node/redis";
 import { newFolder, removeFolder } from "./folder.ts";
 import { neededServerUrl, type ServerName } from "./server-urls.ts";
 
-/** Where a store keeps its threads, and nothing else lies. Plain data, so that a child can be given it. */
+/** The place of a store's threads, and of nothing else. It is plain data, so that a child can get it. */
 export type StorePlace = FolderPlace | ServerPlace;
 
 export interface FolderPlace {
@@ -25,13 +25,12 @@ export interface ServerPlace {
 
 let placesMade = 0;
 
-/** A new place. @throws where it needs a server and none is named */
+/** Makes a place. @throws if it needs a server and none is named */
 export const newPlace = (type: StorePlace["type"], name: string): StorePlace =>
   type === "sqlite" || type === "files"
     ? { type, folder: newFolder(name) }
     : serverPlace(type, neededServerUrl(type), name);
 
-/** A new place on a server. */
 export const serverPlace = (type: ServerName, url: string, name: string): ServerPlace => ({
   type,
   url,
@@ -40,15 +39,17 @@ export const serverPlace = (type: ServerName, url: string, name: string): Server
 
 export const databaseIn = ({ folder }: FolderPlace): string => join(folder, "store.db");
 
+/** Returns the folder of a store of files. */
+export const threadsIn = ({ folder }: FolderPlace): string => join(folder, "threads");
+
 interface StoreOptions {
   readonly clock?: Clock;
-  /** Of stores in folders; default `NORMAL`. */
+  /** For stores in folders. Default: `NORMAL`. */
   readonly synchronous?: "NORMAL" | "FULL";
-  /** Of stores on servers. */
+  /** For stores on servers. */
   readonly timeoutMs?: number;
 }
 
-/** Opens the store of a place. */
 export const openStore = (
   place: StorePlace,
   { clock, synchronous = "NORMAL", timeoutMs }: StoreOptions = {},
@@ -58,7 +59,7 @@ export const openStore = (
     case "sqlite":
       return sqliteStore({ path: databaseIn(place), synchronous, ...options });
     case "files":
-      return filesStore({ folder: join(place.folder, "threads"), synchronous, ...options });
+      return filesStore({ folder: threadsIn(place), synchronous, ...options });
     case "postgres":
       return postgresStore({ connectionString: place.url, schema: place.space, ...options });
     case "redis":
@@ -66,7 +67,7 @@ export const openStore = (
   }
 };
 
-/** Removes all that was left in a place. */
+/** Removes all that is left in a place. */
 export const leavePlace = async (place: StorePlace): Promise<void> => {
   if ("folder" in place) return removeFolder(place.folder);
   const store = openStore(place);

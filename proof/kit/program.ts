@@ -1,16 +1,14 @@
-import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { join } from "node:path";
-import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 
-import { rolldown, type RolldownPluginOption } from "rolldown";
+import { type Plugin, rolldown, type RolldownPluginOption } from "rolldown";
 
+import { Child, type ChildEnd } from "./child.ts";
 import { inFolder } from "./folder.ts";
 
 /**
- * Makes one file of a child's program for as long as it is used: it starts seven times as fast as from its sources,
- * which matters where it is started several times for each run.
+ * Bundles a child's program into one file while `use` runs. The bundle starts seven times as fast as the sources, which
+ * matters for a child that starts several times in each run.
  */
 export const withProgram = <A>(
   source: URL,
@@ -25,32 +23,43 @@ export const withProgram = <A>(
     return use(file);
   });
 
-/** How a child ended, and what it wrote. */
-export interface ChildEnd {
-  readonly code: number | null;
-  readonly signal: NodeJS.Signals | null;
-  /** It was killed because it took longer than `childSecondsMax`. */
-  readonly hung: boolean;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
-/** A child that takes longer than this hangs. */
+/** The seconds after which a child counts as hung. */
 export const childSecondsMax = 100;
 
-/** Runs a child with its options as JSON in its first argument, and kills it so long after its first output; never, where that is null. */
-export const runChild = async (program: string, options: unknown, killAfterMs: number | null): Promise<ChildEnd> => {
-  const child = spawn(process.execPath, [program, JSON.stringify(options)], { stdio: ["ignore", "pipe", "pipe"] });
-  const kill = (): void => void child.kill("SIGKILL");
-  let hung = false;
-  const watchdog = setTimeout(() => {
-    hung = true;
-    kill();
-  }, childSecondsMax * 1000);
-  if (killAfterMs !== null) child.stdout.once("data", () => void setTimeout(kill, killAfterMs));
-  // The types of `once` don't know the arguments of an event.
-  const closed = once(child, "close") as Promise<[number | null, NodeJS.Signals | null]>;
-  const [stdout, stderr, [code, signal]] = await Promise.all([text(child.stdout), text(child.stderr), closed]);
-  clearTimeout(watchdog);
-  return { code, signal, hung, stdout, stderr: stderr.trim() };
+/** Returns the command line of a program whose first argument is its options as JSON. */
+export const childCommand = (program: string, options: unknown): readonly [string, ...string[]] => [
+  process.execPath,
+  program,
+  JSON.stringify(options),
+];
+
+/** Runs a child with its options, and kills it `killAfterMs` after its first output; never if that is null. */
+export const runChild = (program: string, options: unknown, killAfterMs: number | null): Promise<ChildEnd> => {
+  const child = new Child(childCommand(program, options), { secondsMax: childSecondsMax });
+  if (killAfterMs !== null)
+    void child.said(/^/).then(
+      () => setTimeout(() => child.signal("SIGKILL"), killAfterMs),
+      () => undefined,
+    );
+  return child.ended;
+};
+
+/** A fault in a source: a text that occurs there once, and its replacement. */
+export interface Mistake {
+  /** The end of the source's path. */
+  readonly file: string;
+  readonly text: string;
+  readonly instead: string;
+}
+
+/** Builds faults into sources as they are bundled. @throws Error if a source does not have the text once */
+export const withMistakes = (mistakes: readonly Mistake[]): Plugin => ({
+  name: "mistakes",
+  transform: (code, id) => mistakes.filter(({ file }) => id.endsWith(file)).reduce(wrong, code),
+});
+
+const wrong = (code: string, { file, text, instead }: Mistake): string => {
+  const parts = code.split(text);
+  if (parts.length !== 2) throw new Error(`${file} has ${parts.length - 1} times the text to replace: ${text}`);
+  return parts.join(instead);
 };

@@ -1,21 +1,20 @@
 import { once } from "node:events";
 import { connect, createServer, type Server, type Socket } from "node:net";
 
-/** A way to a server that can be broken. */
 export interface Proxy {
-  /** The server's, by this way. */
+  /** The server's URL through this proxy. */
   readonly url: string;
-  /** Breaks all connections, and takes none until `open`. */
+  /** Breaks all connections, and refuses new ones until `open`. */
   readonly shut: () => Promise<void>;
   readonly open: () => Promise<void>;
-  /** Takes everything and passes nothing on, in either direction, as a network does that has gone dead. */
+  /** Accepts all data but passes none on, in either direction, like a dead network. */
   readonly hold: () => void;
-  /** Passes on what was held, also what came from a client that is gone. Resolves when the server has answered it. */
+  /** Passes on the held data, even of clients that have left. Resolves when the server has answered it. */
   readonly deliver: () => Promise<void>;
   readonly close: () => Promise<void>;
 }
 
-/** A way to the server of a URL, on a port of its own. */
+/** Starts a proxy to the server of a URL, on its own port. */
 export const proxyTo = async (target: string): Promise<Proxy> => {
   const url = new URL(target);
   const [host, portBehind] = [url.hostname, Number(url.port)];
@@ -32,7 +31,7 @@ export const proxyTo = async (target: string): Promise<Proxy> => {
       from.on("error", () => from.destroy());
     };
     client.on("close", () => {
-      // Not broken off: what was passed on is still done.
+      // Not destroyed: the server still does what was passed on.
       if (!held) way.server.end();
     });
     way.server.on("close", () => {
@@ -83,9 +82,9 @@ interface Way {
   readonly held: { readonly to: Socket; readonly bytes: Buffer }[];
 }
 
-/** Resolves when the server says something, or has closed the connection. */
+/** Resolves when the server sends data or closes the connection. */
 const answered = async ({ server }: Way): Promise<void> => {
-  // A connection outlives many waits: the one of the two that did not happen must not wait on.
+  // A connection outlives many waits, so the losing one of these two listeners must be removed.
   const over = new AbortController();
   const { signal } = over;
   try {

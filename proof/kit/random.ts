@@ -1,16 +1,16 @@
 /** A seeded source of pseudo-random numbers. */
 export interface Random {
-  /** A number in [0, 1). */
+  /** Draws a number in [0, 1). */
   readonly next: () => number;
-  /** A whole number from `min` to `max`, both included. */
+  /** Draws a whole number from `min` to `max`, both included. */
   readonly integer: (min: number, max: number) => number;
-  /** True with a probability of `share` percent. */
+  /** Returns true with a probability of `share` percent. */
   readonly percent: (share: number) => boolean;
-  /** One of the values; undefined where there are none. */
+  /** Picks one of the values; undefined if there are none. */
   readonly pick: <Value>(values: readonly Value[]) => Value | undefined;
 }
 
-/** The generator of a seed (mulberry32). */
+/** Makes the generator of a seed (mulberry32). */
 export const randomOf = (seed: number): Random => {
   let state = seed >>> 0;
   const next = (): number => {

@@ -5,11 +5,11 @@ import type { Option } from "./options.ts";
 
 const usual = join(import.meta.dirname, "../../../shared/recordings");
 
-/** The folder with recordings, which are data of others and no part of this repository. */
+/** The folder of recordings, which are others' data and not part of this repository. */
 export const recordingsFolder: Option<string> = {
   kind: "positional",
   placeholder: "DIR",
-  about: "where the recordings are (default: what COLLOQUY_RECORDINGS says, else ../shared/recordings)",
+  about: "the folder of recordings (default: COLLOQUY_RECORDINGS, else ../shared/recordings)",
   read: ([given]) => {
     const folder = resolve(given ?? process.env["COLLOQUY_RECORDINGS"] ?? usual);
     if (!existsSync(folder)) throw new RangeError(`there are no recordings: ${folder} does not exist`);

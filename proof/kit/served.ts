@@ -1,12 +1,10 @@
-import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
-import { closeSync, openSync } from "node:fs";
+import { Child } from "./child.ts";
 
 interface ServedOptions {
   readonly args?: readonly string[];
-  /** Added to the variables of this process. */
+  /** Variables beside those of this process. */
   readonly variables?: Readonly<Record<string, string>>;
-  /** The file that gets its errors. Default: they are those of this process. */
+  /** The file for its standard error. Default: it is printed. */
   readonly log?: string;
 }
 
@@ -14,7 +12,7 @@ interface ServedOptions {
 export class Served {
   readonly #program: string;
   readonly #options: ServedOptions;
-  #child: ChildProcess | null = null;
+  #child: Child | null = null;
   #url: string | null = null;
 
   constructor(program: string, options: ServedOptions) {
@@ -22,36 +20,23 @@ export class Served {
     this.#options = options;
   }
 
-  /** Null while it is away. */
+  /** Null while it is down. */
   get url(): string | null {
     return this.#url;
   }
 
-  /** Resolves with its URL when it listens. */
+  /** Starts it. Resolves with its URL when it listens. */
   async start(): Promise<string> {
-    const { args = [], variables = {}, log } = this.#options;
-    const errors = log === undefined ? "inherit" : openSync(log, "a");
-    const child = spawn(process.execPath, [this.#program, ...args], {
-      stdio: ["ignore", "pipe", errors],
-      env: { ...process.env, ...variables },
-    });
-    if (errors !== "inherit") closeSync(errors);
-    this.#child = child;
-    const exited = once(child, "exit").then(() => Promise.reject(new Error(`${this.#program} did not start`)));
-    exited.catch(() => {});
-    const line: Promise<readonly unknown[]> = once(child.stdout ?? child, "data");
-    const [url] = await Promise.race([line, exited]);
-    return (this.#url = String(url).trim());
+    const { args = [], variables = {}, log = null } = this.#options;
+    const env = { ...process.env, ...variables };
+    this.#child = new Child([process.execPath, this.#program, ...args], { env, log });
+    const [url] = await this.#child.said(/^http.*$/);
+    return (this.#url = url);
   }
 
-  /** Ends it by a signal, and waits for its end. */
-  async kill(signal: NodeJS.Signals = "SIGKILL"): Promise<void> {
+  /** Sends a signal, and waits for its end. */
+  async kill(signal?: NodeJS.Signals): Promise<void> {
     this.#url = null;
-    const child = this.#child;
-    if (child === null || child.exitCode !== null || child.signalCode !== null) return;
-    const exited = once(child, "exit");
-    child.kill(signal);
-    await exited;
-    this.#child = null;
+    await this.#child?.kill(signal);
   }
 }

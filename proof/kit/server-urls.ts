@@ -6,10 +6,10 @@ export type ServerName = keyof typeof serverVariables;
 // The keys of the object above.
 export const serverNames = Object.keys(serverVariables) as readonly ServerName[];
 
-/** Null when no server is named. */
+/** Null if no server is named. */
 export const serverUrl = (name: ServerName): string | null => process.env[serverVariables[name]] || null;
 
-/** @throws when no server is named */
+/** @throws if no server is named */
 export const neededServerUrl = (name: ServerName): string => {
   const url = serverUrl(name);
   if (url === null) throw new Error(`${serverVariables[name]} names no server; \`pnpm servers\` starts one`);

@@ -1,12 +1,12 @@
 import type { Inbox } from "@colloquy/host/store";
 import type { Store } from "@colloquy/host";
 
-/** A function through which each call of a store passes. */
+/** A wrapper of each call of a store. */
 export type Through = <Value>(call: () => Promise<Value>) => Promise<Value>;
 
 const directly: Through = (call) => call();
 
-/** A store whose methods can be replaced one by one. Its inbox can, too. */
+/** Copies the methods of a store and its inbox into an object, so that each can be replaced. */
 export const methodsOf = (store: Store, through: Through = directly): Store => ({
   acquire: (...given) => through(() => store.acquire(...given)),
   renew: (...given) => through(() => store.renew(...given)),
@@ -25,6 +25,7 @@ export const methodsOf = (store: Store, through: Through = directly): Store => (
 const methodsOfInbox = (inbox: Inbox, through: Through): Inbox => ({
   post: (...given) => through(() => inbox.post(...given)),
   unanswered: (...given) => through(() => inbox.unanswered(...given)),
+  ...(inbox.waiting && { waiting: () => through(async () => inbox.waiting?.() ?? []) }),
   answer: (...given) => through(() => inbox.answer(...given)),
   answerTo: (...given) => through(() => inbox.answerTo(...given)),
   discard: (...given) => through(() => inbox.discard(...given)),

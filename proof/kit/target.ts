@@ -1,10 +1,9 @@
-import { runCommand } from "./command.ts";
-import { type Again, type OptionsByName, type ValuesOf } from "./command.ts";
+import { type OptionsByName, runCommand, type ValuesOf } from "./command.ts";
 import { fault, oneOf, seed, someOf, whole } from "./options.ts";
-import { reportRuns, type SeededRun } from "./seeded-runs.ts";
-import { serverUrl } from "./server-urls.ts";
+import { reportRuns, type SeededRun } from "./report.ts";
+import { type ServerName, serverUrl } from "./server-urls.ts";
 
-/** Something that chaos is brought to: `pnpm chaos --target NAME`. */
+/** A target of chaos: `pnpm chaos --target NAME`. */
 export interface Target<
   Store extends string,
   Fault extends string,
@@ -12,18 +11,17 @@ export interface Target<
   Options extends OptionsByName,
 > {
   readonly name: string;
-  /** The stores that it is brought to, one after the other. */
+  /** The stores on which it runs, one after the other. */
   readonly stores: readonly [Store, ...Store[]];
-  /** It starts the servers of its stores itself. */
+  /** The target starts the servers of its stores itself. */
   readonly ownServers?: boolean;
-  /** Mistakes that can be built in, to see that each is noticed. */
+  /** Faults that can be built in, to see that each is noticed. */
   readonly faults: Readonly<Record<Fault, string>>;
-  /** How many runs there are if the command does not say, and what a run is. */
+  /** The default number of runs, and a description of a run. */
   readonly runs: readonly [number, string];
-  /** Further options. */
   readonly options?: Options;
   readonly run: (choice: Choice<Store, Fault>, values: ValuesOf<Options>) => Promise<readonly Run[]>;
-  /** Reports runs without a violation, for a reader. */
+  /** Formats the totals of runs without a violation. */
   readonly totals: (runs: readonly Run[]) => string;
 }
 
@@ -37,65 +35,48 @@ export interface Choice<Store, Fault> {
 /** A target as the command calls it. */
 export type Command = () => Promise<void>;
 
-/** The command of a target. Of stores that are not named, it leaves out those whose server is not there. */
-export const commandOf = <
-  Store extends string,
-  Fault extends string,
-  Run extends SeededRun,
-  Options extends OptionsByName,
->(
-  target: Target<Store, Fault, Run, Options>,
-): Command => {
-  const {
-    name,
-    stores,
-    faults,
-    runs: [runs, aRun],
-  } = target;
-  return () =>
-    runCommand({
+/** Makes the command of a target. It leaves out stores whose server is not named, unless they are chosen. */
+export const commandOf =
+  <Store extends string, Fault extends string, Run extends SeededRun, Options extends OptionsByName>(
+    target: Target<Store, Fault, Run, Options>,
+  ): Command =>
+  () => {
+    const { name, stores, faults, totals, ownServers = false, options: own = {} } = target;
+    const isThere = (store: string): boolean => ownServers || !isServer(store) || serverUrl(store) !== null;
+    return runCommand({
       name: "chaos",
       options: {
-        ...target.options,
+        ...own,
         target: oneOf([name], name, `${name}; without it the targets are listed`),
         store: someOf(stores, `${stores.join(", ")} (default: one after the other)`),
-        runs: whole(runs, aRun),
-        seed: seed("what all that is drawn follows from; run i has the seed S + i"),
+        runs: whole(...target.runs),
+        seed: seed("the seed of all random values; run i has the seed S + i"),
         ...(Object.keys(faults).length > 0 && { fault: fault(faults) }),
       },
-      run: async (values, again) => {
-        // Each was read by the option of its name.
+      run: async ({ store: named, ...values }, again) => {
+        // Each option's own reader has read its value.
         const {
-          store: named,
           runs,
           seed,
-          fault,
-        } = values as unknown as Omit<Choice<Store, Fault>, "store"> & {
-          readonly store: readonly Store[];
+          fault = null,
+        } = values as unknown as Omit<Choice<Store, Fault>, "store" | "fault"> & {
+          readonly fault?: Fault | null;
         };
-        const isOwn = ([option]: readonly [string, unknown]): boolean => Object.hasOwn(target.options ?? {}, option);
-        // Only the target's own ones are left.
-        const own = Object.fromEntries(Object.entries(values).filter(isOwn)) as ValuesOf<Options>;
-        for (const store of named) {
-          if (named.length > 1 && target.ownServers !== true && !isThere(store))
-            console.log(`${store}: left out, no server is named`);
-          else await report(target, { store, runs, seed, fault: fault ?? null }, own, again);
-        }
+        // Only the target's own options are left.
+        const ownValues = Object.fromEntries(
+          Object.entries(values).filter(([option]) => Object.hasOwn(own, option)),
+        ) as ValuesOf<Options>;
+        for (const store of named)
+          if (named.length > 1 && !isThere(store)) console.log(`${store}: left out, no server is named`);
+          else
+            await reportRuns(
+              target.run({ store, runs, seed, fault }, ownValues),
+              (done) => `${name}, ${store}: ${totals(done)}`,
+              seed,
+              (changes) => again({ ...changes, target: name, store }),
+            );
       },
     });
-};
+  };
 
-const report = <Store extends string, Fault extends string, Run extends SeededRun, Options extends OptionsByName>(
-  target: Target<Store, Fault, Run, Options>,
-  choice: Choice<Store, Fault>,
-  values: ValuesOf<Options>,
-  again: Again,
-): Promise<void> =>
-  reportRuns(
-    target.run(choice, values),
-    (done) => `${target.name}, ${choice.store}: ${target.totals(done)}`,
-    choice.seed,
-    (changes) => again({ ...changes, target: target.name, store: choice.store }),
-  );
-
-const isThere = (store: string): boolean => (store !== "postgres" && store !== "redis") || serverUrl(store) !== null;
+const isServer = (store: string): store is ServerName => store === "postgres" || store === "redis";

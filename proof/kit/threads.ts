@@ -1,12 +1,12 @@
 import { parentPort, Worker } from "node:worker_threads";
 
-/** A thread that answers one question after the other. */
+/** A worker thread that answers one question after the other. */
 export interface Thread<Question, Answer> {
   readonly ask: (question: Question) => Promise<Answer>;
   readonly end: () => Promise<unknown>;
 }
 
-/** Starts a thread, whose program calls `answerQuestions`. */
+/** Starts a worker thread, whose program calls `answerQuestions`. */
 export const startThread = <Question, Answer>(program: URL): Thread<Question, Answer> => {
   const worker = new Worker(program);
   return {
@@ -24,7 +24,7 @@ export const startThread = <Question, Answer>(program: URL): Thread<Question, An
   };
 };
 
-/** The answers to questions, each from a thread of its own. */
+/** Answers each question in its own worker thread. */
 export const askThreads = <Answer>(program: URL, questions: readonly unknown[]): Promise<readonly Answer[]> =>
   Promise.all(
     questions.map(async (question) => {
@@ -35,14 +35,14 @@ export const askThreads = <Answer>(program: URL, questions: readonly unknown[]):
     }),
   );
 
-/** In a thread: answers what it is asked. */
+/** Answers questions inside a worker thread. */
 export const answerQuestions = (answer: (question: never) => unknown): void => {
   const reply = async (question: unknown): Promise<void> => {
-    // Its own command asks it, with what it can answer.
+    // The command asks only questions that its thread can answer.
     const found = await answer(question as never);
     // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a worker thread has no origin
     parentPort?.postMessage(found);
   };
-  // A failure is an unhandled rejection here, and so an error of the thread.
+  // A failure is an unhandled rejection here, and so becomes an error of the worker thread.
   parentPort?.on("message", (question: unknown) => void reply(question));
 };

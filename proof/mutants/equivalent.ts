@@ -1,13 +1,13 @@
-/** A mutant that no test can kill, since it behaves as the original does. */
+/** A mutant that no test can kill, since it behaves like the original. */
 export interface Equivalent {
   readonly path: string;
-  /** The lines as they are, and as they are with the mutant, each on one line, as a survivor is printed. */
+  /** The original and the mutated lines, each joined to one line, as a survivor is printed. */
   readonly original: string;
   readonly mutated: string;
   readonly reason: string;
 }
 
-/** Of the machine. An entry that no longer names a mutant is reported, to be removed. */
+/** The equivalent mutants of the machine. The proof reports entries that no longer match one, to be removed. */
 export const equivalent: readonly Equivalent[] = [
   ...completeByType(
     "conversation/decide/settings.ts",
@@ -20,60 +20,46 @@ export const equivalent: readonly Equivalent[] = [
     reason: "a run is named by one of its own turns, so there is always a count; the type can't say so",
   },
   {
-    path: "packages/machine/src/inspect/rehearse-imported.ts",
+    path: "packages/machine/src/inspect/rehearse.ts",
     original: "toolCalls: 0,",
     mutated: "toolCalls: 1,",
-    reason: "of a turn that is made up for one prompt only the messages are looked at; the rest is there for its type",
+    reason: "a turn that is made for one prompt is read only for its messages; its type needs the rest",
   },
   {
     path: "packages/machine/src/inspect/replay.ts",
     original: "if (Either.isLeft(begun)) return Either.left(unreadable(begun.left.seq, begun.left.reason));",
     mutated: "",
-    reason: "a journal that was folded has a beginning that can be; the type can't say so",
+    reason: "a journal that folds has a valid beginning; the type can't say so",
   },
   {
     path: "packages/machine/src/prompt/blocks.ts",
     original: "const mostArguments = 1_000;",
     mutated: "const mostArguments = 1001;",
-    reason: "in how many goes blocks are joined changes nothing about the list that they come to",
+    reason: "the number of joins does not change the resulting list",
   },
   {
     path: "packages/machine/src/thread/chunks.ts",
     original: "if (index < 0 || index >= chunks.length) return undefined;",
     mutated: "if (index < 0 || index > chunks.length) return undefined;",
-    reason: "behind the last element no level holds the index either, and the end is undefined, too",
-  },
-  {
-    path: "packages/machine/src/thread/thread.ts",
-    original: "if (run === undefined || turn === undefined || turn.number !== run.first + chunkSize) return undefined;",
-    mutated: "if (run === undefined && turn === undefined || turn.number !== run.first + chunkSize) return undefined;",
-    reason: "the two are set together, so that either both are there or neither is",
+    reason: "no level holds an index after the last element either, and the result is undefined, too",
   },
   {
     path: "packages/machine/src/prompt/render.ts",
     original: "if (leftOut && pinned === undefined) return [];",
     mutated: "",
-    reason: "of a turn that is left out only what is pinned is shown, one by one, too; this only spares the looking",
+    reason: "the loop, too, shows only the pinned units of a turn that is left out; this check only saves time",
   },
   {
     path: "packages/machine/src/prompt/policies/clear-results.ts",
     original: "const newest = newestRounds(input, kept + slack + 1);",
     mutated: "const newest = newestRounds(input, kept + slack + 2);",
-    reason: "that there is one round more than the slack is all that is asked; a second one is found for nothing",
+    reason: "only whether there is one round more than the slack matters; finding a second one changes nothing",
   },
   {
     path: "packages/machine/src/thread/chunks.ts",
     original: "for (let level = chunks.levels.length - 1; level >= 0; level--) {",
     mutated: "for (let level = chunks.levels.length + 1; level >= 0; level--) {",
-    reason: "a level that there is not holds nothing, and is passed over",
-  },
-  {
-    path: "packages/machine/src/thread/chunks.ts",
-    original:
-      "for (let level = chunks.levels.length - 1; level >= 0; level--) collect(chunks.levels[level] ?? [], level, elements);",
-    mutated:
-      "for (let level = chunks.levels.length + 1; level >= 0; level--) collect(chunks.levels[level] ?? [], level, elements);",
-    reason: "a level that there is not holds nothing to collect",
+    reason: "a level that does not exist is empty, and is skipped",
   },
   {
     path: "packages/machine/src/inspect/compare.ts",
@@ -85,42 +71,42 @@ export const equivalent: readonly Equivalent[] = [
     path: "packages/machine/src/prompt/render.ts",
     original: "first = Math.max(first, before.unit === 0 ? before.turn : before.turn + 1);",
     mutated: "first = Math.max(first, before.unit === 0 ? before.turn : before.turn + 2);",
-    reason: "a turn that no rule applies to is shown as it is, unit by unit, too; this only spares the looking",
+    reason: "the loop, too, shows each unit of a turn without rules unchanged; this check only saves time",
   },
   {
     path: "packages/machine/src/prompt/policies/input-under.ts",
     original: "if (system === undefined && rules.length === 0) return fixed;",
     mutated: "",
-    reason: "without rules every unit is given back as it is, one by one, too; this only spares the looking",
+    reason: "the loop, too, returns every unit unchanged without rules; this check only saves time",
   },
   {
     path: "packages/machine/src/conversation/decide/settings.ts",
     original: "if (!(tokens instanceof Promise)) return false;",
     mutated: "",
-    reason: "what is no promise has no `catch` to call, which throws, and comes to the same",
+    reason: "calling `catch` on a value that is not a promise throws, with the same result",
   },
   {
     path: "packages/machine/src/inspect/replay.ts",
     original: 'if (!isLater(entry)) return Either.left(unreadable(entry.seq, "a second beginning"));',
     mutated: "",
-    reason: "a journal that was folded has one beginning; the type can't say so",
+    reason: "a journal that folds has one beginning; the type can't say so",
   },
   {
-    path: "packages/machine/src/journal/fork-copy.ts",
+    path: "packages/machine/src/journal/fork.ts",
     original:
       "if (event.pinned && turn > 0 && turn <= this.#turn && !isOnPath(conversation, turn)) this.#moveTo(turn);",
     mutated:
       "if (event.pinned && turn >= 0 && turn <= this.#turn && !isOnPath(conversation, turn)) this.#moveTo(turn);",
-    reason: "the beginning is on every path; not to look there says what is meant",
+    reason: "the beginning is on every path; the comparison only shows the intent",
   },
 ];
 
-/** Members of a list of which only the names are read; its type sees to it that none is missing. */
+/** Lists the mutants of a list's members. Only the names are read, and its type checks that none is missing. */
 function completeByType(path: string, names: string): readonly Equivalent[] {
   return names.split(" ").map((name) => ({
     path: `packages/machine/src/${path}`,
     original: `${name}: true,`,
     mutated: `${name}: false,`,
-    reason: "only the names of the list are read; the type sees to it that none is missing",
+    reason: "only the names of the list are read; its type checks that none is missing",
   }));
 }

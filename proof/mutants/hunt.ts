@@ -1,52 +1,52 @@
+import { createHash } from "node:crypto";
+
 import { type Source, sourcesIn } from "../../test/rules/source.ts";
 import type { Equivalent } from "./equivalent.ts";
 import type { Answer } from "./messages.ts";
 import { type Mutant, mutantsOf, mutatedText } from "./mutations.ts";
 import { TestOrder } from "./order.ts";
-import { drawn } from "./sample.ts";
 import { Runner } from "./test-runner.ts";
 
-/** The sources to mutate, and the tests that have to notice. */
-export interface Subject {
-  /** The repository's folder. */
+/** The sources to mutate, and the tests that must notice. */
+interface Subject {
   readonly root: string;
   /** The folder of the sources, from the root. */
   readonly source: string;
-  /** The folder or the file among them whose mutants are drawn, from the root. */
+  /** The folder or file in `source` whose mutants are drawn, from the root. */
   readonly mutated: string;
   /** The tests, as a glob from the root. */
   readonly tests: string;
-  /** Where to look for what imports what, as globs from the root. */
+  /** The files whose imports are followed, as globs from the root. */
   readonly sources: readonly string[];
   readonly equivalent: readonly Equivalent[];
-  /** Without a test that ends in so much time of the processor, the tests are in a loop. */
+  /** The processor seconds without a finished test after which the tests count as an endless loop. */
   readonly secondsWithoutProgressMax: number;
 }
 
-export interface Sample {
+interface Sample {
   readonly count: number;
   readonly seed: number;
   readonly workers: number;
 }
 
-/** The outcome of a mutant. The tests could not be run against an invalid one. */
-export type Outcome = "killed" | "timeout" | "survived" | "invalid";
+/** The outcome of a mutant. An invalid one could not be tested. */
+type Outcome = "killed" | "timeout" | "survived" | "invalid";
 
 export interface Hunt {
-  /** How many mutants there are, without those that are known to be equivalent. */
+  /** The number of mutants, without those known as equivalent. */
   readonly mutants: number;
   readonly killed: number;
-  /** How many of the killed mutants have tests that never ended. */
+  /** The number of killed mutants whose tests never ended. */
   readonly timeouts: number;
   readonly survivors: readonly Mutant[];
   readonly equivalent: number;
-  /** Entries of the list of equivalent mutants that name no mutant any more. */
+  /** Entries of the list of equivalent mutants that match no mutant. */
   readonly stale: readonly Equivalent[];
-  /** Why the figures mean nothing, such as tests that fail without a mutant. */
+  /** Reasons why the figures are void, such as tests that fail without a mutant. */
   readonly problems: readonly string[];
 }
 
-/** Draws mutants, runs the tests against each until one fails, and says which came through. */
+/** Draws mutants, runs the tests against each until one fails, and returns the survivors. */
 export const hunt = async (
   subject: Subject,
   { count, seed, workers }: Sample,
@@ -74,7 +74,7 @@ export const hunt = async (
     runner.close();
   };
   if (waiting.length >= firstAllFrom) await tests.runAll();
-  // Tests that fail without a mutant would kill them all.
+  // Tests that fail without a mutant would kill all mutants.
   if (tests.problems.length > 0) waiting.length = 0;
   await Promise.all(Array.from({ length: workers }, work));
   await tests.checkKillers();
@@ -92,7 +92,7 @@ export const hunt = async (
   };
 };
 
-/** From how many mutants on it pays to learn first which tests reach what, and how long they take. */
+/** The number of mutants from which it pays to learn first what each test reaches and how long it takes. */
 const firstAllFrom = 40;
 
 const names = (entry: Equivalent, { path, original, mutated }: Mutant): boolean =>
@@ -100,7 +100,7 @@ const names = (entry: Equivalent, { path, original, mutated }: Mutant): boolean 
 
 const filesOf = ({ root }: Subject, globs: readonly string[]): readonly Source[] => sourcesIn(root, globs);
 
-/** The tests of a subject: which of them, in which order, and what came of them. */
+/** Runs the tests of a subject, and orders them. */
 class Tests {
   readonly problems: string[] = [];
   readonly #subject: Subject;
@@ -126,14 +126,14 @@ class Tests {
     if ("passed" in answer) this.#order.note(answer.passed, mutant);
     if (answer.outcome === "killed") this.#killers.add(answer.by);
     if (answer.outcome !== "died" && answer.outcome !== "unable") return answer.outcome;
-    // Without the mutant a runner lives.
+    // The mutant killed the runner if the runner survives without it.
     const plain = answer.outcome === "died" ? await runner.run({ mutant: null, tests: tests.slice(0, 1) }) : answer;
     if (plain.outcome === "survived") return "timeout";
     this.problems.push(`${mutant.path}:${mutant.line}: ${answer.outcome === "died" ? answer.how : answer.problem}`);
     return "invalid";
   }
 
-  /** All of them without a mutant. */
+  /** Runs all tests without a mutant. */
   async runAll(): Promise<void> {
     const runner = this.runner();
     const answer = await runner.run({ mutant: null, tests: this.#order.all });
@@ -142,7 +142,7 @@ class Tests {
     else this.#noteFailure(answer);
   }
 
-  /** A test that fails without a mutant has killed none. */
+  /** Runs the tests that killed without a mutant; one that fails then has killed nothing. */
   async checkKillers(): Promise<void> {
     if (this.#killers.size === 0) return;
     const runner = this.runner();
@@ -151,13 +151,31 @@ class Tests {
     this.#noteFailure(answer);
   }
 
-  /** Of tests that were run without a mutant. */
+  /** Notes a failure of tests that ran without a mutant. */
   #noteFailure(answer: Answer): void {
     if (answer.outcome === "unable") this.problems.push(answer.problem);
     if (answer.outcome === "died") this.problems.push(answer.how);
-    if (answer.outcome === "timeout") this.problems.push(`${answer.by} comes to no end without a mutant, too`);
+    if (answer.outcome === "timeout") this.problems.push(`${answer.by} does not end without a mutant, either`);
     if (answer.outcome === "killed") {
-      this.problems.push(`${answer.by} fails without a mutant, too: ${answer.why.split("\n")[0]}`);
+      this.problems.push(`${answer.by} also fails without a mutant: ${answer.why.split("\n")[0]}`);
     }
   }
 }
+
+/**
+ * Draws `count` of the mutants by the seed; all if there are no more. Each mutant's lot follows from its text, not from
+ * its place, so a changed line changes only its own mutants in a sample.
+ */
+export const drawn = (mutants: readonly Mutant[], count: number, seed: number): readonly Mutant[] => {
+  const alike = new Map<string, number>();
+  const lots = mutants.map((mutant) => {
+    const name = [mutant.path, mutant.original, mutant.mutated].join("\n");
+    const nth = alike.get(name) ?? 0;
+    alike.set(name, nth + 1);
+    return { mutant, lot: createHash("sha256").update(`${seed}\n${nth}\n${name}`).digest("hex") };
+  });
+  return lots
+    .toSorted((one, other) => (one.lot < other.lot ? -1 : 1))
+    .slice(0, count)
+    .map(({ mutant }) => mutant);
+};

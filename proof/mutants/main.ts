@@ -1,6 +1,6 @@
-// Puts small faults into the machine, one at a time and in memory only, and runs the machine's own tests
-// against each. Prints those that no test notices. Exits with 1 when fewer than the share asked for are noticed, with 2 for
-// arguments that are invalid.
+// Builds small faults into the machine, one at a time and only in memory, and runs the machine's own tests against
+// each. Prints those that no test notices. Exits with 1 if fewer than the required share are noticed, with 2 for
+// invalid arguments.
 import { existsSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
 
@@ -17,7 +17,7 @@ const sources = "packages/machine/src";
 const share: Option<number> = {
   kind: "value",
   placeholder: "P",
-  about: "how many of them the tests have to notice, from 0 to 1 (default 0.95)",
+  about: "the share of them that the tests must notice, from 0 to 1 (default 0.95)",
   read: (given) => {
     const share = Number(given.at(-1) ?? 0.95);
     if (share >= 0 && share <= 1) return share;
@@ -46,14 +46,14 @@ const printed = ({ path, line, original, mutated }: Mutant): string =>
 const summary = (found: Hunt, seed: number, share: number, folder: string): string => {
   const total = found.killed + found.survivors.length;
   const percent = (of: number): string => `${(of * 100).toFixed(1)} %`;
-  return `${total} of ${found.mutants.toLocaleString("en")} mutants of ${folder}, seed ${seed}: ${found.killed} killed (${found.timeouts} of them came to no end), ${found.survivors.length} alive: ${percent(shareOf(found))}, asked for ${percent(share)}; ${found.equivalent} equivalent ones left out`;
+  return `${total} of ${found.mutants.toLocaleString("en")} mutants of ${folder}, seed ${seed}: ${found.killed} killed (${found.timeouts} of them never ended), ${found.survivors.length} alive: ${percent(shareOf(found))}, asked for ${percent(share)}; ${found.equivalent} equivalent ones left out`;
 };
 
 await runCommand({
   name: "mutants",
   options: {
-    count: whole(60, "how many mutants to draw"),
-    seed: whole(1, "which ones; a change of the sources changes only the mutants of the lines it touches", {
+    count: whole(60, "the number of mutants to draw"),
+    seed: whole(1, "the seed of the draw; a changed line changes only its own mutants", {
       least: 0,
       placeholder: "S",
     }),
@@ -70,7 +70,7 @@ await runCommand({
       tests: "packages/machine/test/**/*.test.ts",
       sources: ["packages/*/{src,test}/**/*.ts", "packages/*/package.json", "proof/vectors/**/*.ts"],
       equivalent,
-      // The slowest of the machine's tests takes less than half of it.
+      // The slowest of the machine's tests takes less than half of this.
       secondsWithoutProgressMax: 15,
     };
     let tried = 0;

@@ -2,15 +2,15 @@ import { type Node, parseSync } from "oxc-parser";
 
 import { programOf, type Source, walk } from "../../test/rules/source.ts";
 
-/** One small fault put into a file. */
+/** A small fault in a file. */
 export interface Mutant {
   /** From the root of the repository, with `/`. */
   readonly path: string;
-  /** Where it begins, from 1. */
+  /** Its first line, from 1. */
   readonly line: number;
-  /** The lines that it changes, on one line. With `mutated` it is how the list of equivalent mutants names it. */
+  /** The lines that it changes, joined to one line. The list of equivalent mutants names it by this and `mutated`. */
   readonly original: string;
-  /** The same lines with the fault in them; empty when nothing is left of them. */
+  /** The same lines with the fault; empty if none of them remains. */
   readonly mutated: string;
   readonly start: number;
   readonly end: number;
@@ -19,8 +19,8 @@ export interface Mutant {
 }
 
 /**
- * Every mutant of a file, in order: exchanged operators, negated conditions, changed numbers and booleans, removed
- * statements. Types are left alone, and so is what goes into the message of an error.
+ * Returns every mutant of a file, in order: exchanged operators, negated conditions, changed numbers and booleans,
+ * removed statements. Types and the messages of errors are left alone.
  */
 export const mutantsOf = (source: Source): readonly Mutant[] => {
   const mutants: Mutant[] = [];
@@ -31,7 +31,7 @@ export const mutantsOf = (source: Source): readonly Mutant[] => {
   return mutants;
 };
 
-/** The text of a file with a mutant in it; undefined when it is no TypeScript any more. */
+/** Returns the text of a file with a mutant in it; undefined if that is not valid TypeScript. */
 export const mutatedText = ({ text }: Source, mutant: Mutant): string | undefined => {
   const mutated = replaced(text, mutant);
   return parseSync(mutant.path, mutated).errors.length === 0 ? mutated : undefined;
@@ -125,7 +125,7 @@ const changed = (node: Node & { readonly type: "Literal" }): readonly Edit[] => 
   return [];
 };
 
-/** Returns true for nodes that are not code at run time. A cast and the like count as code, around the code in them. */
+/** Checks for nodes that are not code at run time. Casts count as code, like the code in them. */
 const isType = ({ type }: Node): boolean => type.startsWith("TS") && !transparent.has(type);
 
 const transparent: ReadonlySet<string> = new Set(["TSAsExpression", "TSSatisfiesExpression", "TSNonNullExpression"]);

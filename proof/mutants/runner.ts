@@ -1,6 +1,6 @@
-// A process that runs test files against one mutant after the other. The mutant is swapped in where the tests load
-// their modules; no file is ever written. The tests run in a thread, so an endless loop in them does not keep this
-// process from ending, and it ends with the one that started it.
+// A process that runs test files against one mutant after the other. It swaps the mutant in as the tests load their
+// modules, and never writes a file. The tests run in a thread, so that this process can end despite an endless loop in
+// them; it ends with its parent.
 import { readFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { cpuUsage } from "node:process";
@@ -10,11 +10,11 @@ import { z } from "zod";
 
 import type { Source } from "../../test/rules/source.ts";
 import type { Answer, Job, Passed, Setup } from "./messages.ts";
-import { markedText } from "./reach.ts";
+import { markedText } from "./order.ts";
 
 const main = (): void => {
   process.on("disconnect", () => process.exit());
-  // From the process that started this one, which is checked with it.
+  // The parent process sends this setup, and both are type-checked together.
   const setup = JSON.parse(process.argv[2] ?? "") as Setup;
   const files = new SwappedFiles(setup);
   const watch = new Watch(setup.secondsWithoutProgressMax, () =>
@@ -33,7 +33,7 @@ const main = (): void => {
       bail: 1,
       testTimeout: 30_000,
       sequence: { sequencer: AsGiven },
-      // The cache on disk is keyed by the text of the file, which is not the text that is loaded here.
+      // The key of the cache on disk is the text of the file, which differs from the text loaded here.
       fsModuleCache: false,
       reporters: [watch],
     },
@@ -63,7 +63,7 @@ const outcomeOf = async (vitest: Vitest, files: SwappedFiles, watch: Watch, job:
     const why = withMessage.safeParse(error).data?.message ?? "";
     return { outcome: "killed", by: files.pathOf(failed?.moduleId ?? watch.running), why, passed };
   }
-  // A file may have nothing to test where something is missing, such as recordings.
+  // A file may skip all its tests if something is missing, such as recordings.
   const ran = watch.ended.filter((testModule) => ["passed", "skipped"].includes(testModule.state())).length;
   if (ran === job.tests.length) return { outcome: "survived", passed };
   return { outcome: "unable", problem: `${job.tests.length} test files were to run, and ${ran} did` };
@@ -74,19 +74,19 @@ const withMessage = z.object({ message: z.string() });
 const errorsOfTests = (testModule: TestModule | undefined): readonly unknown[] =>
   [...(testModule?.children.allTests("failed") ?? [])].flatMap((each) => each.result().errors ?? []);
 
-/** Test files in the order in which they are asked for. */
+/** Keeps test files in the given order. */
 class AsGiven extends BaseSequencer {
   override sort(files: Parameters<BaseSequencer["sort"]>[0]): ReturnType<BaseSequencer["sort"]> {
     return Promise.resolve(files);
   }
 }
 
-/** The files under test as they are loaded: with marks for the functions that are called, and at most one mutant. */
+/** Loads the files under test with marks for called functions, and at most one mutant. */
 class SwappedFiles {
   readonly #root: string;
   readonly #source: string;
   readonly #known = new Map<string, Source>();
-  /** The names of the functions, at the place of their mark. */
+  /** The names of the functions, by the index of their mark. */
   readonly #names: string[] = [];
   readonly #indices = new Map<string, number>();
   #mutant: Job["mutant"] = null;
@@ -143,14 +143,14 @@ class SwappedFiles {
   }
 }
 
-/** The record that `worker-setup.ts` writes. */
+/** The record from `worker-setup.ts`. */
 const reachedBy = z.object({ loaded: z.array(z.number()), reached: z.array(z.number()) });
 
-/** Sees the tests end, and calls `loop` when none does within so much time of the processor. */
+/** Watches the tests end, and calls `loop` if none ends within some processor seconds. */
 class Watch {
   /** The file whose tests run. */
   running = "";
-  /** The files whose tests have ended in this run; the runs before it are none of its business. */
+  /** The files whose tests have ended in this run, not in earlier ones. */
   ended: TestModule[] = [];
   readonly #secondsMax: number;
   readonly #loop: () => void;
@@ -190,9 +190,7 @@ class Watch {
   }
 }
 
-/**
- * Returns the CPU time of the whole process. Unlike the time of day it stops while other processes have the machine.
- */
+/** Returns the CPU time of the whole process, which stops while other processes use the machine. */
 const processorSeconds = (): number => {
   const { user, system } = cpuUsage();
   return (user + system) / 1e6;

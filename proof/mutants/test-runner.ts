@@ -4,8 +4,8 @@ import { sixteenth } from "../../test/runs.ts";
 import type { Answer, Job, Setup } from "./messages.ts";
 
 /**
- * One runner at a time, started again after each that ended or was killed. Each is the leader of a process group of its
- * own, which is killed as a whole when the runner is given up.
+ * Keeps one runner at a time, and starts another after it ended or was killed. Each leads its own process group, which
+ * is killed as a whole when the runner is given up.
  */
 export class Runner {
   readonly #setup: Setup;
@@ -15,7 +15,7 @@ export class Runner {
     this.#setup = setup;
   }
 
-  /** One that says nothing for ten minutes is given up, as one whose tests never end. */
+  /** Runs a job. A runner that is silent for ten minutes is given up; its tests count as endless. */
   async run(job: Job): Promise<Answer> {
     const runner = this.#running();
     const answer = await answerOf(runner, job);
@@ -35,7 +35,7 @@ export class Runner {
       cwd: this.#setup.root,
       detached: true,
       execArgv: ["--max-old-space-size=1024"],
-      // As in CI a snapshot that is missing is a failure, and not written.
+      // As in CI, a missing snapshot is a failure, and is not written.
       env: { ...process.env, CI: "true", COLLOQUY_RUNS: sixteenth },
       stdio: ["ignore", "ignore", "ignore", "ipc"],
     });
@@ -67,6 +67,6 @@ const killGroup = (pid: number): void => {
   try {
     process.kill(-pid, "SIGKILL");
   } catch {
-    // It has ended.
+    // The process has ended already.
   }
 };

@@ -1,6 +1,6 @@
-// Loaded before each test file that is run against a mutant. One failure is enough, so the smallest example of it is
-// not looked for. The functions that the file reached are noted with it: those while it was loaded, and those while its
-// tests ran. Properties draw always the same cases, so a property that others fail now and then kills nothing here.
+// Loaded before each test file that runs against a mutant. One failure is enough, so failing examples are not shrunk.
+// Records the functions that the file reached while it loaded and while its tests ran. Properties always draw the same
+// cases, so an unlucky draw never kills a mutant.
 import "../../test/setup.ts";
 import fc from "fast-check";
 import { afterEach, beforeAll } from "vitest";
@@ -10,7 +10,7 @@ import { marks } from "./messages.ts";
 fc.configureGlobal({ ...fc.readConfigureGlobal(), endOnFailure: true });
 
 const functionsMax = 20_000;
-// The marks are written by the files under test, which know their name and nothing of this file.
+// The files under test set the marks, and only know their name.
 const shared = globalThis as unknown as Record<string, Uint8Array | undefined>;
 shared[marks] ??= new Uint8Array(functionsMax);
 const reached = shared[marks];

@@ -10,8 +10,8 @@ import { callerEnvironment } from "../../scripts/caller.ts";
 import { cacheFolder } from "../servers/debian-packages.ts";
 
 /**
- * Puts example 26 into a folder, with the packages of this repository as they are published. What comes from npm is installed
- * once, into the cache, and linked from there: Next reads no sources beneath a `node_modules`, and follows no symbolic link.
+ * Puts example 26 into a folder, with this repository's packages as they are published. npm packages are installed
+ * once, into the cache, and hard-linked: Next reads no sources below `node_modules`, and follows no symbolic link.
  */
 export const nextApp = (root: string, folder: string): string => {
   const example = join(root, "examples/26-next");
@@ -28,7 +28,7 @@ export const nextApp = (root: string, folder: string): string => {
   return app;
 };
 
-/** Files that Next loads by their places, each of which the proof runs. */
+/** Files that Next loads by their paths. The proof runs each. */
 const loaded = [
   "examples/26-next/host.ts",
   "examples/26-next/instrumentation.ts",
@@ -36,10 +36,10 @@ const loaded = [
   "examples/26-next/app/api/chat/[[...path]]/route.ts",
 ] as const;
 
-/** What the example imports of this repository, with what that needs. */
+/** The packages of this repository that the example imports, with their dependencies. */
 const own = ["machine", "host", "interchange", "runtime-node", "server"] as const;
 
-/** A folder with all that the example and our packages need of others. It is large, so no workspace has it. */
+/** Returns a folder with all npm packages that the example and ours need. They are too large for the workspaces. */
 const installedFor = (root: string, example: string): string => {
   const cache = cacheFolder();
   if (cache === null) throw new Error("the app is kept in node_modules/.cache, which cannot be written");
@@ -67,7 +67,7 @@ const installedFor = (root: string, example: string): string => {
       encoding: "utf8",
     });
     if (status !== 0) throw error ?? new Error(`npm install failed:\n${stderr}`);
-    // At once, and whole: another process may do the same.
+    // Renamed at once and whole, as another process may do the same.
     if (!existsSync(folder)) renameSync(fresh, folder);
   } finally {
     rmSync(fresh, { recursive: true, force: true });

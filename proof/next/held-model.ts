@@ -1,14 +1,14 @@
 import type { LlmHandler } from "@colloquy/host";
 import { textOf } from "@colloquy/machine";
 
-/** A model that repeats what it is asked, and is held in the middle of its answer while it is told so. */
+/** A model that repeats each question, and can be held in the middle of an answer. */
 export class HeldModel {
-  /** What it was asked, call by call. */
+  /** The prompts of its calls. */
   readonly asked: string[] = [];
   #gate: PromiseWithResolvers<void> | null = null;
   #held = Promise.withResolvers<void>();
 
-  /** Holds the next call, and those after it that ask the same. */
+  /** Holds calls whose question begins with `hold`, until `release`. */
   hold(): void {
     this.#gate = Promise.withResolvers();
     this.#held = Promise.withResolvers();

@@ -1,6 +1,6 @@
-// Builds example 26, a chat in Next, where there is neither a key nor a network; then serves it, kills it in the middle of a
-// turn and serves it again; then changes the route under `next dev` in the middle of a turn. Next is got from npm, once, into
-// the cache. Exits with 1 when anything is wrong.
+// Builds example 26, a chat in Next, without a key or a network. Then serves it, kills it in the middle of a turn and
+// serves it again. Then changes the route under `next dev` in the middle of a turn. npm downloads Next once, into the
+// cache. Exits with 1 if anything is wrong.
 import { appendFileSync, existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { setTimeout as passed } from "node:timers/promises";
@@ -40,19 +40,19 @@ const runAll = (chosen: readonly (typeof parts)[number][]): Promise<void> =>
     }
   });
 
-/** `next build` needs no key, makes no request and leaves no file of threads. */
+/** Checks that `next build` needs no key, makes no request and leaves no file of threads. */
 const builds = async (app: string): Promise<readonly string[]> => {
   const attempts = join(app, "..", "attempts");
   const refusing = `--import=${join(import.meta.dirname, "refuse-network.ts")}`;
   const { code, output } = await runNext(app, "build", { NODE_OPTIONS: refusing, ATTEMPTS: attempts });
   return [
     ...(code === 0 ? [] : [`it ended with ${code}\n${output}`]),
-    ...(existsSync(attempts) ? [`it reached for the network: ${readFileSync(attempts, "utf8")}`] : []),
+    ...(existsSync(attempts) ? [`it tried to use the network: ${readFileSync(attempts, "utf8")}`] : []),
     ...(existsSync(join(app, "threads.db")) ? ["it made threads.db"] : []),
   ];
 };
 
-/** `next start` is killed in the middle of a turn. The next one answers at once, and continues the turn once. */
+/** Kills `next start` in the middle of a turn. The next process must answer at once, and continue the turn once. */
 const outlivesKill = async (
   app: string,
   model: HeldModel,
@@ -67,7 +67,7 @@ const outlivesKill = async (
   {
     await using first = new NextServer(app, ["start", "-p", "0", "-H", "127.0.0.1"], variables);
     const cutOff = askAs(await first.url, "chat-killed", question);
-    // If it fails before the model is asked, its error is thrown here.
+    // Throws its error if it fails before the model is asked.
     await first.explained(Promise.race([model.held, cutOff]));
     await first.kill();
     await cutOff.catch(() => "cut off");
@@ -83,7 +83,7 @@ const outlivesKill = async (
     () => shownBy(url, "chat-killed"),
     (lines) => lines.length >= expected.length,
   );
-  console.log(`the turn that was cut off was there after ${seconds()} s`);
+  console.log(`the turn that was cut off was complete after ${seconds()} s`);
   return [
     ...(other.includes("You said: hello") ? [] : [`another chat was answered by ${other}`]),
     ...(shown.join("\n") === expected.join("\n") ? [] : [`the chat that was cut off shows ${shown.join(" | ")}`]),
@@ -93,7 +93,7 @@ const outlivesKill = async (
   ];
 };
 
-/** Under `next dev` the route is saved in the middle of a turn. Another chat is answered, and the turn ends as ever. */
+/** Saves the route under `next dev` in the middle of a turn. Another chat must be answered, and the turn must end. */
 const outlivesReload = async (
   app: string,
   model: HeldModel,
@@ -123,7 +123,7 @@ const outlivesReload = async (
   ];
 };
 
-/** Looks again and again, until it is so or a minute is over; what was seen last. */
+/** Repeats a look until `isSo` or a minute is over. Returns the last value. */
 const until = async <Value>(look: () => Promise<Value>, isSo: (value: Value) => boolean): Promise<Value> => {
   const end = performance.now() + 60_000;
   for (;;) {

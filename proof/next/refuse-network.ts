@@ -1,13 +1,13 @@
-// Loaded before all else by a process that must not reach a network: notes each attempt, and refuses it.
+// A process that must not reach a network loads this first. It notes and refuses each attempt.
 import { appendFileSync } from "node:fs";
 import { Socket } from "node:net";
 
 const attempts = process.env["ATTEMPTS"] ?? "";
-// Called with the socket that it is of.
+// Called below with its socket as `this`.
 // oxlint-disable-next-line typescript/unbound-method
 const { connect } = Socket.prototype;
 
-/** Connects to pipes alone, which lead to other processes of this machine. Node also passes its arguments as one list. */
+/** Connects only to pipes, which lead to processes of this machine. Node may pass the arguments as one list. */
 function refusing(this: Socket, ...given: unknown[]): Socket {
   const [first] = given;
   const target: unknown = Array.isArray(first) ? first.at(0) : first;

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { callerEnvironment } from "../../scripts/caller.ts";
 import { wordsOf } from "../kit/report.ts";
 
-/** A command of Next in the folder of an app: what it printed, and how it ended. */
+/** Runs a command of Next in an app's folder. Returns its output and its end. */
 export const runNext = async (app: string, command: string, variables: Variables): Promise<Ended> => {
   const server = new NextServer(app, [command], variables);
   await once(server.child, "close");
@@ -19,7 +19,6 @@ interface Ended {
 
 type Variables = Readonly<Record<string, string>>;
 
-/** A process of Next. */
 export class NextServer {
   readonly child: ChildProcess;
   output = "";
@@ -32,7 +31,7 @@ export class NextServer {
       cwd: app,
       env: { ...environment, NEXT_TELEMETRY_DISABLED: "1", ...variables },
       stdio: ["ignore", "pipe", "pipe"],
-      // It has processes of its own: all of them are killed together.
+      // Next starts processes of its own, which are killed together.
       detached: true,
     });
     for (const stream of [this.child.stdout, this.child.stderr]) stream?.setEncoding("utf8").on("data", this.#read);
@@ -40,12 +39,12 @@ export class NextServer {
     this.#url.promise.catch(() => undefined);
   }
 
-  /** Where it listens, once it does. */
+  /** Resolves with its URL when it listens. */
   get url(): Promise<string> {
     return this.#url.promise;
   }
 
-  /** The same call; if it fails, what this process printed is in the error. */
+  /** Awaits a call. If it fails, the error contains what this process printed. */
   async explained<A>(call: Promise<A>): Promise<A> {
     try {
       return await call;
@@ -54,7 +53,7 @@ export class NextServer {
     }
   }
 
-  /** As a machine that fails: nothing in it gets to do anything more. */
+  /** Kills it with all its processes, like a machine that fails. */
   async kill(): Promise<void> {
     const { pid, exitCode, signalCode } = this.child;
     if (pid === undefined || exitCode !== null || signalCode !== null) return;

@@ -1,5 +1,5 @@
-// Runs the tests of `pnpm test` on another day of the week, across midnight, in another time zone and language, and in
-// a narrow terminal. A test that depends on one of them fails. Properties try twice as many cases. Exits as vitest does.
+// Runs the tests of `pnpm test` on another weekday, across midnight, in another time zone and language, and in a narrow
+// terminal. A test that depends on one of these fails. Properties try twice as many cases. Exits as vitest does.
 import { spawnSync } from "node:child_process";
 import { globSync } from "node:fs";
 import { join } from "node:path";
@@ -34,7 +34,7 @@ const args: Option<readonly string[]> = {
 
 await runCommand({
   name: "other-day",
-  options: { seed: seed("what the cases of properties follow from"), args },
+  options: { seed: seed("the seed of the properties' cases"), args },
   run: ({ seed, args }, again) => {
     const clock = clockAt(millisecondsUntilMidnight(Date.now()));
     const { status } = spawnSync("vitest", ["run", ...args], {
@@ -47,24 +47,24 @@ await runCommand({
   },
 });
 
-/** How far a minute before midnight in three days is away, in the other zone. */
+/** Returns the time until a minute before midnight in three days, in the other zone. */
 function millisecondsUntilMidnight(now: number): number {
   const local = now + zoneMinutes * minuteMs;
   return 3 * dayMs + (dayMs - (local % dayMs)) - minuteMs;
 }
 
-/** The variables that shift the clock of every process; none if this system has no `faketime`. */
+/** Returns variables that shift the clock of every process; none if this system has no `faketime`. */
 function clockAt(offsetMs: number): Readonly<Record<string, string>> {
   const library = faketime();
   if (library === null) {
-    console.log(`The day stays: this system has no faketime. The time zone is ${zone}, the language German.`);
+    console.log(`The date is unchanged: this system has no faketime. The time zone is ${zone}, the language German.`);
     return {};
   }
   console.log(`The clock is ${Math.round(offsetMs / minuteMs)} minutes ahead, in ${zone}.`);
   return { LD_PRELOAD: library, FAKETIME: `+${Math.round(offsetMs / 1000)}s`, FAKETIME_DONT_FAKE_MONOTONIC: "1" };
 }
 
-/** The library of Debian's `faketime`: the installed one, or one that is unpacked for this. */
+/** Returns the library of Debian's `faketime`: the installed one, or one that is unpacked now. */
 function faketime(): string | null {
   const find = (folder: string): string | undefined =>
     globSync("usr/lib/*-linux-gnu/faketime/libfaketimeMT.so.1", { cwd: folder }).map((path) => join(folder, path))[0];

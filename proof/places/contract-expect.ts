@@ -1,4 +1,4 @@
-// Stands in for vitest, which needs Node, in a worker: as much of it as the checks of `storeContract` use.
+// Replaces vitest, which needs Node, inside a worker, with as much as the checks of `storeContract` use.
 import { inspect, isDeepStrictEqual } from "node:util";
 
 export const expect = (actual: unknown): Expectation => ({
@@ -16,7 +16,7 @@ export const expect = (actual: unknown): Expectation => ({
   ),
 });
 
-/** Registers nothing: the worker makes the checks by their names. */
+/** Registers nothing, as the worker calls the checks by their names. */
 const register = (): void => {};
 export { register as afterEach, register as describe, register as it };
 
@@ -39,7 +39,6 @@ const matchesObject: Matcher = (actual, expected) => {
 const isSaid: Matcher = (text, expected) =>
   expected instanceof RegExp ? expected.test(String(text)) : String(text).includes(String(expected));
 
-/** By their names in vitest. */
 const matchers: Readonly<Record<string, Matcher>> = {
   toBe: Object.is,
   toEqual: isDeepStrictEqual,
@@ -58,7 +57,7 @@ const matchers: Readonly<Record<string, Matcher>> = {
   },
 };
 
-/** Undefined where it throws nothing. */
+/** Returns the thrown value; undefined if nothing is thrown. */
 const thrownBy = (act: () => unknown): unknown => {
   try {
     act();

@@ -1,5 +1,5 @@
-// In Deno or Bun, a process of its own each time: `conversation.ts PLACE MODEL_URL [QUESTION]`. Asks a model over HTTP, with
-// a tool, on a store; without a question it continues what a process that died has left. Prints what was said.
+// Runs once per process, in Deno or Bun: `conversation.ts PLACE MODEL_URL [QUESTION]`. Asks a model over HTTP, with a
+// tool, on a store; without a question it continues the turn of a process that died. Prints the messages.
 import { argv } from "node:process";
 import { setTimeout as pause } from "node:timers/promises";
 
@@ -17,7 +17,7 @@ const weather = tool({
   input: z.object({ city: z.string() }),
   run: ({ city }) => `Rain in ${city}.`,
 });
-// Written by `conversation-elsewhere.ts`.
+// `conversation-elsewhere.ts` writes it.
 const store = openStore(JSON.parse(place ?? "") as StorePlace);
 const llm = openaiChat({ model: "any", apiKey: "none", ...(baseURL !== undefined && { baseURL }) });
 const host = createHost({ llm, tools: [weather], store });
@@ -30,7 +30,7 @@ for (const message of state === null ? [] : messagesOf(state)) console.log(`${me
 await host.close();
 await store.close();
 
-/** Continues the thread. On a server, the lease of the process that died lasts a few seconds longer than it. */
+/** Continues the thread. On a server, the lease of a dead process lasts a few seconds longer. */
 async function resumed(): Promise<Resumed> {
   for (;;) {
     try {

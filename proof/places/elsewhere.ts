@@ -1,21 +1,23 @@
-import { spawn } from "node:child_process";
-import { once } from "node:events";
-import { text } from "node:stream/consumers";
 import { join } from "node:path";
 
+import type { LlmHandler } from "@colloquy/host";
+import { ruleModel, toolCalls } from "@colloquy/runtime-test/models";
+import { loopbackServer } from "@colloquy/runtime-test/server";
 import { rolldown } from "rolldown";
 
+import { Child } from "../kit/child.ts";
 import { inFolder } from "../kit/folder.ts";
-import { conversationElsewhere, type Runner } from "./conversation-elsewhere.ts";
+import { leavePlace, newPlace, type StorePlace } from "../kit/places.ts";
+import { serverUrl } from "../kit/server-urls.ts";
 
-/** Runs the trials in a place that runs `@colloquy/runtime-node`: the example, a conversation over HTTP, the stores. */
+/** Runs the trials in a place for `@colloquy/runtime-node`: the example, a conversation over HTTP, the stores. */
 const elsewhere = async (root: string, runner: Runner): Promise<readonly string[]> => [
   ...(await exampleTwice(root, runner)),
   ...(await conversationElsewhere(root, runner)),
   ...(await storesElsewhere(root, runner)),
 ];
 
-/** Deno, with no more permissions than it needs; the network is this machine, where the model is. */
+/** Runs Deno with only the permissions that it needs. Its network is this machine, where the model runs. */
 export const inDeno = (root: string, program: string): Promise<readonly string[]> =>
   elsewhere(root, (script, writes) => {
     const permissions = ["--allow-env", "--allow-read", "--allow-net=127.0.0.1"];
@@ -35,43 +37,107 @@ export const inDeno = (root: string, program: string): Promise<readonly string[]
 export const inBun = (root: string, program: string): Promise<readonly string[]> =>
   elsewhere(root, (script) => [program, "run", script]);
 
-/** Runs the example twice over one file, each time in a process: the second continues the thread of the first. */
+/** Runs the example twice over one file, in two processes: the second continues the thread of the first. */
 const exampleTwice = (root: string, runner: Runner): Promise<readonly string[]> =>
   inFolder("elsewhere", async (folder) => {
     const problems: string[] = [];
     for (const expected of ["turn 1: It rains in Oslo.", "turn 2: It rains in Oslo."]) {
       const example = runner(join(root, "examples/24-deno/conversation.ts"), [folder]);
-      const printed = await outputOf([...example, join(folder, "threads.db")], root);
-      if (printed !== expected) problems.push(`${expected} was expected, it printed ${printed}`);
+      const printed = await outputOf(started([...example, join(folder, "threads.db")], root));
+      if (printed !== expected) problems.push(`it printed ${printed}, not ${expected}`);
     }
     return problems;
   });
 
-/** Holds the stores that need no server to `storeContract`. */
+/** Checks the stores that need no server against `storeContract`. */
 const storesElsewhere = (root: string, runner: Runner): Promise<readonly string[]> =>
   inFolder("elsewhere", async (folder) => {
     const bundle = await rolldown({
       input: join(root, "proof/places/stores-elsewhere.ts"),
       platform: "node",
-      // Nothing here calls a model.
+      // No check calls a model.
       external: ["openai"],
       resolve: { alias: { vitest: join(root, "proof/places/contract-expect.ts") } },
     });
     const script = join(folder, "stores.js");
     await bundle.write({ file: script, format: "es", codeSplitting: false });
     await bundle.close();
-    const printed = await outputOf([...runner(script, [folder]), folder], folder);
+    const printed = await outputOf(started([...runner(script, [folder]), folder], folder));
     return printed === "" ? [] : printed.split("\n");
   });
 
-/** Returns the output of a command, errors included. */
-const outputOf = async ([command = "", ...args]: readonly string[], cwd: string): Promise<string> => {
-  const child = spawn(command, args, {
-    cwd,
-    stdio: ["ignore", "pipe", "pipe"],
-    timeout: 120_000,
-    killSignal: "SIGKILL",
-  });
-  const [said, errors] = await Promise.all([text(child.stdout), text(child.stderr), once(child, "close")]);
-  return `${said}${errors}`.trim();
+/** Starts a command, and kills it after two minutes. */
+const started = (command: readonly [string, ...string[]], cwd: string): Child =>
+  new Child(command, { cwd, secondsMax: 120 });
+
+/** Returns the output of a child, errors included. */
+const outputOf = async (child: Child): Promise<string> => {
+  const { stdout, stderr } = await child.ended;
+  return `${stdout}${stderr}`.trim();
 };
+
+/** Returns the command that runs a script, which may write only in these folders. */
+type Runner = (script: string, writes: readonly string[]) => readonly [string, ...string[]];
+
+/**
+ * Holds a conversation with a model over HTTP, on each available store, in three processes. The second is killed while
+ * it waits for the model, and the third continues its turn. Each line must occur once.
+ */
+const conversationElsewhere = async (root: string, runner: Runner): Promise<readonly string[]> => {
+  const servers = (["postgres", "redis"] as const).filter((name) => serverUrl(name) !== null);
+  const problems: string[] = [];
+  for (const type of ["sqlite", "files", ...servers] as const) {
+    const place = newPlace(type, "elsewhere");
+    try {
+      problems.push(...(await conversationOn(root, runner, place)).map((problem) => `${type}: ${problem}`));
+    } finally {
+      await leavePlace(place);
+    }
+  }
+  return problems;
+};
+
+const conversationOn = async (root: string, runner: Runner, place: StorePlace): Promise<readonly string[]> => {
+  const called = Promise.withResolvers<void>();
+  let holds = false;
+  const model: LlmHandler = async (call, context) => {
+    const outcome = await answers(call, context);
+    if (!holds) return outcome;
+    called.resolve();
+    await new Promise(() => {});
+    return outcome;
+  };
+  await using server = await loopbackServer({ model });
+  const start = (...question: readonly string[]): Child => {
+    const command = runner(join(root, "proof/places/conversation.ts"), "folder" in place ? [place.folder] : []);
+    return started([...command, JSON.stringify(place), server.url, ...question], root);
+  };
+  const first = await outputOf(start("Is it raining in Oslo?"));
+  holds = true;
+  const dying = start("And in Rome?");
+  await Promise.race([called.promise, dying.ended]);
+  await dying.kill();
+  holds = false;
+  const last = await outputOf(start());
+  const expected = [...linesOf("Is it raining in Oslo?"), ...linesOf("And in Rome?")];
+  return [
+    ...(first === expected.slice(0, 4).join("\n") ? [] : [`the first process said\n${first}`]),
+    ...(last === expected.join("\n") ? [] : [`the last process said\n${last}`]),
+  ];
+};
+
+const answers = ruleModel([
+  {
+    name: "the weather is known",
+    when: ({ toolResults }) => toolResults.length > 0,
+    answer: ({ lastUserText }) => `On ${lastUserText}`,
+  },
+  { name: "else", when: () => true, answer: () => toolCalls([{ name: "weather", arguments: { city: "it" } }]) },
+]);
+
+const linesOf = (question: string): readonly string[] => [
+  `user: ${question}`,
+  "assistant: ",
+  "tool: Rain in it.",
+  `assistant: On ${question}`,
+];

@@ -1,14 +1,13 @@
-// Runs what is to run in the places that are not Node, in these: Deno, Bun, and workerd, which is killed in the middle of
-// turns. `pnpm places:install` gets their programs. Exits with 1 when anything is wrong.
+// Runs trials in places other than Node: Deno, Bun, and workerd, which is killed in the middle of turns. `pnpm
+// places:install` installs the programs. Exits with 1 if anything is wrong.
 import { dirname } from "node:path";
 
 import { runCommand } from "../kit/command.ts";
-import { fault, seed, someOf, whole } from "../kit/options.ts";
+import { someOf } from "../kit/options.ts";
 import { count, printViolations, stopwatch } from "../kit/report.ts";
 import { inBun, inDeno } from "./elsewhere.ts";
 import { type PlaceName, placeProgram, placeTitle } from "./programs.ts";
-import { faults } from "./worker-faults.ts";
-import { type Load, loadWorker } from "./worker-load.ts";
+import { type Load, loadOptions, loadWorker } from "./worker-load.ts";
 import { platformOfWorker } from "./worker-platform.ts";
 import { inWorkerd } from "./worker-revival.ts";
 import { storeOfWorker } from "./worker-store.ts";
@@ -17,11 +16,7 @@ const root = dirname(dirname(import.meta.dirname));
 
 const placeNames = ["deno", "bun", "workerd"] as const;
 
-interface Options extends Load {
-  readonly place: readonly PlaceName[];
-}
-
-const runAll = async ({ place, ...load }: Options): Promise<void> => {
+const runAll = async ({ place, ...load }: Load & { readonly place: readonly PlaceName[] }): Promise<void> => {
   const seconds = stopwatch();
   const places: Readonly<Record<PlaceName, (program: string) => Promise<readonly string[]>>> = {
     deno: (program) => inDeno(root, program),
@@ -55,18 +50,11 @@ const inWorkers = async (program: string, load: Load): Promise<readonly string[]
   ];
 };
 
-const some = { least: 0 };
-
 await runCommand({
   name: "places",
   options: {
     place: someOf(placeNames, `${placeNames.join(", ")} (default: all of them)`),
-    threads: whole(4, "how many threads of the worker are asked at once, each an object"),
-    clients: whole(2, "how many clients ask on each of them at once"),
-    asks: whole(3, "how often each client asks"),
-    kills: whole(3, "how often workerd is killed meanwhile", some),
-    seed: seed("what is asked, who leaves and when workerd is killed follow from"),
-    fault: fault(faults, "build a mistake into the worker, to see that it is noticed"),
+    ...loadOptions,
   },
   run: runAll,
 });

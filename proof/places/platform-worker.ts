@@ -1,6 +1,6 @@
-// In workerd: what of Node's the platform has, and whether a module beside this one loads.
+// In workerd: reports which of Node's features exist, and whether a module beside this one loads.
 
-/** The configuration names it. */
+/** The configuration names this class. */
 export class Conversation {
   fetch(): Response {
     return new Response("");
@@ -33,7 +33,7 @@ const problemOf = async (module: string): Promise<string> => {
 
 // oxlint-disable-next-line no-default-export -- what a worker is by its platform
 export default {
-  /** `/` gives what is there, `/MODULE` why that one does not load, or nothing. */
+  /** Answers `/` with the features, and `/MODULE` with the reason why the module does not load, or nothing. */
   fetch: async ({ url }: Request): Promise<Response> => {
     const { pathname } = new URL(url);
     return pathname === "/" ? Response.json(has()) : new Response(await problemOf(`.${pathname}`));

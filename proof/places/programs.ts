@@ -1,12 +1,12 @@
 import { installedProgram, installProgram, type NpmProgram, thisSystem } from "../servers/npm-program.ts";
 
-/** A place that is not Node: a program that runs JavaScript. */
+/** A program other than Node that runs JavaScript. */
 export type PlaceName = "deno" | "bun" | "workerd";
 
-/** The path of a place's program; null until `pnpm places:install` has got it. */
+/** Returns the path of a place's program; null before `pnpm places:install`. */
 export const placeProgram = (name: PlaceName): string | null => installedProgram(places[name]);
 
-/** As people call the place, with the version that is run. */
+/** Returns the name of the place, with its version. */
 export const placeTitle = (name: PlaceName): string => `${places[name].name} ${places[name].version}`;
 
 const packagesOfDeno: Readonly<Record<string, string>> = {

@@ -1,5 +1,5 @@
-// In Deno or Bun: the checks of `storeContract` on the stores that need no server, in a folder. Prints what is wrong, a
-// line each.
+// In Deno or Bun: runs the checks of `storeContract` on the stores that need no server, in a folder. Prints a line for
+// each failure.
 import { mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { argv } from "node:process";
@@ -16,7 +16,7 @@ const newFolder = (): string => {
   return folder;
 };
 
-/** A place of its own for each check, which may be opened again and by others. */
+/** Makes a new place for each check, which may be opened several times. */
 const makerOf =
   (open: (folder: string, clock: Parameters<MakeStore>[0]["clock"]) => Store): MakeStore =>
   async ({ clock }) => {

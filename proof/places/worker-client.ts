@@ -1,9 +1,9 @@
 import { z } from "zod";
 
-/** How long anything is waited for: much longer than it takes, so that it ends when nothing comes. */
+/** The milliseconds that any wait may take. That is much more than needed, so that only a missing event ends it. */
 export const patienceMs = 30_000;
 
-/** The messages of a thread of the example's worker. */
+/** The messages of a thread in the example's worker. */
 export type Said = z.infer<typeof saidSchema>;
 
 const saidSchema = z.object({
@@ -21,13 +21,13 @@ interface Question {
   readonly thread: string;
   readonly text: string;
   readonly key: string;
-  /** Whether the client goes away with the first event, which says that the question is stored. */
+  /** Whether the client leaves at the first event, which shows that the question is stored. */
   readonly leaves?: boolean;
 }
 
 /**
- * Asks, and gives the answer; null where the client went away as it was to. Throws a `TypeError` where the connection ends
- * before the answer, as `fetch` does, and an `Error` with what the worker says where it refuses.
+ * Asks, and returns the answer; null if the client left as planned. Throws a `TypeError` if the connection ends before
+ * the answer, as `fetch` does, and an `Error` with the worker's text if it refuses.
  */
 export const askOn = async (url: string, { thread, text, key, leaves = false }: Question): Promise<string | null> => {
   const headers = { "idempotency-key": key };

@@ -3,28 +3,27 @@ import { textOf } from "@colloquy/machine";
 import { reply, ruleModel, toolCalls } from "@colloquy/runtime-test/models";
 import { loopbackServer } from "@colloquy/runtime-test/server";
 
+import type { ValuesOf } from "../kit/command.ts";
 import { inFolder } from "../kit/folder.ts";
+import { fault, seed, whole } from "../kit/options.ts";
 import { type Random, randomOf } from "../kit/random.ts";
 import { wordsOf } from "../kit/report.ts";
 import { askOn, patienceMs, type Said, saidOn } from "./worker-client.ts";
-import type { Fault } from "./worker-faults.ts";
+import { faults } from "./worker-faults.ts";
 import { Workerd } from "./workerd.ts";
 
-/** How much is asked of a worker at once. */
-export interface Load {
-  /** Each an object of its own. */
-  readonly threads: number;
-  /** How many clients ask on each thread at the same time. */
-  readonly clients: number;
-  /** How often each client asks. */
-  readonly asks: number;
-  /** How often workerd is killed meanwhile. */
-  readonly kills: number;
-  readonly seed: number;
-  readonly fault: Fault | null;
-}
+/** The load on a worker. */
+export const loadOptions = {
+  threads: whole(4, "the number of threads that are asked at once, each in its own object"),
+  clients: whole(2, "the number of clients on each of them"),
+  asks: whole(3, "the number of questions of each client"),
+  kills: whole(3, "the number of times that workerd is killed meanwhile", { least: 0 }),
+  seed: seed("the seed of the questions, of the clients that leave and of the kills"),
+  fault: fault(faults, "build a fault into the worker, to see that it is noticed"),
+} as const;
 
-/** The outcome of a run under load. */
+export type Load = ValuesOf<typeof loadOptions>;
+
 export interface LoadRun {
   readonly seed: number;
   readonly violations: readonly string[];
@@ -34,9 +33,9 @@ export interface LoadRun {
 }
 
 /**
- * Many clients ask on many threads at once, some of which go away at once and never come back, while workerd is killed in
- * the middle of turns, as a seed says, and started again. In the end each question, each answer and each note is there
- * once, each client got the answer that is there, and each prompt was what the thread had said up to it.
+ * Lets many clients ask on many threads at once, some of which leave at once for good, while workerd is killed in the
+ * middle of turns, by a seed, and started again. At the end each question, answer and note must exist once, each client
+ * must have got the stored answer, and each prompt must begin the thread's messages.
  */
 export const loadWorker = (root: string, program: string, load: Load): Promise<LoadRun> =>
   inFolder("workerd-load", async (folder) => {
@@ -48,7 +47,7 @@ export const loadWorker = (root: string, program: string, load: Load): Promise<L
     await using workerd = await Workerd.start({ root, program, entry, folder, fault: load.fault }, environment);
     const over = new AbortController();
     const questions = questionsOf(load, random);
-    // The most calls between two deaths: few enough that all deaths happen, and enough that the last one is late on
+    // The most calls between two kills: few enough for all kills to happen, and enough for the last one to come late on
     // average.
     const callsMax = Math.ceil((2 * questions.flat().length) / (load.kills + 1));
     const killing = killNowAndThen(workerd, model, load.kills, { random, callsMax }, over.signal);
@@ -69,11 +68,10 @@ interface Asked {
   readonly text: string;
   readonly isNoted: boolean;
   readonly leaves: boolean;
-  /** The answer that the client got; null until then, and for a client that left. */
+  /** The client's answer; null before it, and for a client that left. */
   answer: string | null;
 }
 
-/** Those of each client. */
 const questionsOf = ({ threads, clients, asks }: Load, random: Random): readonly (readonly Asked[])[] =>
   Array.from({ length: threads * clients }, (_, client) =>
     Array.from({ length: asks }, (_, ask): Asked => {
@@ -84,7 +82,7 @@ const questionsOf = ({ threads, clients, asks }: Load, random: Random): readonly
     }),
   );
 
-/** Asks one after the other, each until it has an answer, under the same key. Returns the problems. */
+/** Asks one question after the other, each under the same key until it has an answer. Returns the problems. */
 const askInTurn = async (workerd: Workerd, questions: readonly Asked[]): Promise<readonly string[]> => {
   const problems: string[] = [];
   for (const question of questions) {
@@ -103,13 +101,13 @@ const askUntilAnswered = async (workerd: Workerd, { thread, text, leaves }: Aske
     try {
       return await askOn(url, { thread, text, key: text, leaves });
     } catch (error) {
-      // `fetch` says so of a connection that broke, as it does when the process dies.
+      // `fetch` throws this for a connection that broke, as when the process dies.
       if (!(error instanceof TypeError) || performance.now() > until) throw error;
     }
   }
 };
 
-/** Kills the process at a call of the model that is drawn, or soon after it, and starts it again. How often. */
+/** Kills the process at a random call of the model, or soon after, and starts it again. Returns the number of kills. */
 const killNowAndThen = async (
   workerd: Workerd,
   model: WatchedModel,
@@ -119,7 +117,7 @@ const killNowAndThen = async (
 ): Promise<number> => {
   for (let killed = 0; killed < kills; killed += 1) {
     await model.reached(model.calls + random.integer(1, callsMax), over);
-    // At once: it waits for the answer; else it is about something else.
+    // Killed at once, the worker waits for the answer; later, it does something else.
     if (random.percent(60)) await passed(random.integer(1, 15));
     if (over.aborted) return killed;
     await workerd.kill();
@@ -130,9 +128,7 @@ const killNowAndThen = async (
 
 const passed = (ms: number): Promise<void> => new Promise((resolve) => void setTimeout(resolve, ms));
 
-/**
- * Returns the messages once all questions are answered, also those of clients that left; at the latest after some time.
- */
+/** Returns the messages once all questions are answered, also those of clients that left, or after `patienceMs`. */
 const settled = async (workerd: Workerd, thread: string, asked: readonly Asked[]): Promise<Said> => {
   for (const until = performance.now() + patienceMs; ; await passed(20)) {
     const said = await saidOn(await workerd.url, thread);
@@ -160,7 +156,7 @@ const problemsOf = (
       (answer === null
         ? rest.at(-1)?.startsWith(`assistant: ${answerTo(text)}`) === true
         : rest.at(-1) === `assistant: ${answer}`);
-    return isWhole ? [] : [`${text} was answered by ${answer}, and there is ${JSON.stringify(rest)}`];
+    return isWhole ? [] : [`${text} was answered by ${answer}, but the thread has ${JSON.stringify(rest)}`];
   });
   const kept = notes.map(({ note }) => note).toSorted();
   const wanted = asked.flatMap(({ text, isNoted }) => (isNoted ? [text] : [])).toSorted();
@@ -168,18 +164,18 @@ const problemsOf = (
   const transcript = lines.join("\n");
   return [
     ...problems,
-    ...(starts.length === asked.length ? [] : [`${asked.length} questions were asked, ${starts.length} are there`]),
+    ...(starts.length === asked.length ? [] : [`${asked.length} questions asked, but the thread has ${starts.length}`]),
     ...(kept.join() === wanted.join() ? [] : [`the notes are ${kept.join()}, not ${wanted.join()}`]),
     ...[...times].flatMap(([prompt, count]) => [
-      ...(transcript.startsWith(prompt) ? [] : [`a prompt was not what was said:\n${prompt}\n--\n${transcript}`]),
-      ...(count <= killed + 1 ? [] : [`a call was made ${count} times, with ${killed} deaths`]),
+      ...(transcript.startsWith(prompt) ? [] : [`a prompt differs from the thread:\n${prompt}\n--\n${transcript}`]),
+      ...(count <= killed + 1 ? [] : [`a call was made ${count} times, with ${killed} kills`]),
     ]),
   ];
 };
 
 const answerTo = (text: string): string => `Answer to ${text}`;
 
-/** Answers each question by its words, after a note where one is asked for; counts its calls, and keeps their prompts. */
+/** Answers each question by its text, after a note if it asks for one. Counts its calls, and keeps their prompts. */
 class WatchedModel {
   calls = 0;
   readonly #prompts: string[] = [];
@@ -190,7 +186,7 @@ class WatchedModel {
       when: ({ lastUserText, toolResults }) => lastUserText.endsWith(": note it") && toolResults.length === 0,
       answer: ({ lastUserText }) => toolCalls([{ name: "note", arguments: { note: lastUserText } }]),
     },
-    // No two answers are alike: one that was given and then given again would be another.
+    // All answers differ, so that an answer that is given twice shows.
     { name: "else", when: () => true, answer: ({ lastUserText }) => reply(`${answerTo(lastUserText)}, ${this.calls}`) },
   ]);
 
@@ -198,7 +194,7 @@ class WatchedModel {
     return this.#prompts.filter((prompt) => prompt.startsWith(`user: ${thread} `));
   }
 
-  /** That it was called so often, or that it will be no more. */
+  /** Resolves once it was called so often, or `over` aborts. */
   async reached(calls: number, over: AbortSignal): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#heard = () => {

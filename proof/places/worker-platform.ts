@@ -4,11 +4,11 @@ import { join } from "node:path";
 import { rolldown } from "rolldown";
 import { z } from "zod";
 
-import { inMemoryFolder } from "./memory-folder.ts";
+import { inFolder, memory } from "../kit/folder.ts";
 import { patienceMs } from "./worker-client.ts";
 import { Workerd } from "./workerd.ts";
 
-/** The entry points that load in a worker without any module of Node. */
+/** The entry points that load in a worker without Node's modules. */
 const withoutNode = [
   "host",
   "host/telemetry",
@@ -25,42 +25,43 @@ const withoutNode = [
   "sessions/datasets",
 ] as const;
 
-/** The entry points that also need Node's modules, which workers of Cloudflare have from 2026-08-04 on. */
-const withNode = ["runtime-node/mcp", "server/studio", "sessions", "sessions/agents"] as const;
-
-/** The entry points that load in neither: their stores are those of a computer. */
-const nowhere = ["runtime-node"] as const;
+/** The entry points that also need Node's modules, which Cloudflare's workers have from 2026-08-04 on. */
+const withNode = ["runtime-node", "runtime-node/mcp", "server/studio", "sessions", "sessions/agents"] as const;
 
 /**
- * Loads packages in workerd with Node's modules and without them, by the flags and dates that decide it: what is there, and
- * what loads, is what the page says.
+ * Loads packages in workerd with Node's modules and without them, by the flags and dates that decide it. Checks that
+ * the features and the modules that load are those in the docs.
  */
 export const platformOfWorker = (root: string, program: string): Promise<readonly string[]> =>
-  inMemoryFolder(async (folder) => {
-    const modules = [...withoutNode, ...withNode, ...nowhere];
-    for (const module of modules) await bundle(root, module, folder);
-    const problems: string[] = [];
-    for (const { setting, hasNode } of settings) {
-      const entry = "proof/places/platform-worker.ts";
-      const configure = (text: string): string => configured(text, modules, setting);
-      await using workerd = await Workerd.start({ root, program, entry, folder, configure }, { MODEL_URL: "bound" });
-      const url = await workerd.url;
-      const has = hasSchema.parse(JSON.parse(await read(url)));
-      const loaded = await Promise.all(modules.map((module) => read(`${url}/${fileOf(module)}`)));
-      const expected: readonly string[] = hasNode ? [...withoutNode, ...withNode] : withoutNode;
-      problems.push(
-        ...Object.entries(has).flatMap(([what, isThere]) =>
-          isThere === hasNode ? [] : [`${setting}: ${what} is ${isThere ? "" : "not "}there`],
-        ),
-        ...modules.flatMap((module, index) =>
-          (loaded[index] === "") === expected.includes(module)
-            ? []
-            : [`${setting}: ${module} ${loaded[index] === "" ? "loads" : `does not load: ${loaded[index]}`}`],
-        ),
-      );
-    }
-    return problems;
-  });
+  inFolder(
+    "worker-platform",
+    async (folder) => {
+      const modules = [...withoutNode, ...withNode];
+      for (const module of modules) await bundle(root, module, folder);
+      const problems: string[] = [];
+      for (const { setting, hasNode } of settings) {
+        const entry = "proof/places/platform-worker.ts";
+        const configure = (text: string): string => configured(text, modules, setting);
+        await using workerd = await Workerd.start({ root, program, entry, folder, configure }, { MODEL_URL: "bound" });
+        const url = await workerd.url;
+        const has = hasSchema.parse(JSON.parse(await read(url)));
+        const loaded = await Promise.all(modules.map((module) => read(`${url}/${fileOf(module)}`)));
+        const expected: readonly string[] = hasNode ? [...withoutNode, ...withNode] : withoutNode;
+        problems.push(
+          ...Object.entries(has).flatMap(([what, isThere]) =>
+            isThere === hasNode ? [] : [`${setting}: ${what} is ${isThere ? "" : "not "}there`],
+          ),
+          ...modules.flatMap((module, index) =>
+            (loaded[index] === "") === expected.includes(module)
+              ? []
+              : [`${setting}: ${module} ${loaded[index] === "" ? "loads" : `does not load: ${loaded[index]}`}`],
+          ),
+        );
+      }
+      return problems;
+    },
+    { within: memory() },
+  );
 
 const settings = [
   { setting: `compatibilityDate = "2026-08-04"`, hasNode: true },
@@ -72,7 +73,7 @@ const settings = [
   },
 ] as const;
 
-/** The configuration of the example with modules beside the worker. */
+/** Returns the example's configuration with modules beside the worker. */
 const configured = (text: string, modules: readonly string[], setting: string): string =>
   text
     .replace(/compatibilityDate = "[^"]*"/, setting)
@@ -82,7 +83,7 @@ const embedded = (file: string): string => `(name = "${file}", esModule = embed 
 
 const fileOf = (module: string): string => `${module.replaceAll("/", "-")}.js`;
 
-/** As a user's tool does. */
+/** Bundles an entry point as a user's tool does. */
 const bundle = async (root: string, module: string, folder: string): Promise<void> => {
   const [name = "", ...path] = module.split("/");
   const manifest = readFileSync(join(root, "packages", name, "package.json"), "utf8");
@@ -92,7 +93,7 @@ const bundle = async (root: string, module: string, folder: string): Promise<voi
     input: join(root, "packages", name, source ?? ""),
     platform: "browser",
     external: [/^node:/],
-    // A reason for a warning shows when the module is loaded.
+    // The reason for a warning shows when the module loads.
     logLevel: "silent",
   });
   await bundled.write({ file: join(folder, fileOf(module)), format: "es", codeSplitting: false });

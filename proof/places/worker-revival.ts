@@ -8,9 +8,9 @@ import type { Fault } from "./worker-faults.ts";
 import { Workerd } from "./workerd.ts";
 
 /**
- * Kills workerd in the middle of the second turn, starts it again on the same disk, and asks it nothing: its alarm
- * calls the object, which continues. It does so twice. Then the turn ends, with each question and each answer once, and
- * the object is asked again, also in ways that it refuses.
+ * Kills workerd in the middle of the second turn, and starts it again on the same disk without a request: its alarm
+ * must call the object, which continues. Does so twice. The turn must then end with each question and answer once. Asks
+ * the object again, also with invalid requests.
  */
 export const inWorkerd = (root: string, program: string, fault: Fault | null): Promise<readonly string[]> =>
   inFolder("workerd", async (folder) => {
@@ -30,13 +30,13 @@ export const inWorkerd = (root: string, program: string, fault: Fault | null): P
     await workerd.kill();
     await cut;
     await workerd.again();
-    if (!(await model.calledFor("Second?", 2))) return ["the turn did not go on by itself"];
-    // The alarm that called the object has ended by then.
+    if (!(await model.calledFor("Second?", 2))) return ["the turn did not continue by itself"];
+    // The alarm that called the object has ended once this is answered.
     await saidOn(await workerd.url, "ada");
     await workerd.kill();
     model.holds = false;
     await workerd.again();
-    if (!(await model.calledFor("Second?", 3))) return ["the turn did not go on by itself a second time"];
+    if (!(await model.calledFor("Second?", 3))) return ["the turn did not continue by itself a second time"];
     const again = await ask("Second?");
     const third = await ask("Third?");
     const refused = await Promise.all([
@@ -52,15 +52,15 @@ export const inWorkerd = (root: string, program: string, fault: Fault | null): P
       ...[first, again, third].flatMap((answer, index) =>
         `assistant: ${answer}` === expected[index * 2 + 1] ? [] : [`answer ${index + 1} is ${answer}`],
       ),
-      ...(refused.join() === "405,405,400,413" ? [] : [`requests that ask nothing got ${refused.join()}`]),
-      ...(lines === expected.join("\n") ? [] : [`what was said is\n${lines}`]),
+      ...(refused.join() === "405,405,400,413" ? [] : [`invalid requests got ${refused.join()}`]),
+      ...(lines === expected.join("\n") ? [] : [`the thread has\n${lines}`]),
       ...(model.calls.join() === "First?,Second?,Second?,Second?,Third?"
         ? []
         : [`the model was asked ${model.calls.join()}`]),
     ];
   });
 
-/** Answers with the question, and holds its answers while it is told to. */
+/** Answers by repeating the question, and holds its answers while `holds`. */
 class HeldModel {
   holds = false;
   readonly calls: string[] = [];

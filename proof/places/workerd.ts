@@ -7,26 +7,25 @@ import type { Readable } from "node:stream";
 
 import { rolldown } from "rolldown";
 
-import { type Fault, seedFault } from "./worker-faults.ts";
+import { withMistakes } from "../kit/program.ts";
+import { type Fault, mistakes } from "./worker-faults.ts";
 
-/** The program to run in workerd, and the folder of its objects' storage. */
+/** The program of workerd, and what it runs. */
 export interface WorkerOptions {
   readonly root: string;
-  /** The program itself. */
   readonly program: string;
   /** The worker's source, from the root. */
   readonly entry: string;
-  /** For what is put together here, and for the storage of objects. */
+  /** The folder for the bundle and for the storage of objects. */
   readonly folder: string;
-  /** Other modules in the place of some, by what imports call them. */
+  /** Replacements of modules, by the names that imports use. */
   readonly alias?: Readonly<Record<string, string>>;
-  /** A mistake to build into the example. */
+  /** The fault to build into the example. */
   readonly fault?: Fault | null;
-  /** Changes the example's configuration. */
   readonly configure?: (text: string) => string;
 }
 
-/** A worker with the configuration of the example: its process is started, killed, and started again on the same disk. */
+/** A worker with the example's configuration. Its process can be killed and started again on the same disk. */
 export class Workerd {
   readonly #options: WorkerOptions;
   readonly #environment: Readonly<Record<string, string>>;
@@ -46,7 +45,7 @@ export class Workerd {
       platform: "browser",
       external: [/^node:/],
       resolve: { alias },
-      plugins: fault === null ? [] : [seedFault(fault)],
+      plugins: fault === null ? [] : [withMistakes([mistakes[fault]])],
     });
     await bundle.write({ file: join(folder, "worker.js"), format: "es", codeSplitting: false });
     await bundle.close();
@@ -58,12 +57,11 @@ export class Workerd {
     return workerd;
   }
 
-  /** Where it listens, once it does: after a death, the next process. */
+  /** Resolves with the URL of the process, or of the next one after a kill. */
   get url(): Promise<string> {
     return this.#listens.promise;
   }
 
-  /** Starts the process. */
   async again(): Promise<void> {
     const { program, folder } = this.#options;
     const args = ["serve", join(folder, "config.capnp"), `--directory-path=disk=${join(folder, "disk")}`];
@@ -72,7 +70,7 @@ export class Workerd {
       stdio: ["ignore", "inherit", "pipe", "pipe"],
     });
     this.#child = child;
-    // Its notes about its own alarms are for its developers.
+    // Its remarks about its own alarms are for its developers.
     if (child.stderr !== null)
       createInterface(child.stderr).on("line", (line) => {
         if (!line.includes("NOSENTRY")) console.error(line);
@@ -80,7 +78,7 @@ export class Workerd {
     this.#listens.resolve(await listening(child));
   }
 
-  /** As a machine that fails: nothing in the process gets to do anything more. */
+  /** Kills the process at once, like a machine that fails. */
   async kill(): Promise<void> {
     const child = this.#child;
     if (child === null) return;
@@ -96,9 +94,9 @@ export class Workerd {
   }
 }
 
-/** It says at which port it listens. */
+/** Resolves with the URL once it reports its port. */
 const listening = async (child: ChildProcess): Promise<string> => {
-  // The fourth of `stdio`, which is a pipe to be read.
+  // The fourth of `stdio`, a pipe to read.
   const control = child.stdio[3] as Readable;
   for await (const chunk of control) {
     const [, port] = /"socket":"http","port":(\d+)/.exec(String(chunk)) ?? [];

@@ -13,17 +13,17 @@ import { type Conversation, withSummaries } from "./conversations.ts";
 import type { Subject } from "./subjects.ts";
 import type { Tally, Violation } from "./tally.ts";
 
-/** How a conversation is looked at. */
+/** How a conversation is examined. */
 export interface Look {
-  /** The room that its prompts have; null for no limit. */
+  /** The room for its prompts in tokens; null for no limit. */
   readonly tokens: number | null;
-  /** How many of its states are looked at, within other rooms as well. */
+  /** The number of its states that are also examined with other rooms. */
   readonly states: number;
-  /** One of those rooms, as a share of what is not fixed. */
+  /** One of those rooms, as a share of the part that is not fixed. */
   readonly share: number;
 }
 
-/** Has a policy prune the prompts of a conversation, and checks the laws of pruning on all that comes of it. */
+/** Prunes the prompts of a conversation by a policy, and checks the laws of pruning on the results. */
 export const checkConversation = (conversation: Conversation, subject: Subject, look: Look): Tally => {
   const { id, variant } = conversation;
   const { tokens } = look;
@@ -56,7 +56,7 @@ const prunedBy = (
   const budget = tokens === null ? null : { tokens: tokens + reserve, reserve };
   const options = { policy, counter, interrupted, budget, calibrate: false, unknownTool: "ask" } as const;
   const trace = traceOf(conversationMachine(options), conversation);
-  // Looked at are states in which a prompt is sent, or may be.
+  // Examines states in which a prompt is sent, or may be.
   const [first, ...steps] = trace.steps.filter(({ transition }) => transition.state.context.open !== null);
   if (first === undefined) return null;
   const ofOpenTurns = { started: { ...trace.started, state: first.transition.state }, steps };
@@ -67,7 +67,7 @@ const prunedBy = (
   );
 };
 
-/** Sends the events of a conversation to a machine. One that no longer fits, because a prompt did not, is refused. */
+/** Sends the events of a conversation to a machine, which refuses those that only a prompt that fits makes possible. */
 const traceOf = (machine: ConversationMachine, { started, events }: Conversation): Trace => {
   const steps: TraceStep[] = [];
   let { state } = started;
@@ -85,7 +85,7 @@ const lawsOf = ({ fits, fillsRoom }: Subject): readonly (readonly [string, Polic
   ...(fillsRoom ? [["the room is filled", roomIsFilled] as const] : []),
 ];
 
-/** The newest units that fit are shown, and no fewer: what just fits into a room is what is shown there. */
+/** Checks that all of the newest units that fit are shown: a prompt is shown whole in a room of just its size. */
 const roomIsFilled: PolicyLaw = ({ options, views }) => {
   for (const { state, prompt } of views.flatMap(({ looks }) => looks)) {
     if (!prompt.fits || prompt.failed !== undefined || prompt.tokens === null) continue;
@@ -100,7 +100,7 @@ const roomIsFilled: PolicyLaw = ({ options, views }) => {
   }
 };
 
-/** Notes a broken law, and that a law could not be looked at. */
+/** Notes a broken law, or a failure to check one. */
 const unlessBroken = <Value>(look: () => Value, law: string, noted: Noted): Value | null => {
   try {
     return look();

@@ -1,5 +1,4 @@
-// The recorded conversations as they were, and others made of them: with something pinned, with a turn that was
-// cancelled, with summaries.
+// The recorded conversations, and variants of them: with pinned messages, with a cancelled turn, with summaries.
 import {
   conversationMachine,
   type ConversationMachine,
@@ -26,10 +25,10 @@ import { recordingMachine, type RecordedCase, replayCase, type CaseFile } from "
 
 import type { Random } from "../kit/random.ts";
 
-/** A thread, and the events that a machine under a policy is sent from then on. */
+/** A thread, and the events that a machine with a policy gets from then on. */
 export interface Conversation {
   readonly id: string;
-  /** How it differs from what was recorded. */
+  /** How it differs from the recording. */
   readonly variant: Variant;
   readonly started: Started;
   readonly events: readonly Event[];
@@ -38,12 +37,12 @@ export interface Conversation {
 
 export type Variant = "as recorded" | "pinned" | "cancelled" | "cancelled, left out" | "summarised" | "compacted";
 
-/** A recording as events. One that no thread can contain goes as far as it can be expressed. */
+/** A recording as events. If no thread can contain it, its beginning that can be expressed. */
 export interface Recorded {
   readonly id: string;
   readonly started: Started;
   readonly events: readonly Event[];
-  /** The tokens of all that is said in it. */
+  /** The tokens of all its messages. */
   readonly tokens: number;
 }
 
@@ -58,7 +57,7 @@ export const recordedIn = (recorded: RecordedCase, { common }: Pick<CaseFile, "c
   return { id: recorded.id, started, events, tokens: countPrompt(estimateCounter, whole) };
 };
 
-/** A conversation as it was recorded, half of the time; else one that is made of it, by what is drawn. */
+/** Returns a conversation as recorded, half of the time; else a random variant. */
 export const drawn = (recorded: Recorded, random: Random): Conversation => {
   const variant = random.percent(50) ? "as recorded" : (random.pick(variants) ?? "as recorded");
   const { id, started, events } = recorded;
@@ -79,10 +78,10 @@ export const drawn = (recorded: Recorded, random: Random): Conversation => {
 
 const variants: readonly Variant[] = ["pinned", "cancelled", "cancelled, left out", "summarised", "compacted"];
 
-/** The events of a thread before the policy has it, and those after that; by default, the recorded ones. */
+/** The events of a thread before the policy takes over, and those after; by default, the recorded ones. */
 type Change = readonly [before: readonly Event[], then?: readonly Event[]];
 
-/** One or two of its messages are pinned. */
+/** Pins one or two of its messages. */
 const pinned = (state: State, random: Random): Change => {
   const messages = [random.pick(messagesOf(state)), random.pick(messagesOf(state))];
   return [messages.flatMap((message) => (message === undefined ? [] : pin(message.id)))];
@@ -90,13 +89,13 @@ const pinned = (state: State, random: Random): Change => {
 
 const pin = (message: string): Event => ({ type: "message.pinned", at: 1, message, pinned: true });
 
-/** Its open turn, if there is one, is cancelled, and the next one opened. */
+/** Cancels its open turn, if there is one, and asks the next question. */
 const cancelled: Change = [
   [{ type: "cancel.requested", at: 1, reason: "enough" }],
   [{ type: "ask.received", at: 2, askId: "go-on", input: "Please go on." }],
 ];
 
-/** The machine that a thread is held with before the policy has it. */
+/** Returns the machine of a thread before the policy takes over. */
 const machineOf = (variant: Variant): ConversationMachine => {
   const policies: { readonly [variant: string]: Policy } = {
     summarised: summariseTurns(),
@@ -110,14 +109,14 @@ const machineOf = (variant: Variant): ConversationMachine => {
 
 const isLater = (entry: Entry): entry is LaterEntry => entry.event.type !== "thread.started";
 
-/** The prompt is another one, so its digest is. */
+/** Removes the digest, as the prompt is another. */
 const withoutDigest = (event: Event): Event => {
   if (event.type !== "llm.completed") return event;
   const { promptDigest: _, ...rest } = event;
   return rest;
 };
 
-/** A refused event is impossible for the thread, which stays as it is. */
+/** Returns the state after some events. An event that the thread cannot take is refused, and changes nothing. */
 const stateBehind = (machine: ConversationMachine, before: State, events: readonly Event[]): State => {
   let state = before;
   const send = (event: Event): State => (state = transition(machine, state, event).state);
@@ -125,7 +124,7 @@ const stateBehind = (machine: ConversationMachine, before: State, events: readon
   return state;
 };
 
-/** Sends every summary that is out, at once. */
+/** Answers every outstanding summary at once. */
 export const withSummaries = (before: State, send: (event: Event) => State): void => {
   for (let state = before; ;) {
     const summary = outstanding(state).find((effect) => effect.type === "callLlm" && effect.purpose === "summary");

@@ -1,6 +1,6 @@
 // Checks the laws of pruning for every shipped policy, and for compositions of them: each prunes every recorded
-// conversation of a folder, with budgets from none to more than the whole thread. Exits with 1 when a law is broken, or
-// when there was nothing to check; with 2 for arguments that are invalid.
+// conversation of a folder, with budgets from none to more than the whole thread. Exits with 1 if a law is broken or
+// there was nothing to check, with 2 for invalid arguments.
 import { readRecordings } from "@colloquy/runtime-test/recordings";
 
 import { runCommand } from "../kit/command.ts";
@@ -11,7 +11,7 @@ import { askThreads } from "../kit/threads.ts";
 import { addTallies, printed, type Tallies } from "./tally.ts";
 import type { Outcome, Share } from "./worker.ts";
 
-/** Returns how many conversations are in a folder, or a text that says why it cannot be read. */
+/** Returns the number of conversations in a folder, or a text that says why it cannot be read. */
 const conversationsIn = async (folder: string): Promise<number | string> => {
   try {
     const { cases } = await readRecordings(folder);
@@ -27,10 +27,10 @@ await runCommand({
   name: "policies",
   options: {
     folder: recordingsFolder,
-    budgets: whole(100, "how many budgets each conversation gets with each policy"),
-    states: whole(3, "how many states of a conversation are also looked at within other budgets"),
-    seed: whole(1, "what is drawn: budgets, pinned messages, compositions", { least: 0, placeholder: "S" }),
-    policy: text("NAME", "only this one, by the name that is printed"),
+    budgets: whole(100, "the number of budgets for each conversation and policy"),
+    states: whole(3, "the number of states of a conversation that are also examined with other budgets"),
+    seed: whole(1, "the seed of budgets, pinned messages and compositions", { least: 0, placeholder: "S" }),
+    policy: text("NAME", "only this policy, by its printed name"),
     conversation: text("ID", "only this one"),
     workers,
   },

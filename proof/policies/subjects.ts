@@ -20,18 +20,18 @@ import {
 import type { Message } from "@colloquy/machine";
 import type { Random } from "../kit/random.ts";
 
-/** A policy under a name, and what it promises beside what it declares. */
+/** A policy with a name and with promises beyond those it declares. */
 export interface Subject {
   readonly name: string;
   readonly policy: Policy;
   readonly counter: Counter;
-  /** Its prompts fit wherever what must be shown does. */
+  /** Its prompts fit if the mandatory content does. */
   readonly fits: boolean;
   /** It shows the newest units that fit, and all of them. */
   readonly fillsRoom: boolean;
 }
 
-/** The shipped policies and compositions of them, and more compositions that are drawn. */
+/** Returns the shipped policies, fixed compositions of them, and random ones. */
 export const subjectsOf = (random: Random): readonly Subject[] => [
   ...Object.entries(unbounded).map(([name, policy]) => subject(name, policy, false)),
   ...Object.entries(bounded).map(([name, policy]) => subject(name, policy, true)),
@@ -50,7 +50,7 @@ const subject = (name: string, policy: Policy, fits: boolean): Subject => ({
   fillsRoom: false,
 });
 
-/** Policies that do not look at the room, or can't do enough about it. */
+/** Policies that ignore the room, or cannot keep to it. */
 const unbounded: { readonly [name: string]: Policy } = {
   "keepAll()": keepAll(),
   "compose()": compose(),
@@ -73,7 +73,7 @@ const unbounded: { readonly [name: string]: Policy } = {
   "onlyInputs(none)": onlyInputs([]),
 };
 
-/** Policies whose prompts fit, if what must be shown does. */
+/** Policies whose prompts fit if the mandatory content does. */
 const bounded: { readonly [name: string]: Policy } = {
   "tokenWindow(500 - 100)": tokenWindow({ tokens: 500, reserve: 100 }),
   "tokenWindow(cut to 0.5)": tokenWindow({ cutTo: 0.5 }),
@@ -103,7 +103,7 @@ const bounded: { readonly [name: string]: Policy } = {
   "limitResults + summariseTurns(2)": compose(limitResults({ characters: 200 }), summariseTurns({ maxTurns: 2 })),
 };
 
-/** Two to four of the others, of which one at most has summaries written. Whether that fits is not promised. */
+/** Composes two to four of the others, at most one of which orders summaries. The result need not fit. */
 const drawn = (random: Random): Subject => {
   const all = Object.entries({ ...unbounded, ...bounded });
   const parts: (readonly [string, Policy])[] = [];
@@ -112,16 +112,13 @@ const drawn = (random: Random): Subject => {
     const part = random.pick(all);
     if (part === undefined) break;
     const summarising = [...parts, part].filter(([, { summariser }]) => summariser !== undefined).length;
-    // Beside summaries a window that cuts to less than its room may settle one prompt later (P5): the cut that is decided
-    // while a summary is awaited does not fit, and the one without it moves the window. One of 95,000 prompts showed it.
-    const cutsToLess = [...parts, part].some(([each]) => each.includes("cut to"));
-    if (summarising === 0 || (summarising === 1 && !cutsToLess)) parts.push(part);
+    if (summarising <= 1) parts.push(part);
   }
   const name = parts.map(([each]) => each).join(" + ");
   return subject(`drawn: ${name}`, compose(...parts.map(([, policy]) => policy)), false);
 };
 
-/** A counter of whole prompts, as where a template is laid around them: each change of speaker takes more. */
+/** A counter of whole prompts, as with a template around them: each change of speaker costs more. */
 const template: Counter = {
   ...estimateCounter,
   name: "template",

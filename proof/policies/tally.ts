@@ -1,14 +1,14 @@
-/** The outcome of one policy, counted. Plain data, so that a worker can send it. */
+/** The counts of one policy. Plain data, so that a worker can send it. */
 export interface Tally {
   readonly prompts: number;
-  /** Prompts that did not fit, and said so. */
+  /** Prompts that did not fit, and reported it. */
   readonly unfit: number;
-  /** Prompts that show less than all. */
+  /** Prompts that leave something out. */
   readonly cut: number;
   readonly violations: readonly Violation[];
 }
 
-/** A violation of a law, and how to see it again. */
+/** A violation of a law, and how to repeat it. */
 export interface Violation {
   readonly law: string;
   readonly conversation: string;
@@ -17,14 +17,14 @@ export interface Violation {
   readonly words: string;
 }
 
-/** By the name of the policy. */
+/** Tallies by the name of the policy. */
 export interface Tallies {
   readonly [subject: string]: Tally;
 }
 
 const noTally: Tally = { prompts: 0, unfit: 0, cut: 0, violations: [] };
 
-/** Two tallies of different prompts together. */
+/** Adds two tallies of different prompts. */
 export const addTallies = (left: Tallies, right: Tallies): Tallies => {
   const sum: { [subject: string]: Tally } = { ...left };
   for (const [subject, tally] of Object.entries(right)) {
@@ -39,7 +39,7 @@ export const addTallies = (left: Tallies, right: Tallies): Tallies => {
   return sum;
 };
 
-/** A line for each policy, and beneath it what broke its laws. */
+/** Formats a line for each policy, and below it the violations of its laws. */
 export const printed = (tallies: Tallies, repeat: (violation: Violation, subject: string) => string): string =>
   Object.entries(tallies)
     .flatMap(([subject, { prompts, unfit, cut, violations }]) => [
@@ -56,7 +56,7 @@ export const printed = (tallies: Tallies, repeat: (violation: Violation, subject
     ])
     .join("\n");
 
-/** So many violations of one law by one policy are shown. */
+/** The number of violations of one law by one policy that are shown. */
 const mostShown = 3;
 
 const number = (value: number): string => value.toLocaleString("en").padStart(9);

@@ -1,4 +1,4 @@
-// Checks its share of the conversations of a folder, and sends back the outcome.
+// Checks its share of a folder's conversations, and sends the outcome.
 import { readRecordings } from "@colloquy/runtime-test/recordings";
 import { answerQuestions } from "../kit/threads.ts";
 import { checkConversation } from "./check.ts";
@@ -7,10 +7,9 @@ import { randomOf, seedOf } from "../kit/random.ts";
 import { subjectsOf } from "./subjects.ts";
 import { addTallies, type Tallies } from "./tally.ts";
 
-/** The share of a worker. */
 export interface Share {
   readonly folder: string;
-  /** It takes every conversation whose number, divided by `parts`, leaves `part`. */
+  /** The worker takes every conversation whose number modulo `parts` is `part`. */
   readonly part: number;
   readonly parts: number;
   readonly budgets: number;
@@ -22,7 +21,6 @@ export interface Share {
   readonly conversation: string | null;
 }
 
-/** The outcome of a share. */
 export interface Outcome {
   readonly conversations: number;
   readonly tallies: Tallies;
@@ -37,7 +35,7 @@ const check = async (share: Share): Promise<Outcome> => {
     for (const recorded of all) {
       const random = randomOf(seedOf(seed, `${recorded.id} ${subject.name}`));
       for (let budget = 0; budget < budgets; budget += 1) {
-        // Half of them without a limit, so that they reach their ends; from none to more than the whole thread takes.
+        // Half of them have no limit, so that they reach their ends; the others less or more than the thread needs.
         const tokens = random.percent(50) ? null : Math.floor(recorded.tokens * 1.1 * random.next());
         const tally = checkConversation(drawn(recorded, random), subject, { tokens, states, share: random.next() });
         tallies = addTallies(tallies, { [subject.name]: tally });

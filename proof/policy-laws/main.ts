@@ -1,21 +1,21 @@
 // Checks the laws of pruning for every shipped policy, and for compositions of them, on random conversations: one
-// policy of each kind for each seed, with options that the seed draws. Exits with 1 when a law is broken, having
-// printed the seed, which shows it again; with 2 for arguments that are invalid.
+// policy of each kind for each seed, with options from the seed. If a law is broken, prints the seed, which repeats it,
+// and exits with 1; with 2 for invalid arguments.
 import { runCommand } from "../kit/command.ts";
 import { oneOf, seed, whole, workers } from "../kit/options.ts";
 import { stopwatch } from "../kit/report.ts";
 import { askThreads } from "../kit/threads.ts";
-import { kinds, type Outcome, type Share } from "./check-seeds.ts";
+import { kinds, type Outcome, type Share } from "./worker.ts";
 
 const names = Object.keys(kinds);
 
 await runCommand({
   name: "policy-laws",
   options: {
-    seeds: whole(100, "how many seeds to check"),
-    // Numbers that fast-check takes as they are.
-    seed: seed("the first one; those that follow are S + 1, S + 2, …", { least: -(2 ** 31), most: 2 ** 31 - 1 }),
-    policy: oneOf(names, null, `only this one: ${names.join(", ")}`),
+    seeds: whole(100, "the number of seeds to check"),
+    // The range of fast-check's seeds.
+    seed: seed("the first seed; the next are S + 1, S + 2, …", { least: -(2 ** 31), most: 2 ** 31 - 1 }),
+    policy: oneOf(names, null, `only this policy: ${names.join(", ")}`),
     workers,
   },
   run: async ({ seeds, seed, policy: kind, workers }, again) => {
@@ -30,9 +30,7 @@ await runCommand({
     const broken = outcomes.flatMap((outcome) => outcome.broken);
     for (const { seed, kind, problem } of broken)
       console.error(`\n${problem}\n\nTo see it again: ${again({ seeds: 1, seed, policy: kind })}`);
-    console.log(
-      `the laws of pruning were checked for ${policies} policies, ${broken.length} broke one, in ${seconds()} s`,
-    );
+    console.log(`checked the laws of pruning for ${policies} policies; ${broken.length} broke one, in ${seconds()} s`);
     process.exitCode = broken.length === 0 ? 0 : 1;
   },
 });

@@ -10,17 +10,15 @@ import {
 } from "@colloquy/runtime-test/recordings";
 import { count, type Finding, figuresLine, type Report, sumOfFigures } from "./report.ts";
 
-/** A case and how its replay ended. */
 export interface ReplayedCase {
   readonly recorded: RecordedCase;
   readonly replay: CaseReplay;
 }
 
-/** Replays all cases of a file. */
 export const replayCases = ({ records, common }: CaseFile): readonly ReplayedCase[] =>
   records.map((recorded) => ({ recorded, replay: replayed(recorded, common) }));
 
-/** A machine that throws has failed that case, and no other. */
+/** Replays a case. An exception of the machine fails this case, and no other. */
 const replayed = (recorded: RecordedCase, common: CaseFile["common"]): CaseReplay => {
   try {
     const replay = replayCase(recorded, { common });
@@ -53,7 +51,7 @@ const reasonProblem = ({ steps, tags }: RecordedChatCase): string | null => {
     ["length", replies.some(({ reason }) => reason === "length")],
     ["stop+tools", replies.some(({ reason, calls }) => calls && reason === "stop")],
   ] as const)
-    if (tags.includes(tag) !== has) return `its finish reasons and its tags say otherwise about "${tag}"`;
+    if (tags.includes(tag) !== has) return `its finish reasons and its tags disagree about "${tag}"`;
   const k = replies.findIndex(
     ({ reason, calls }) => (reason === "tool_calls" && !calls) || (reason === "content_filter" && calls),
   );
@@ -66,10 +64,10 @@ const endProblem = ({ steps, end }: RecordedChatCase): string | null => {
   const last = steps.at(-1)?.type;
   return end === undefined || last === undefined || last === "message" || end.startsWith(`after_${last}`)
     ? null
-    : `it ends with a step "${last}", and says "${end}"`;
+    : `it ends with a step "${last}", but its end is "${end}"`;
 };
 
-/** Reports the outcomes of a file's cases, counted at the machine, and by tag. */
+/** Reports the outcomes of a file's cases: counts by the machine, and by tag. */
 export const reportOfCases = (file: string, replayed: readonly ReplayedCase[]): Report => {
   const passed = replayed.filter(({ replay }) => replay.outcome === "passed");
   const strict = replayed.filter(({ recorded }) => isStrict(recorded) && recorded.expect.llm_calls > 1);
@@ -83,7 +81,7 @@ export const reportOfCases = (file: string, replayed: readonly ReplayedCase[]): 
       `strict with more than one call: ${count(strictPassed.length)} of ${count(strict.length)} passed; usage recorded in ${count(withUsage)}`,
       ...(kept === 0
         ? []
-        : [`in ${count(kept)} the client kept another message than it received; what it kept was journalled`]),
+        : [`in ${count(kept)} the client kept another message than it received; the journal has the kept one`]),
       ...byTag(replayed),
     ],
     passed: passed.length,

@@ -9,7 +9,7 @@ import { corrupted, type Corruption, kindOf, type RecordKind } from "./corruptio
 import { count, type Finding, type Report } from "./report.ts";
 import { reportsOf } from "./reports.ts";
 
-/** A record as it is in its file, and the other record of the same model call. */
+/** An unchanged record of a file, and the other record of the same model call. */
 interface Raw {
   readonly record: JsonObject;
   readonly kind: RecordKind;
@@ -19,9 +19,9 @@ interface Raw {
 
 /**
  * Damages records of a folder, one value at a time, and replays each damaged record with its companions. Damage that
- * passes is a failure, unless its kind cannot be known without the original.
+ * passes is a failure, unless its kind cannot be detected without the original.
  *
- * @param each How often each kind of damage is done, each time to another record.
+ * @param each The number of times that each kind of damage is done, each to another record.
  */
 export const reportOfCorruptions = async (folder: string, seed: number, each: number): Promise<Report> => {
   const raws = rawRecordsIn(folder);
@@ -50,7 +50,7 @@ export const reportOfCorruptions = async (folder: string, seed: number, each: nu
     title: `corruptions, seed ${seed}`,
     lines: [
       ...unused,
-      `noticed: ${count(made - failures.length)} of ${count(made)} that can be known, ${count(unknowable.length)} more passed that cannot`,
+      `noticed: ${count(made - failures.length)} of ${count(made)} that can be noticed; ${count(unknowable.length)} more that cannot be noticed passed`,
     ],
     passed: made - failures.length,
     failures,
@@ -58,7 +58,7 @@ export const reportOfCorruptions = async (folder: string, seed: number, each: nu
   };
 };
 
-/** Damages records of the kind, beginning with a drawn one. */
+/** Damages records of the kind, beginning with a random one. */
 function* damagedRecords(
   raws: readonly Raw[],
   corruption: Corruption,
@@ -74,7 +74,7 @@ function* damagedRecords(
   }
 }
 
-/** Whether a replay of the damaged record and its companions fails, or no longer reaches the record. */
+/** Checks that a replay of the damaged record and its companions fails, or no longer reaches the record. */
 const isNoticed = (folder: string, { file, companions }: Raw, damaged: JsonObject): Promise<boolean> =>
   inFolder("corruption", async (into) => {
     for (const common of readdirSync(folder).filter((name) => name.endsWith(".common.json")))
@@ -97,7 +97,7 @@ const rawRecordsIn = (folder: string): readonly Raw[] => {
         .split("\n")
         .filter((line) => line.trim() !== "")
         .flatMap((line): Raw[] => {
-          // Recordings are JSON objects, one a line; readRecordings has read them before.
+          // Recordings are JSON objects, one per line, and readRecordings has parsed them.
           const record = JSON.parse(line) as JsonObject;
           const kind = kindOf(record);
           return kind === null ? [] : [{ record, kind, file, companions: [] }];
@@ -115,13 +115,13 @@ const rawRecordsIn = (folder: string): readonly Raw[] => {
   }));
 };
 
-/** Returns the model calls of a record, so that a case and its exchanges are found by each other. */
+/** Returns keys of the model calls in a record, by which a case and its exchanges find each other. */
 const keysOf = ({ record, kind }: Pick<Raw, "record" | "kind">): readonly string[] => {
   if (kind.endsWith("exchange")) return [keyOf(record, record)];
-  // The steps of a case are a list of objects.
+  // The steps of a case are objects.
   const steps = (record["steps"] ?? []) as readonly JsonObject[];
   return steps.flatMap(({ exchange }) =>
-    // An exchange that a step names is an object.
+    // A step's exchange is an object.
     exchange === undefined || exchange === null ? [] : [keyOf(record, exchange as JsonObject)],
   );
 };

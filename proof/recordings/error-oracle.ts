@@ -2,21 +2,19 @@ import type { Json, JsonObject } from "@colloquy/machine";
 import type { ExchangeResponse, RecordedError } from "@colloquy/runtime-test/recordings";
 import { type Meaning, meaningOf, type Verdict } from "./error-words.ts";
 
-/**
- * The meaning of an error response, read apart from the product: by the documents of the protocol and the providers.
- */
+/** The meaning of an error response by the docs of the protocol and the providers, found without the product's code. */
 export interface ErrorReading {
-  /** The verdicts that its meaning allows; null where nothing shows them, which only a response without an error status can. */
+  /** The verdicts that the meaning allows; null if the response shows none, which needs a status below 400. */
   readonly verdicts: readonly Verdict[] | null;
-  /** How long the server asks to wait: milliseconds, `"until"` a date, or null. */
+  /** The wait that the server asks for: milliseconds, `"until"` a date, or null. */
   readonly wait: number | "until" | null;
-  /** Where its parts contradict each other, so that it can't be what was recorded; null where they agree. */
+  /** A contradiction between its parts, so that it cannot be the original response; null if there is none. */
   readonly contradiction: string | null;
-  /** The part of the response that the verdict rests on. */
+  /** The basis of the verdict. */
   readonly by: "words" | "status" | "nothing";
 }
 
-/** Reads an error by its status, its words and its headers. */
+/** Reads an error by its status, its texts and its headers. */
 export const readError = ({ host, response }: RecordedError): ErrorReading => {
   const { status } = response;
   const error = errorIn(response);
@@ -28,7 +26,7 @@ export const readError = ({ host, response }: RecordedError): ErrorReading => {
     (meaning === null
       ? silenceProblem(host ?? "", status, message)
       : meaningProblem(host ?? "", status, meaning, message));
-  // Only an error status has headers that speak of another attempt.
+  // Only with an error status do headers refer to a retry.
   const speaks = status >= 400;
   const verdicts = verdictsOf(status, error, meaning, message, speaks ? adviceOf(response) : null);
   return {
@@ -89,7 +87,7 @@ const kindsOfStatus: Readonly<Record<number, Verdict>> = {
   529: { kind: "overloaded", retryable: true },
 };
 
-/** The sentences of servers without codes. A sentence may also mean something else, so it only allows a verdict. */
+/** Sentences of servers without codes. A sentence may have another meaning, so it only allows a verdict. */
 const alternatives: readonly (readonly [RegExp, Verdict])[] = [
   [/context|too long|maximum .*length|token/i, { kind: "context_length", retryable: false }],
   [/polic(y|ies)|filter|flagged|moderation/i, { kind: "content_filter", retryable: false }],
@@ -97,7 +95,7 @@ const alternatives: readonly (readonly [RegExp, Verdict])[] = [
   [/quota|billing|credit|balance/i, { kind: "rate_limit", retryable: false }],
 ];
 
-/** More is asked for at once than the limit allows in a whole minute: no waiting helps. */
+/** Checks that one request exceeds the limit of a whole minute, so that waiting does not help. */
 const isTooLarge = (message: string): boolean => {
   const [, limit, requested] = /limit:? *([\d,]+).*requested:? *([\d,]+)/i.exec(message) ?? [];
   return /request too large/i.test(message) || numberIn(requested) > numberIn(limit);
@@ -124,10 +122,10 @@ const isNumber = (text: string): boolean => /^\d+(\.\d+)?$/.test(text.trim());
 const headerOf = ({ headers }: ExchangeResponse, name: string): string | null =>
   Object.entries(headers).find(([key]) => key.toLowerCase() === name)?.[1] ?? null;
 
-/** The error in a body: its member of that name, or in a stream that of the event which has one; else the body itself. */
+/** Returns the error of a body: its `error`, or in a stream that of the event with one; else the body itself. */
 const errorIn = ({ body, sse }: ExchangeResponse): Json | null => {
   if (sse !== undefined) return errorInEvents(sse);
-  // JSON that is a list is one of JSON.
+  // A JSON list has JSON items.
   const value = Array.isArray(body) ? (body as readonly Json[])[0] : body;
   if (value === undefined || value === null || value === "") return null;
   return memberOf(value, "error") ?? value;
@@ -158,14 +156,14 @@ const wordsOf = (error: Json): readonly string[] =>
     memberOf(memberOf(error, "innererror"), "code"),
   ].filter((word) => typeof word === "string");
 
-/** The status that an error object names itself. */
+/** Returns the status inside an error object. */
 const statusIn = (error: Json): number | undefined =>
   [memberOf(error, "code"), memberOf(error, "status"), memberOf(error, "status_code")]
     .map((value) => (typeof value === "string" && /^\d{3}$/.test(value) ? Number(value) : value))
     .filter((value) => typeof value === "number")
     .find((value) => value >= 400 && value < 600);
 
-/** Returns the sentence of an error, under any name. */
+/** Returns the sentence of an error, under any of its names. */
 const messageOf = (error: Json): string => {
   if (typeof error === "string") return error;
   const own = ["message", "detail", "msg", "errors"]
@@ -179,11 +177,11 @@ const messageOf = (error: Json): string => {
     .trim();
 };
 
-/** An error that says nothing, or not in the form that its headers announce. */
+/** Returns a problem if an error has no text, or not the form that its headers announce. */
 const bodyProblem = (response: ExchangeResponse, error: Json | null, message: string): string | null => {
   const { status, body, sse } = response;
   if (status >= 100 && status < 400 && error === null)
-    return `status ${status} is none of an error, and there is none in the body`;
+    return `status ${status} is not an error's, and the body has no error`;
   if (status >= 600 || status < 100) return `there is no status ${status}`;
   const after = headerOf(response, "retry-after");
   if (status >= 400 && after !== null && waitOf(response) === null)
@@ -191,7 +189,7 @@ const bodyProblem = (response: ExchangeResponse, error: Json | null, message: st
   if (sse !== undefined || error === null) return null;
   if (typeof body === "string")
     return /json/i.test(headerOf(response, "content-type") ?? "")
-      ? "its header announces JSON, and its body is none"
+      ? "its header announces JSON, but its body is not JSON"
       : null;
   return message === "" ? "its body has no message" : null;
 };
@@ -212,7 +210,7 @@ const hostProblem = (host: string, { status, body }: ExchangeResponse, error: Js
     const missing = ["message", "type", "param", "code"].filter((name) => !isMember(error, name));
     if (missing.length > 0) return `an error of ${host} has no ${missing.join(" and no ")}`;
     if (typeof type !== "string" || !/(_error|_forbidden|_quota)$|^(tokens|requests)$|^cf_/.test(type))
-      return `${JSON.stringify(type)} is no type of error of ${host}`;
+      return `${JSON.stringify(type)} is not an error type of ${host}`;
   }
   if (host.endsWith(".azure.com") && typeof code !== "string" && typeof type !== "string")
     return `an error of ${host} has neither code nor type`;
@@ -220,7 +218,7 @@ const hostProblem = (host: string, { status, body }: ExchangeResponse, error: Js
   return null;
 };
 
-/** OpenAI says why a client is refused, has to wait, or gets no answer; a gateway before it may say nothing at all. */
+/** Returns a problem if OpenAI does not say why a request failed or must wait. A gateway in front may send no text. */
 const silenceProblem = (host: string, status: number, message: string): string | null => {
   const [, expected] = reasons.find(([isIt]) => isIt(status)) ?? [];
   return message === "" || expected === undefined || !/(^|\.)api\.openai\.com$/.test(host) || expected.test(message)

@@ -1,6 +1,6 @@
 import type { FailureKind } from "@colloquy/machine";
 
-/** The failure that an error has to become. */
+/** The failure that an error must become. */
 export interface Verdict {
   readonly kind: FailureKind;
   readonly retryable: boolean;
@@ -8,20 +8,19 @@ export interface Verdict {
 
 /** The meaning of a documented code or type of an error. */
 export interface Meaning {
-  /** As it was written. */
+  /** The original spelling. */
   readonly word: string;
   readonly verdict: Verdict;
-  /** The status says more, where there is one of an error. */
+  /** An error status takes precedence. */
   readonly yields?: true;
-  /** The statuses that it comes with. */
   readonly statuses: (status: number) => boolean;
   /** A word of the sentences that OpenAI and Azure send with it. */
   readonly about?: RegExp;
-  /** Where it may come with another one all the same. */
+  /** Exceptions in which it may come with another status. */
   readonly unless?: (status: number, message: string) => boolean;
 }
 
-/** The most specific meaning of an error's codes and types; null for undocumented ones. */
+/** Returns the most specific meaning of an error's codes and types; null for undocumented ones. */
 export const meaningOf = (words: readonly string[]): Meaning | null => {
   for (const { known, ...meaning } of meanings) {
     const word = words.find((each) => known.has(plain(each)));
@@ -30,7 +29,7 @@ export const meaningOf = (words: readonly string[]): Meaning | null => {
   return null;
 };
 
-/** Providers write the same in several ways: RateLimitReached, rate_limit_reached. */
+/** Removes differences in spelling: RateLimitReached, rate_limit_reached. */
 const plain = (word: string): string => word.toLowerCase().replaceAll(/[^a-z0-9]/g, "");
 
 const setOf = (words: string): ReadonlySet<string> => new Set(words.split(/\s+/).map(plain));
@@ -42,7 +41,7 @@ const isOneOf =
   (status: number): boolean =>
     statuses.includes(status);
 
-/** The words of OpenAI, Azure, Anthropic, Google, OpenRouter, Mistral, Groq, vLLM, by their documentation; the more telling first. */
+/** Documented codes of OpenAI, Azure, Anthropic, Google, OpenRouter, Mistral, Groq and vLLM, most specific first. */
 const meanings: readonly (Omit<Meaning, "word"> & { readonly known: ReadonlySet<string> })[] = [
   {
     known: setOf("context_length_exceeded context_window_exceeded model_context_window_exceeded prompt_too_long"),
@@ -138,7 +137,7 @@ const meanings: readonly (Omit<Meaning, "word"> & { readonly known: ReadonlySet<
     verdict: { kind: "bad_request", retryable: false },
     yields: true,
     statuses: (status) => isOfClient(status) && ![401, 403, 408, 429].includes(status),
-    // A key that is wrong is an invalid request too, and so is one more than are allowed.
+    // A wrong key is an invalid request too, and so is a request beyond the rate limit.
     unless: (status, message) =>
       (status === 401 || status === 403
         ? /key|auth|token|credential|permission|access|organization|project|account|country|header/i

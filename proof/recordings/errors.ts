@@ -7,9 +7,9 @@ import { play } from "./playback.ts";
 import { count, type Finding, type Report } from "./report.ts";
 
 /**
- * Gets each recorded error as the answer to a model call, and compares the failure that it becomes with what the error
- * means by the rules of its source. A response whose parts contradict each other is a failure, too: it cannot be what was
- * recorded.
+ * Sends each recorded error as the answer to a model call, and compares the resulting failure with the error's meaning
+ * by its source's rules. A response whose parts contradict each other is a failure too, since it cannot be the
+ * original.
  */
 export const reportOfErrors = async (file: string, errors: readonly RecordedError[]): Promise<Report> => {
   const outcomes = await play(errors.map(({ response }) => ({ call: anyCall, response })));
@@ -25,7 +25,7 @@ export const reportOfErrors = async (file: string, errors: readonly RecordedErro
     if (words !== null) failures.push({ id: error.id, words });
     increment(
       seen,
-      `${error.response.status} ${outcome?.type === "failed" ? inWords(outcome.failure) : "was taken for an answer"}`,
+      `${error.response.status} ${outcome?.type === "failed" ? inWords(outcome.failure) : "was read as an answer"}`,
     );
     increment(rests, `its ${judged.by}`);
   }
@@ -41,7 +41,7 @@ export const reportOfErrors = async (file: string, errors: readonly RecordedErro
 
 /** Returns how the outcome differs from the reading of the error, or null. */
 const differenceOf = (outcome: LlmOutcome, { verdicts, wait }: ErrorReading, status: number): string | null => {
-  if (outcome.type === "completed") return `status ${status} was taken for an answer`;
+  if (outcome.type === "completed") return `status ${status} was read as an answer`;
   const { failure } = outcome;
   if (failure.message.trim() === "") return "the failure has no message";
   if (status >= 400 && failure.status !== status) return `status ${status} became ${failure.status ?? "none"}`;
@@ -52,7 +52,7 @@ const differenceOf = (outcome: LlmOutcome, { verdicts, wait }: ErrorReading, sta
     return `status ${status} became ${inWords(failure)}, expected ${verdicts.map(inWords).join(", or ")}: ${failure.message}`;
   const waits = failure.retryAfterMs;
   if (wait === "until" ? waits === undefined : (waits ?? null) !== wait)
-    return `the server asks to wait ${wait === null ? "for nothing" : wait === "until" ? "until a date" : `${wait} ms`}, and ${waits ?? "no"} ms came`;
+    return `the server asks to wait ${wait === null ? "for nothing" : wait === "until" ? "until a date" : `${wait} ms`}, but the failure has ${waits ?? "no"} ms`;
   return null;
 };
 

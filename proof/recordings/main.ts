@@ -1,7 +1,7 @@
 // Replays every recording of a folder: conversations through the machine, streams through the decoder, errors and
-// requests through the official SDK against a server on this machine. Exits with 1 when anything differs,
-// or when there was nothing to replay.
-// With --corrupt, damages the records first, and exits with 1 when damage passes that could be noticed.
+// requests through the official SDK against a server on this machine. Exits with 1 if anything differs, or if there was
+// nothing to replay. With --corrupt, damages the records first, and exits with 1 if damage passes that could be
+// noticed.
 import { readRecordings } from "@colloquy/runtime-test/recordings";
 
 import { runCommand } from "../kit/command.ts";
@@ -28,8 +28,8 @@ await runCommand({
   name: "recordings",
   options: {
     folder: recordingsFolder,
-    corrupt: whole(null, "damage N records in each way, and see that each damage is noticed"),
-    seed: seed("of --corrupt: what the records and the damage are drawn from"),
+    corrupt: whole(null, "damage N records in each way, and check that each damage is noticed"),
+    seed: seed("the seed of the records and the damage, for --corrupt"),
   },
   run: async ({ folder, corrupt, seed: drawn }) => {
     const seconds = stopwatch();

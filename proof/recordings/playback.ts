@@ -18,13 +18,13 @@ export interface Played {
   readonly host?: string | undefined;
 }
 
-/** The outcome of a playback: the request body that arrived, and the outcome that the handler gave. */
+/** The request body that arrived, and the handler's outcome. */
 export interface PlayedOutcome {
   readonly body: Json | undefined;
   readonly outcome: LlmOutcome;
 }
 
-/** Makes model calls with the official SDK over HTTP, one after the other, against a server on this machine that answers as recorded. */
+/** Makes model calls with the official SDK over HTTP, one by one, against a local server with the recorded answers. */
 export const play = async (played: readonly Played[]): Promise<readonly PlayedOutcome[]> => {
   await using server = await loopbackServer({ recorded: played.map(({ response }) => recordedResponse(response)) });
   const handlers = new Map<string, LlmHandler>();
@@ -48,8 +48,8 @@ export const play = async (played: readonly Played[]): Promise<readonly PlayedOu
 };
 
 /**
- * A handler that writes its requests for the recorded host, and sends them to the server on this machine. A server that nobody
- * recorded took what it was sent.
+ * Makes a handler that writes requests for the recorded host, but sends them to the server on this machine. Without a
+ * recorded host it assumes a lenient server.
  */
 const handlerFor = (host: string, url: string): LlmHandler => {
   const baseURL = host === "" ? url : `https://${host}/v1`;

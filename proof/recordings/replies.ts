@@ -13,7 +13,7 @@ export const replyDifference = (outcome: LlmOutcome, recorded: RecordedReply | n
   if (recorded === null) return null;
   const reason = recorded.finish_reason ?? null;
   if (outcome.type === "failed") {
-    // A reply without a reason for its end is not a whole one, whatever the client made of it.
+    // A reply without a finish reason is incomplete, even if the client kept it.
     return !reason || reason === "error" ? null : `the response was read as a failure: ${outcome.failure.message}`;
   }
   const came = canonicalOfMessage(messageFromReply("reply", "reply", outcome.reply));
@@ -43,13 +43,13 @@ export const modelProblem = ({
 }: Pick<RecordedExchange, "host" | "request" | "response">): string | null => {
   const asked = request.body["model"];
   const answered = body !== undefined && isObject(body) ? body["model"] : /"model": ?"([^"]*)"/.exec(sse ?? "")?.[1];
-  // These answer with the dated version of the model that was asked for.
+  // These servers answer with the dated version of the requested model.
   return /(^|\.)api\.(openai\.com|x\.ai)$/.test(host ?? "") &&
     typeof asked === "string" &&
     typeof answered === "string" &&
     !/-(latest|preview)$/.test(asked) &&
     !answered.startsWith(asked)
-    ? `the request asks ${asked}, and ${answered} answered`
+    ? `the request asks ${asked}, but ${answered} answered`
     : null;
 };
 

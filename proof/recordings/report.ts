@@ -1,13 +1,12 @@
 import { addFigures, type Figures, noFigures } from "@colloquy/runtime-test/recordings";
 
-/** The outcome of one kind of recordings. */
 export interface Report {
   readonly title: string;
-  /** Figures and what else a reader wants to know. */
+  /** Figures and other facts for a reader. */
   readonly lines: readonly string[];
   readonly passed: number;
   readonly failures: readonly Finding[];
-  /** Content that no conversation can have, and how its recording was changed. */
+  /** Content that no conversation can contain, and how its recording was changed. */
   readonly inexpressible: readonly Finding[];
 }
 
@@ -16,7 +15,6 @@ export interface Finding {
   readonly words: string;
 }
 
-/** A report as text. */
 export const printed = ({ title, lines, passed, failures, inexpressible }: Report): string =>
   [
     `${title}: ${count(passed)} passed, ${count(failures.length)} failed${inexpressible.length === 0 ? "" : `, ${count(inexpressible.length)} can't be expressed`}`,
@@ -25,7 +23,7 @@ export const printed = ({ title, lines, passed, failures, inexpressible }: Repor
     ...inexpressible.map(({ id, words }) => `  can't be expressed: ${id}\n    ${words}`),
   ].join("\n");
 
-/** Figures as one line, in the order in which the recordings' own description gives them. */
+/** Formats figures as one line, in the order of the recordings' own description. */
 export const figuresLine = (figures: Figures): string =>
   [
     `${count(figures.conversations)} conversations`,
@@ -40,12 +38,11 @@ export const figuresLine = (figures: Figures): string =>
       : `${[figures.promptTokens, figures.completionTokens, figures.totalTokens].map(count).join(" / ")} prompt / completion / total tokens`,
   ].join(", ");
 
-/** All figures together. */
 export const sumOfFigures = (figures: Iterable<Figures>): Figures => {
   let sum = noFigures;
   for (const each of figures) sum = addFigures(sum, each);
   return sum;
 };
 
-/** A number as a person reads it. */
+/** Formats a number for a reader. */
 export const count = (value: number): string => value.toLocaleString("en");

@@ -1,8 +1,16 @@
-import type { RecordingFolder } from "@colloquy/runtime-test/recordings";
+import { conversationMachine, fingerprintOf } from "@colloquy/machine";
+import {
+  type RecordingFolder,
+  recordingMachine,
+  type RecordsOf,
+  replayJournal,
+} from "@colloquy/runtime-test/recordings";
+
+import { entriesIn, stateOf } from "../kit/journal.ts";
+import { wordsOf } from "../kit/report.ts";
 import { replayCases, reportOfCases } from "./cases.ts";
 import { reportOfErrors } from "./errors.ts";
-import { reportOfJournals } from "./journals.ts";
-import type { Report } from "./report.ts";
+import { count, type Finding, type Report } from "./report.ts";
 import { reportOfRequests } from "./requests.ts";
 import { reportOfResponseExchanges } from "./response-exchanges.ts";
 import { reportOfStreams } from "./streams.ts";
@@ -38,3 +46,33 @@ const settled = (title: string, report: Promise<Report>): Promise<Report> =>
     const words = thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown);
     return { title, lines: [], passed: 0, failures: [{ id: title, words }], inexpressible: [] };
   });
+
+/**
+ * Folds every journal, which needs no configuration. Decides again those with a known configuration: the default, or
+ * that of a replayed case.
+ */
+const reportOfJournals = (journals: readonly RecordsOf<unknown>[]): Report => {
+  const failures: Finding[] = [];
+  let decidedAgain = 0;
+  for (const { file, records } of journals) {
+    try {
+      const { fingerprint } = stateOf(entriesIn(records)).context.configuration;
+      const machine = [conversationMachine(), recordingMachine()].find((each) => fingerprintOf(each) === fingerprint);
+      if (machine === undefined) continue;
+      decidedAgain++;
+      const replayed = replayJournal(machine, records);
+      if (replayed.outcome === "failed") failures.push({ id: file, words: replayed.words });
+    } catch (error) {
+      failures.push({ id: file, words: wordsOf(error) });
+    }
+  }
+  return {
+    title: "journals",
+    lines: [
+      `${count(journals.length)} folded, ${count(decidedAgain)} of them decided again (the configuration of the others is unknown)`,
+    ],
+    passed: journals.length - failures.length,
+    failures,
+    inexpressible: [],
+  };
+};

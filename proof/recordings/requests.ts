@@ -30,9 +30,9 @@ import { replyDifference, responseProblem } from "./replies.ts";
 import { count, type Finding, type Report } from "./report.ts";
 
 /**
- * Sends the model calls of the replayed cases with the official SDK to a server that answers with the recorded response.
- * Compares each request body that arrives with the recorded one, and the reply that is read from the response with the
- * recorded reply. An exchange that belongs to no replayed call is sent from a thread that is seeded with its messages.
+ * Sends the model calls of the replayed cases with the official SDK to a server that gives the recorded response.
+ * Compares each request body that arrives, and the reply that is read, with the recorded ones. An exchange without a
+ * replayed call is sent from a thread that is seeded with its messages.
  */
 export const reportOfRequests = async (
   exchanges: readonly RecordedExchange[],
@@ -77,13 +77,13 @@ interface Request {
   readonly id: string;
   readonly exchange: RecordedExchange;
   readonly played: Played;
-  /** The recorded reply to compare with; null for an exchange that belongs to no case. */
+  /** The recorded reply to compare with; null for an exchange without a case. */
   readonly reply: RecordedReply | null;
-  /** The call that its case expects; null for an exchange that belongs to no case. */
+  /** The call that the case expects; null for an exchange without a case. */
   readonly expected: RecordedExpectation["calls"][number] | null;
 }
 
-/** Some clients rewrote a prompt's older messages for a later call. The hash of the request then attests what was sent. */
+/** Checks that the client rewrote older messages for a later call. The request's own hash then attests them. */
 const isRewritten = ({ request }: RecordedExchange, expected: Request["expected"]): boolean =>
   expected?.wire_sha256 !== undefined &&
   sha256OfMessages(messagesIn(request.body).map(canonicalOf)) !== expected.sha256;
@@ -125,7 +125,7 @@ const requestsOf = (
 };
 
 /**
- * Returns the model parameters that a case says its k-th call had. A case has those of its first call; if it is tagged
+ * Returns the parameters of a case's k-th call. A case records those of its first call; if it is tagged
  * `params-change`, a later call may offer or choose other tools.
  */
 const askedWith = (
@@ -143,12 +143,12 @@ const askedWith = (
     ...others,
     ...(choice === undefined ? {} : { tool_choice: choice }),
     ...(Array.isArray(offered) && offered.length > 0 ? { tools: offered } : {}),
-    // A request that is not streamed may say so or not.
+    // A request without streaming may state so or not.
     ...(stream === true ? { stream: true } : body["stream"] === false ? { stream: false } : {}),
   };
 };
 
-/** The request of a thread that is seeded with the recorded messages, and is asked with an empty input. */
+/** Returns the request of a thread that is seeded with the recorded messages and gets an empty input. */
 const seededRequest = (exchange: RecordedExchange): Either.Either<string, Request> => {
   const messages = messagesIn(exchange.request.body);
   const problem = protocolProblemOf(messages.map(canonicalOf));
@@ -172,7 +172,7 @@ const playedOf = (call: CallLlm, { request, response, host }: RecordedExchange):
   return { call: { ...call, model }, response, host };
 };
 
-/** The first difference between two request bodies: messages are compared in canonical form, all other fields exactly. */
+/** Returns the first difference between two request bodies: messages in canonical form, all other fields exactly. */
 const bodyDifference = (came: Json | undefined, recorded: JsonObject, isRewritten: boolean): string | null => {
   if (typeof came !== "object" || came === null || Array.isArray(came)) return "no JSON object arrived";
   // JSON that is neither a list nor a scalar is an object.
@@ -185,10 +185,10 @@ const bodyDifference = (came: Json | undefined, recorded: JsonObject, isRewritte
   );
   return field === undefined
     ? null
-    : `${field}: came ${JSON.stringify(body[field])?.slice(0, 120)}, recorded ${JSON.stringify(recorded[field])?.slice(0, 120)}`;
+    : `${field}: sent ${JSON.stringify(body[field])?.slice(0, 120)}, recorded ${JSON.stringify(recorded[field])?.slice(0, 120)}`;
 };
 
-/** Where the recording has no id for a call, ours was derived: it is taken out of the call and of its result before comparing. */
+/** Removes ids that were derived for calls without a recorded id, from the calls and their results. */
 const withIdsOf = (
   expected: readonly CanonicalMessage[],
   came: readonly CanonicalMessage[],

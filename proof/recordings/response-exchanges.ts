@@ -20,9 +20,9 @@ import { count, type Finding, type Report } from "./report.ts";
 import { pieces, pieceSizes } from "./streams.ts";
 
 /**
- * Raw exchanges over the Responses API: the items of each request are read into a thread and written again, and each
- * answer, whole or streamed and cut anywhere, is decoded, compared with what the replayed case has of it, read into
- * a reply and written again.
+ * Checks raw exchanges over the Responses API. Reads the items of each request into a thread and writes them again.
+ * Decodes each answer, whole or streamed and cut anywhere, compares it with the replayed case, reads it into a reply
+ * and writes it again.
  */
 export const reportOfResponseExchanges = async (
   exchanges: readonly RecordedExchange[],
@@ -59,8 +59,8 @@ export const reportOfResponseExchanges = async (
 };
 
 /**
- * Returns the problem with the items of a request after they were a thread, or null; on the left why they cannot be
- * one.
+ * Reads a request's items into a thread and writes them again. Returns the difference or null; on the left why they
+ * cannot be a thread.
  */
 const writtenInput = (body: JsonObject): Either.Either<string, string | null> => {
   const input = body["input"] ?? [];
@@ -83,13 +83,13 @@ const answerDifference = async (
   const { body, sse } = response;
   if (sse === undefined) {
     const decoded = decodeResponseBody(JSON.stringify(body ?? null));
-    return decoded === null ? "the answer is read as none" : decodedDifference(decoded, recorded);
+    return decoded === null ? "the answer cannot be decoded" : decodedDifference(decoded, recorded);
   }
   const bytes = new TextEncoder().encode(sse);
   const whole = await decodeResponseStream(bytes);
   for (const size of pieceSizes) {
     if (!isDeepStrictEqual(await decodeResponseStream(pieces(bytes, size)), whole))
-      return `in pieces of ${size} bytes it is read otherwise than whole`;
+      return `in pieces of ${size} bytes it decodes differently from the whole`;
   }
   return decodedDifference(whole, recorded);
 };
@@ -101,10 +101,10 @@ const decodedDifference = (
   if (error !== undefined && recorded === null) return null;
   const came = output.map(canonicalItemOf);
   const reply = replyFromResponseItems(output);
-  if (Either.isLeft(reply)) return `the answer is read as no reply: ${reply.left.reason}`;
+  if (Either.isLeft(reply)) return `the answer cannot be read as a reply: ${reply.left.reason}`;
   const written = toResponseItems([messageFromReply("reply", "reply", reply.right)]).value.map(canonicalItemOf);
   const rewritten = came.length === 0 ? null : itemsDifference(written, came);
-  if (rewritten !== null) return `the reply is written otherwise: ${rewritten}`;
+  if (rewritten !== null) return `the reply is written differently: ${rewritten}`;
   if (recorded === null) return null;
   const different = itemsDifference(came, recorded.output.map(canonicalItemOf));
   if (different !== null) return `the answer: ${different}`;
@@ -128,7 +128,6 @@ const itemsDifference = (came: readonly CanonicalItem[], recorded: readonly Cano
 const shown = (item: CanonicalItem | undefined): string =>
   item === undefined ? "nothing" : JSON.stringify(item).slice(0, 160);
 
-/** A model call of a case. */
 interface RecordedCall {
   readonly recorded: RecordedResponsesCase;
   readonly expected: RecordedResponsesCase["expect"]["calls"][number] | undefined;
@@ -154,14 +153,14 @@ const callsOf = (replayed: readonly ReplayedCase[]): ReadonlyMap<string, Recorde
     }),
   );
 
-/** Returns how a request differs from what its case says was asked; null if it does not. */
+/** Returns how a request differs from its case; null if it does not. */
 const requestDifference = (
   { request: { body } }: RecordedExchange,
   { recorded: { model, instructions, tools }, expected, isFirst }: RecordedCall,
 ): string | null => {
   if (expected !== undefined && sha256OfItems(canonicalInput(body["input"])) !== expected.sha256)
     return "the items of the request do not have the hash of its case: they were changed after the recording, or the hash was";
-  // A case has what its first call asked with; later calls may ask another agent.
+  // A case records only its first call's parameters; later calls may ask another agent.
   const asked: JsonObject = {
     ...(isFirst ? { model: model ?? body["model"], instructions, tools: tools ?? [] } : {}),
     previous_response_id: expected?.previous_response_id ?? null,

@@ -12,12 +12,12 @@ export const exchangeProblem = ({ request, response }: RecordedExchange): string
   const answer =
     sse === undefined ? objectOf(body) : objectOf(events.findLast((event) => "response" in event)?.["response"]);
   if (answer === null) return null;
-  if (status >= 400 && "output" in answer) return `status ${status} goes with an error, and the body is a response`;
+  if (status >= 400 && "output" in answer) return `status ${status} needs an error, but the body is a response`;
   if ((answer["status"] === "completed" || answer["status"] === "complete") && (answer["error"] ?? null) !== null)
-    return "the response is completed, and has an error";
+    return "the response is completed, but has an error";
   const failure = events.find(({ type, error }) => type === "error" || (error ?? null) !== null);
   if (failure !== undefined && answer["status"] === "completed")
-    return "the stream carries an error, and its response is completed";
+    return "the stream has an error, but its response is completed";
   const gap = events.findIndex(({ sequence_number: number }, place) => number !== undefined && number !== place);
   if (gap >= 0) return `event ${gap} of the stream has the number ${glimpse(events[gap]?.["sequence_number"])}`;
   if (events.length > 0 && !endings.has(events.at(-1)?.["type"]))
@@ -47,7 +47,7 @@ const echoProblem = (asked: JsonObject, answer: JsonObject): string | null => {
   return other === undefined ? null : `tool ${glimpse(other["name"])} is not one of those that the response has`;
 };
 
-/** Parameters that a response repeats as they were asked. */
+/** Parameters that a response repeats unchanged. */
 const echoed = [
   "instructions",
   "max_output_tokens",
@@ -58,14 +58,14 @@ const echoed = [
   "top_p",
 ] as const;
 
-/** Returns the functions among tools, also those in namespaces, in which a server may put them. */
+/** Returns the functions among tools, also those in a server's namespaces. */
 const functionsIn = (tools: Json | undefined): readonly JsonObject[] =>
   (Array.isArray(tools) ? (tools as readonly Json[]) : []).flatMap((tool) => {
     const object = objectOf(tool) ?? {};
     return object["type"] === "function" ? [object] : functionsIn(object["tools"]);
   });
 
-/** Whether all that was asked is known. A server that is asked to be strict adds members, and requires all of them. */
+/** Checks that a response repeats all of a request's value. A strict server adds members, and requires all. */
 const isWithin = (asked: Json | undefined, known: Json | undefined): boolean => {
   const [left, right] = [objectOf(asked), objectOf(known)];
   if (left === null || right === null) return (asked ?? "") === "" || isDeepStrictEqual(asked, known);
@@ -87,5 +87,5 @@ const objectOf = (value: Json | undefined): JsonObject | null =>
   // JSON that is not null, a list or a scalar is an object.
   typeof value === "object" && value !== null && !Array.isArray(value) ? (value as JsonObject) : null;
 
-/** Returns the beginning of a value, as JSON. */
+/** Returns the start of a value's JSON. */
 export const glimpse = (value: Json | undefined): string => JSON.stringify(value ?? null).slice(0, 120);

@@ -4,7 +4,7 @@ import { type DecodedChat, decodeChatStream } from "@colloquy/runtime-node";
 import { canonicalOf, firstDifference, type RecordedStream } from "@colloquy/runtime-test/recordings";
 import { count, type Finding, type Report } from "./report.ts";
 
-/** Decodes recorded streams, whole and cut into pieces that fall anywhere, and compares what is read with what was recorded. */
+/** Decodes recorded streams, whole and cut into pieces anywhere, and compares the results with the recording. */
 export const reportOfStreams = async (file: string, streams: readonly RecordedStream[]): Promise<Report> => {
   const failures: Finding[] = [];
   let toolCalls = 0;
@@ -26,18 +26,18 @@ export const reportOfStreams = async (file: string, streams: readonly RecordedSt
   };
 };
 
-/** How large the pieces are in which a stream is decoded once more. */
+/** The sizes of the pieces in which a stream is decoded again. */
 export const pieceSizes = [1, 7, 61] as const;
 
 const piecesDifference = async (whole: DecodedChat, bytes: Uint8Array): Promise<string | null> => {
   for (const size of pieceSizes) {
     const decoded = await decodeChatStream(pieces(bytes, size));
-    if (!isDeepStrictEqual(decoded, whole)) return `in pieces of ${size} bytes it is read otherwise than whole`;
+    if (!isDeepStrictEqual(decoded, whole)) return `in pieces of ${size} bytes it decodes differently from the whole`;
   }
   return null;
 };
 
-// A synchronous iterable would do; the decoder takes what a response body is.
+// A synchronous iterable would do, but the decoder takes a response body.
 export async function* pieces(bytes: Uint8Array, size: number): AsyncGenerator<Uint8Array> {
   for (let offset = 0; offset < bytes.length; offset += size) yield bytes.subarray(offset, offset + size);
 }
@@ -45,9 +45,9 @@ export async function* pieces(bytes: Uint8Array, size: number): AsyncGenerator<U
 const differenceOf = (decoded: DecodedChat, { expect, sse, tags }: RecordedStream): string | null => {
   const isDone = /^data: ?\[DONE\]/m.test(sse);
   if (tags.includes(isDone ? "no-DONE" : "DONE"))
-    return `it has ${isDone ? "an" : "no"} end mark, and is tagged otherwise`;
+    return `it has ${isDone ? "an" : "no"} end mark, but its tags disagree`;
   if (decoded.error !== undefined && expect.choices.some((choice) => choice.finish_reason !== null))
-    return `it carries an error (${text(decoded.error).slice(0, 120)}), and its reply is recorded as whole`;
+    return `it carries an error (${text(decoded.error).slice(0, 120)}), but its reply is recorded as complete`;
   const came = decoded.choices.toSorted((left, right) => left.index - right.index);
   if (came.length !== expect.choices.length) return `${came.length} choices came, recorded ${expect.choices.length}`;
   for (const [position, recorded] of expect.choices.toSorted((left, right) => left.index - right.index).entries()) {
@@ -64,7 +64,7 @@ const differenceOf = (decoded: DecodedChat, { expect, sse, tags }: RecordedStrea
   return usageDifference(decoded.usage, expect.usage);
 };
 
-/** The last report counts; of it, what the recording has. */
+/** Compares the members that the recording has with those of the last usage report. */
 const usageDifference = (came: JsonObject | null, recorded: JsonObject | null): string | null => {
   if (recorded === null) return came === null ? null : `usage came (${text(came)}), none is recorded`;
   const field = Object.keys(recorded).find((key) => came?.[key] !== recorded[key]);

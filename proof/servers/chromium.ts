@@ -4,8 +4,8 @@ import { delimiter, join } from "node:path";
 import { cacheFolder, librariesOf, unpackDebian } from "./debian-packages.ts";
 
 /**
- * The path of a headless Chromium that can be started: the one that is installed, else the one of Debian's packages,
- * unpacked where it is kept for the next time, or in a folder of the caller's.
+ * Returns the path of a headless Chromium: the installed one, else the one of Debian's packages, unpacked into the
+ * cache or into the caller's folder.
  */
 export const chromiumProgram = (folder: string): string => {
   const folders = (process.env["PATH"] ?? "").split(delimiter);
@@ -15,7 +15,7 @@ export const chromiumProgram = (folder: string): string => {
 
 const name = "chromium-headless-shell";
 
-/** Writes a script that names the libraries: a program that starts a browser gives it no environment. */
+/** Writes a script that sets the library path, since a program that starts a browser passes no environment. */
 const unpacked = (folder: string): string => {
   const place = join(folder, `${name}-unpacked`);
   const script = join(place, name);

@@ -13,9 +13,9 @@ import {
 import { dirname, join } from "node:path";
 
 /**
- * Unpacks Debian packages into a folder, with those that they need and this system does not have. Nothing is
- * installed, and root is not needed; what was downloaded is kept for the next time, where it can be. Throws an
- * `Error` that names the way out, as on a system without apt.
+ * Unpacks Debian packages into a folder, with the dependencies that this system lacks. Nothing is installed, and root
+ * is not needed. Downloads are cached if possible. Throws an `Error` that says what to do, for example on a system
+ * without apt.
  */
 export const unpackDebian = (wanted: RegExp, names: readonly string[], folder: string): void => {
   mkdirSync(folder, { recursive: true });
@@ -24,7 +24,7 @@ export const unpackDebian = (wanted: RegExp, names: readonly string[], folder: s
   for (const deb of debsOf(downloads)) run("dpkg-deb", ["-x", join(downloads, deb), folder], downloads);
 };
 
-/** The folders of an unpacked tree that have libraries, for LD_LIBRARY_PATH; with a name, folders of that name in them. */
+/** Returns the folders of an unpacked tree with libraries, for LD_LIBRARY_PATH, or their subfolders of a name. */
 export const librariesOf = (folder: string, within = ""): string =>
   ["usr/lib", "lib"]
     .map((path) => join(folder, path))
@@ -39,18 +39,18 @@ export const librariesOf = (folder: string, within = ""): string =>
     .filter((path) => existsSync(path))
     .join(":");
 
-/** Where what was downloaded is kept for the next time; null where it can't be. */
+/** Returns the folder that caches downloads; null if it is not writable. */
 export const cacheFolder = (): string | null => (mayWrite(cache) ? cache : null);
 
 const cache = join(dirname(dirname(import.meta.dirname)), "node_modules/.cache/servers");
 
-/** Of what was downloaded completely: a folder of it is there or not. */
+/** Returns the packages of a complete download. */
 const debsOf = (folder: string): readonly string[] => readdirSync(folder).filter((name) => name.endsWith(".deb"));
 
-/** Puts a whole download in its place at once: another process may do the same. */
+/** Renames a complete download into its place, since another process may do the same. */
 const keepDownload = (wanted: RegExp, names: readonly string[], downloads: string): void => {
   const folder = mkdtempSync(`${downloads}-`);
-  // The next process may be of another user.
+  // The next process may run as another user.
   chmodSync(folder, 0o755);
   try {
     download(wanted, names, folder);
@@ -74,14 +74,14 @@ const download = (wanted: RegExp, names: readonly string[], folder: string): voi
   try {
     run("apt-get", ["download", ...missing(wanted, names, [])], folder);
   } catch {
-    // The lists of the system are not there, or too old. Lists of our own need no rights.
+    // The system's package lists are missing or too old. Private lists need no root.
     const own = ownLists(join(folder, "lists"));
     run("apt-get", [...own, "update"], folder);
     run("apt-get", [...own, "download", ...missing(wanted, names, own)], folder);
   }
 };
 
-/** The packages that an installation would add, as far as they are wanted. */
+/** Returns the packages that an installation would add and that match `wanted`. */
 const missing = (wanted: RegExp, names: readonly string[], options: readonly string[]): readonly string[] => {
   const plan = run("apt-get", [...options, "install", "--simulate", "--no-install-recommends", ...names], "/");
   const found = [...plan.matchAll(/^Inst (\S+)/gm)].map(([, name = ""]) => name).filter((name) => wanted.test(name));

@@ -1,5 +1,5 @@
-// Keeps servers for as long as the process that started it lives: it says where they are in one line of JSON, and
-// ends them and removes their files when its input ends, which no death of that process can prevent.
+// Keeps servers running while its parent process lives. Prints their addresses in one line of JSON. When its input
+// ends, which even a killed parent causes, it ends them and removes their files.
 import { chmodSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -12,7 +12,7 @@ import { startRestate } from "./restate.ts";
 import { restateProgram } from "./restate-package.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "colloquy-servers-"));
-// Another user may run a server in it.
+// A server in it may run as another user.
 chmodSync(folder, 0o755);
 
 const folderFor = (name: string): string => {
@@ -36,7 +36,7 @@ const start = async (): Promise<void> => {
     servers.push(server);
     urls[name] = server.url;
   }
-  // It is large, and is started where `pnpm engines:install` has got it.
+  // It is large, so it starts only if `pnpm engines:install` has installed it.
   if ((process.env["COLLOQUY_RESTATE_URL"] ?? "") === "" && restateProgram() !== null) {
     const restate = await startRestate({ folder: folderFor("restate") });
     servers.push(restate);
@@ -48,7 +48,7 @@ const start = async (): Promise<void> => {
 };
 
 const end = async (): Promise<void> => {
-  // One that is just being started is ended as well.
+  // A server that is just starting is ended as well.
   await started;
   await Promise.all(servers.map(({ stop }) => stop()));
   rmSync(folder, { recursive: true, force: true });

@@ -1,8 +1,8 @@
-// Runs a command with a PostgreSQL and a Redis of its own, and ends them with it. They listen on free ports of
-// 127.0.0.1, have their files in a temporary folder, and are named in COLLOQUY_POSTGRES_URL and COLLOQUY_REDIS_URL; a
-// server that one of these names already is taken as it is. COLLOQUY_CHROMIUM names a headless browser for it to start,
-// and COLLOQUY_RESTATE_URL and COLLOQUY_RESTATE_ADMIN_URL a Restate, where `pnpm engines:install` has got one. Any
-// other missing program is unpacked from Debian's packages.
+// Runs a command with its own PostgreSQL and Redis, and ends them with it. They listen on free ports of 127.0.0.1, keep
+// their files in a temporary folder, and are named in COLLOQUY_POSTGRES_URL and COLLOQUY_REDIS_URL; a server that one
+// of these already names is used instead. COLLOQUY_CHROMIUM names a headless browser, COLLOQUY_RESTATE_URL and
+// COLLOQUY_RESTATE_ADMIN_URL a Restate if `pnpm engines:install` has installed one. Other missing programs are unpacked
+// from Debian's packages.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
@@ -13,16 +13,16 @@ const usage = `Usage: pnpm servers <command> [arguments]
   pnpm servers pnpm test`;
 
 interface Servers {
-  /** The variables that name them. */
+  /** The environment variables that name the servers. */
   readonly urls: Readonly<Record<string, string>>;
   readonly stop: () => Promise<void>;
 }
 
-/** Null when one of them could not be started; the keeper has said why. */
+/** Starts the servers. Returns null if one could not start; the keeper has printed why. */
 const startServers = async (): Promise<Servers | null> => {
   const keeper = spawn(process.execPath, [join(import.meta.dirname, "keeper.ts")], {
     stdio: ["pipe", "pipe", "inherit"],
-    // In a group of its own: a Ctrl-C is for the command, which may still need its servers.
+    // In its own process group, so that Ctrl-C reaches only the command, which may still need its servers.
     detached: true,
   });
   const exit = once(keeper, "exit");
@@ -65,7 +65,7 @@ const main = async (): Promise<void> => {
   }
 };
 
-/** Of the command, which gets the signals that this process gets; 128 and more for one that a signal ended. */
+/** Returns the exit code of the command, which gets this process's signals; 128 or more if a signal ended it. */
 const exitCodeOf = async (child: ChildProcess): Promise<number> => {
   const forward = (signal: NodeJS.Signals): void => void child.kill(signal);
   process.on("SIGINT", forward).on("SIGTERM", forward).on("SIGHUP", forward);

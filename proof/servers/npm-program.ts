@@ -4,32 +4,30 @@ import { join } from "node:path";
 
 import { cacheFolder } from "./debian-packages.ts";
 
-/** A program that npm has, in one package for each system. */
+/** A program on npm, with one package for each system. */
 export interface NpmProgram {
-  /** As a person calls it. */
+  /** The name for people. */
   readonly name: string;
-  /** The version that is run. */
   readonly version: string;
-  /** The package for this system; undefined where there is none. */
+  /** The package for this system; undefined if there is none. */
   readonly package: string | undefined;
-  /** Its path in that package. */
   readonly path: string;
 }
 
-/** This system as npm's packages are named for it, such as `linux-x64`. */
+/** This system's name in npm's packages, such as `linux-x64`. */
 export const thisSystem = `${process.platform}-${process.arch}`;
 
-/** The path of a program; null until it is installed. */
+/** Returns the path of a program; null before it is installed. */
 export const installedProgram = (program: NpmProgram): string | null => {
   const path = pathIn(folderFor(program), program);
   return path !== null && existsSync(path) ? path : null;
 };
 
 /**
- * Gets a program by npm, for this system alone, unless it is there: its path. It is not a dependency of any package,
- * nor of this workspace, since it is large and few commands start it. No script of a package runs.
+ * Installs a program from npm for this system, unless it is installed, and returns its path. No package and not this
+ * workspace depends on it, since it is large and few commands use it. No package script runs.
  *
- * @throws Error with what npm says, or where npm has no such program for this system
+ * @throws Error with npm's output, or if npm has no such program for this system
  */
 export const installProgram = (program: NpmProgram): string => {
   const { name, version } = program;
@@ -44,7 +42,7 @@ export const installProgram = (program: NpmProgram): string => {
     const args = ["install", "--prefix", fresh, ...options, `${program.package}@${version}`];
     const { status, error, stderr } = spawnSync("npm", args, { cwd: fresh, encoding: "utf8" });
     if (status !== 0) throw error ?? new Error(`npm ${args.join(" ")} failed:\n${stderr}`);
-    // At once, and whole: another process may do the same.
+    // Renamed at once and whole, as another process may do the same.
     if (!existsSync(folder)) renameSync(fresh, folder);
   } finally {
     rmSync(fresh, { recursive: true, force: true });

@@ -6,16 +6,15 @@ import { userOfServer } from "./postgres.ts";
 import { endChild, freePort, type Program, type Server, startProgram } from "./process.ts";
 
 export interface PgbouncerOptions {
-  /** An empty folder. The user that runs the server must be able to reach it. */
+  /** An empty folder, which the server's user can reach. */
   readonly folder: string;
-  /** The PostgreSQL behind it. */
   readonly url: string;
 }
 
 /**
- * Starts a PgBouncer of our own: each transaction gets any of a few connections.
+ * Starts a PgBouncer that gives each transaction any of a few connections.
  *
- * @throws Error where it is not installed and Debian's package cannot be had
+ * @throws Error if it is not installed and Debian's package is unavailable
  */
 export const startPgbouncer = async ({ folder, url }: PgbouncerOptions): Promise<Server> => {
   const [behind, port] = [new URL(url), await freePort()];

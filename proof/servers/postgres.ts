@@ -6,15 +6,15 @@ import { librariesOf, unpackDebian } from "./debian-packages.ts";
 import { endChild, freePort, type Program, runProgram, type Server, startProgram } from "./process.ts";
 
 export interface PostgresOptions {
-  /** An empty folder, or one that an earlier server of this kind left. The user that runs the server must be able to reach it. */
+  /** A folder that is empty or that an earlier such server left, and that the server's user can reach. */
   readonly folder: string;
   /** `fsync: "off"` is faster, and enough while the machine stays on. */
   readonly settings: Readonly<Record<string, string>>;
-  /** Default: a free one. */
+  /** Default: a free port. */
   readonly port?: number;
 }
 
-/** Starts a PostgreSQL of our own, which trusts everybody on this machine, on a new or an existing cluster. */
+/** Starts a PostgreSQL that trusts every user of this machine, on a new or an existing cluster. */
 export const startPostgres = async (options: PostgresOptions): Promise<Server> => {
   const { folder, settings, port = await freePort() } = options;
   const user = userOfServer();
@@ -34,7 +34,7 @@ export const startPostgres = async (options: PostgresOptions): Promise<Server> =
     unix_socket_directories: data,
     max_connections: 200,
     log_checkpoints: "off",
-    // Libraries that were only unpacked may lack the compiler.
+    // Libraries that were unpacked but not installed may lack the compiler.
     jit: "off",
     ...settings,
   };
@@ -44,12 +44,12 @@ export const startPostgres = async (options: PostgresOptions): Promise<Server> =
   return {
     url: `postgres://postgres@127.0.0.1:${port}/postgres`,
     pid: child.pid ?? 0,
-    // SIGINT: it closes its connections and ends.
+    // SIGINT closes the connections and ends the server.
     stop: () => endChild(child, "SIGINT"),
   };
 };
 
-/** The newest version that is installed, else what is in Debian's packages. */
+/** Returns the newest installed version, else the one in Debian's packages. */
 const programsIn = (packages: string): string => {
   const installed = newestIn("/usr/lib/postgresql");
   if (installed !== null) return installed;
@@ -68,7 +68,7 @@ const newestIn = (folder: string): string | null => {
   return newest === undefined ? null : join(folder, newest, "bin");
 };
 
-/** PostgreSQL and its pooler do not run as root. */
+/** Returns the user to run PostgreSQL and PgBouncer, which refuse to run as root; null for this user. */
 export const userOfServer = (): Program["user"] => {
   if (process.getuid?.() !== 0) return null;
   const [uid, gid] = ["-u", "-g"].map((option) => spawnSync("id", [option, "postgres"], { encoding: "utf8" }).stdout);

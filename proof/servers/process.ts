@@ -2,11 +2,11 @@ import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { createServer } from "node:net";
 
-/** A server of ours, on 127.0.0.1. */
+/** A server on 127.0.0.1. */
 export interface Server {
   readonly url: string;
   readonly pid: number;
-  /** Ends it in good order, and waits for its end. May be called again. */
+  /** Ends the server gracefully, and waits for its end. It may be called again. */
   readonly stop: () => Promise<void>;
 }
 
@@ -18,19 +18,19 @@ export interface Program {
   readonly user: { readonly uid: number; readonly gid: number } | null;
 }
 
-/** Runs a program to its end. Throws an `Error` with what it wrote when it fails. */
+/** Runs a program to its end. Throws an `Error` with its output if it fails. */
 export const runProgram = (program: Program, args: readonly string[]): void => {
   const { status, error, stderr, stdout } = spawnSync(program.path, args, { ...settingOf(program), encoding: "utf8" });
   if (status !== 0) throw error ?? new Error(`${program.path} failed:\n${stdout}${stderr}`);
 };
 
-/** Starts a program that keeps running, and waits until it has written a line that says that it is ready. */
+/** Starts a program that keeps running, and waits for the line that shows that it is ready. */
 export const startProgram = async (program: Program, args: readonly string[], ready: RegExp): Promise<ChildProcess> => {
   const child = spawn(program.path, args, { ...settingOf(program), stdio: ["ignore", "pipe", "pipe"], detached: true });
   let written = "";
   await new Promise<void>((resolve, reject) => {
     const read = (text: Buffer): void => {
-      // Only its beginning is of interest; the rest is read so that nothing waits for a reader.
+      // Only the start is kept; the rest is read so that the program never blocks.
       if (written.length < writtenMax) written += text.toString();
       if (ready.test(written)) resolve();
     };
@@ -44,7 +44,7 @@ export const startProgram = async (program: Program, args: readonly string[], re
   return child;
 };
 
-/** Ends a child by a signal, or by SIGKILL when it does not end within ten seconds. */
+/** Ends a child by a signal, or by SIGKILL after ten seconds. */
 export const endChild = async (child: ChildProcess, signal: NodeJS.Signals): Promise<void> => {
   if (child.exitCode !== null || child.signalCode !== null) return;
   const exit = once(child, "exit");
@@ -54,7 +54,7 @@ export const endChild = async (child: ChildProcess, signal: NodeJS.Signals): Pro
   clearTimeout(timer);
 };
 
-/** A port of 127.0.0.1 on which nothing listens. */
+/** Returns a free port of 127.0.0.1. */
 export const freePort = async (): Promise<number> => {
   const server = createServer().listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -68,7 +68,7 @@ export const freePort = async (): Promise<number> => {
 const settingOf = ({ libraries, user }: Program) => ({
   env: {
     ...process.env,
-    // Messages are read here, in English; and nothing of the caller's own database is meant.
+    // The messages must be English.
     LC_ALL: "C",
     ...(libraries !== null && { LD_LIBRARY_PATH: libraries }),
   },

@@ -5,15 +5,14 @@ import { librariesOf, unpackDebian } from "./debian-packages.ts";
 import { endChild, freePort, type Program, type Server, startProgram } from "./process.ts";
 
 export interface RedisOptions {
-  /** An empty folder, or one that an earlier server of this kind left. */
+  /** A folder that is empty or that an earlier such server left. */
   readonly folder: string;
-  /** More of its settings, as on its command line. Default: nothing is written to the disk. */
+  /** Further settings, as on the command line. Default: nothing is written to disk. */
   readonly settings?: Readonly<Record<string, string>>;
-  /** Default: a free one. */
+  /** Default: a free port. */
   readonly port?: number;
 }
 
-/** Starts a Redis of our own. */
 export const startRedis = async (options: RedisOptions): Promise<Server> => {
   const { folder, settings = { appendonly: "no" }, port = await freePort() } = options;
   const data = join(folder, "data");

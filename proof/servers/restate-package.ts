@@ -8,7 +8,7 @@ const restate: NpmProgram = {
   path: "bin/restate-server",
 };
 
-/** The path of the server's program; null until `pnpm engines:install` has got it. */
+/** Returns the path of the server's program; null before `pnpm engines:install`. */
 export const restateProgram = (): string | null => installedProgram(restate);
 
 // `pnpm engines:install`

@@ -5,12 +5,12 @@ import { join } from "node:path";
 import { endChild, freePort, type Server, startProgram } from "./process.ts";
 import { restateProgram } from "./restate-package.ts";
 
-/** A Restate of ours. Its `url` is the ingress: where handlers are called. */
+/** A Restate. Its `url` is the ingress, where handlers are called. */
 export interface RestateServer extends Server {
-  /** Where deployments are registered, and what it holds is queried. */
+  /** The address of the admin API, where deployments are registered and state is queried. */
   readonly adminUrl: string;
   readonly ports: RestatePorts;
-  /** Ends it by SIGKILL, and waits for its end. */
+  /** Sends SIGKILL, and waits for the end. */
   readonly kill: () => Promise<void>;
 }
 
@@ -22,18 +22,18 @@ export interface RestatePorts {
 }
 
 export interface RestateOptions {
-  /** An empty folder, or one that an earlier server of this kind left. */
+  /** A folder that is empty or that an earlier such server left. */
   readonly folder: string;
-  /** Those of the earlier one, which its data names. Default: free ones. */
+  /** The ports of the earlier server, which its data contains. Default: free ports. */
   readonly ports?: RestatePorts;
-  /** How many calls it has at a time on one connection to workers; fewer are spread over more of them. Default: its own, 128. */
+  /** The concurrent calls on one connection to workers; fewer use more connections. Default: Restate's own, 128. */
   readonly streamsPerConnection?: number;
 }
 
 /**
- * Starts a Restate of our own, and waits until it takes calls.
+ * Starts a Restate, and waits until it takes calls.
  *
- * @throws Error where it is not installed, or does not start
+ * @throws Error if it is not installed, or does not start
  */
 export const startRestate = async (options: RestateOptions): Promise<RestateServer> => {
   const path = restateProgram();
@@ -87,5 +87,5 @@ disable-web-ui = true
 http2-streams-per-connection-limit = ${streamsPerConnection}
 `;
 
-/** Each partition takes calls only when its processor leads. */
+/** A partition takes calls once its processor leads. */
 const isReady = new RegExp(`^(?=[^]*?Admin API starting)(?:[^]*?Processor became Leader){${partitions}}`);

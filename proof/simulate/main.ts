@@ -1,13 +1,12 @@
-// Simulates conversations with faults, one for each seed, and checks the laws on them. Exits with 1 at the first one
-// that breaks a law, having printed its seed, which shows it again.
+// Simulates conversations with faults, one for each seed, and checks the laws on them. At the first one that breaks a
+// law, prints its seed, which repeats it, and exits with 1.
 import { simulate, SimulationError } from "@colloquy/runtime-test/simulate";
 
 import { runCommand } from "../kit/command.ts";
 import { flag, seed, whole, workers } from "../kit/options.ts";
 import { stopwatch } from "../kit/report.ts";
 import { startThread } from "../kit/threads.ts";
-import { add, noTotals, printed, type Totals } from "./totals.ts";
-import type { Outcome, Seeds } from "./worker.ts";
+import { add, noTotals, type Outcome, printed, type Seeds, type Totals } from "./worker.ts";
 
 const showTrace = async (seed: number): Promise<void> => {
   try {
@@ -20,7 +19,7 @@ const showTrace = async (seed: number): Promise<void> => {
   }
 };
 
-/** Deals the seeds out to workers, until they are used up or one of them went wrong. */
+/** Deals seeds to workers, until the seeds are used up or a worker fails. */
 const simulateAll = async (runs: number, seed: number, workers: number): Promise<Outcome> => {
   const end = seed + runs;
   let next = seed;
@@ -41,16 +40,16 @@ const simulateAll = async (runs: number, seed: number, workers: number): Promise
   return problem ?? { totals };
 };
 
-/** Enough that asking costs nothing, and few enough that all workers end at about the same time. */
+/** Enough seeds to make requests cheap, and few enough for all workers to end at about the same time. */
 const seedsAtOnce = 250;
 
 await runCommand({
   name: "simulate",
   options: {
-    runs: whole(10_000, "how many conversations to simulate"),
-    seed: seed("the seed of the first one; run i has the seed S + i", { most: Number.MAX_SAFE_INTEGER }),
+    runs: whole(10_000, "the number of conversations to simulate"),
+    seed: seed("the seed of the first; run i has the seed S + i", { most: Number.MAX_SAFE_INTEGER }),
     workers,
-    trace: flag("only one run, and all that happens in it, line by line"),
+    trace: flag("only one run, with each of its steps as a line"),
   },
   run: async ({ runs, seed, workers, trace }) => {
     if (trace) return showTrace(seed);

@@ -1,5 +1,5 @@
-// Runs all tests that check properties, from a seed that is drawn for the run, and printed: `pnpm test`
-// always tries the same cases. Exits as vitest does.
+// Runs all property tests from a random seed, which it prints; `pnpm test` always tries the same cases. Exits as vitest
+// does.
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 
@@ -15,11 +15,11 @@ const root = join(import.meta.dirname, "../..");
 const files: Option<readonly string[]> = {
   kind: "positional",
   placeholder: "FILE …",
-  about: "only the tests in these files (default: all that check properties)",
+  about: "only the tests in these files (default: all with properties)",
   read: (given) => given,
 };
 
-/** Those of the proofs are left out: they name the seeds of their runs themselves. */
+/** Returns the tests with properties, without those of the proofs, which name their seeds themselves. */
 const propertyTests = (): readonly string[] =>
   testsOfProperties(
     sourcesIn(root, [
@@ -32,7 +32,7 @@ const propertyTests = (): readonly string[] =>
 await runCommand({
   name: "test:seeds",
   options: {
-    seed: seed("what the cases follow from"),
+    seed: seed("the seed of the cases"),
     quick: flag("a sixteenth of the cases of each property (default: all of them)"),
     files,
   },

@@ -3,10 +3,9 @@ import { decodeJournal, fold } from "@colloquy/machine/journal";
 import { differenceOf } from "@colloquy/runtime-test/laws";
 import * as Either from "fp-ts/lib/Either.js";
 
-import { vectorOf, scriptOf } from "./record.ts";
-import { played } from "./observe.ts";
-import { type JournalVector, journalVectorOf } from "./journal-vector.ts";
 import { wordsOf } from "../kit/report.ts";
+import { type JournalVector, journalVectorOf } from "./journal-vector.ts";
+import { played, scriptOf, vectorOf } from "./record.ts";
 import type { Script, Vector } from "./vector.ts";
 
 /** Returns the first difference between the machine and a file, or null. */
@@ -30,11 +29,11 @@ const problemOfVector = (vector: Vector): string | null => {
   }
 };
 
-/** The entries of the steps are a journal, and fold to the state behind the last one. */
+/** Checks that the entries of the steps are a journal, and fold to the state after the last step. */
 const problemOfFold = (script: Script, { steps }: Vector): string | null => {
   const entries = steps.flatMap((step) => ("entry" in step ? step.entry : []));
   const folded = foldOf(entries);
-  if (typeof folded === "string") return `its entries are no journal: ${folded}`;
+  if (typeof folded === "string") return `its entries are not a journal: ${folded}`;
   const last = played(script).steps.at(-1)?.answer.state;
   const difference = last === undefined ? null : differenceOf(plain(last), plain(folded));
   return difference === null ? null : `its entries fold to another state: ${difference}`;

@@ -1,17 +1,26 @@
 import { type Play, scriptOfPlay } from "./draw.ts";
 import { featuresOf } from "./features.ts";
-import { played } from "./observe.ts";
+import { played } from "./record.ts";
 import { smaller } from "./smaller.ts";
 import type { Script } from "./vector.ts";
 
 /**
- * Scripts of some of the drawn plays, which together with those given show all that any of them shows: again and again the one that shows
- * most of what is missing for its length, made as small as it can be for that.
+ * Chooses scripts that show, with the given ones, every feature of the drawn plays and of the earlier scripts. Takes
+ * repeatedly the play that shows the most missing features for its length, reduced. Then keeps the earlier scripts that
+ * show a feature that is still missing.
  */
-export const chosen = (given: readonly Script[], drawn: readonly Play[]): readonly Script[] => {
+export const chosen = (
+  given: readonly Script[],
+  drawn: readonly Play[],
+  earlier: readonly Script[],
+): readonly Script[] => {
   const covered = new Set(given.flatMap((script) => [...featuresOf(played(script))]));
   let candidates = drawn.map((play): Candidate => ({ play, missing: [...featuresOf(played(scriptOfPlay(play)))] }));
   const taken: Script[] = [];
+  const take = (script: Script, missing: readonly string[]): void => {
+    for (const feature of featuresOf(played(script))) covered.add(feature);
+    taken.push({ ...script, name: nameOf(taken.length + 1), says: sentenceOf(missing) });
+  };
   for (;;) {
     candidates = candidates
       .map(({ play, missing }) => ({ play, missing: missing.filter((feature) => !covered.has(feature)) }))
@@ -20,20 +29,23 @@ export const chosen = (given: readonly Script[], drawn: readonly Play[]): readon
       (most, each) => (most === null || worthOf(each) > worthOf(most) ? each : most),
       null,
     );
-    if (best === null) return taken;
-    const script = smaller(best.play, new Set(best.missing));
-    for (const feature of featuresOf(played(script))) covered.add(feature);
-    taken.push({ ...script, name: nameOf(taken.length + 1), says: sentenceOf(best.missing) });
+    if (best === null) break;
+    take(smaller(best.play, new Set(best.missing)), best.missing);
   }
+  for (const script of earlier) {
+    const missing = [...featuresOf(played(script))].filter((feature) => !covered.has(feature));
+    if (missing.length > 0) take(script, missing);
+  }
+  return taken;
 };
 
 interface Candidate {
   readonly play: Play;
-  /** The features that it shows and no other shows so far. */
+  /** The features that only this play shows so far. */
   readonly missing: readonly string[];
 }
 
-/** A script of few steps is read more easily than one of many; one that shows much saves others. */
+/** Weighs features against length: short scripts are easier to read, but one with many features saves others. */
 const worthOf = ({ play, missing }: Candidate): number => missing.length / (play.schedule.moves.length + 10);
 
 const nameOf = (number: number): string => `drawn-${String(number).padStart(3, "0")}`;

@@ -14,15 +14,15 @@ import { dataOf, machineOf } from "./machine.ts";
 import { plainly } from "./plain-play.ts";
 import type { MachineData, Named, Profile, Script, ScriptStep } from "./vector.ts";
 
-/** So many plays of a profile, drawn from a seed by the arbitraries of the laws. */
+/** Draws `count` plays of a profile from a seed, by the arbitraries of the laws. */
 export const drawnPlays = (profile: Profile, count: number, seed: number): readonly Play[] =>
   fc.sample(playArbitrary(profile), { seed, numRuns: count }).map((play) => ({ ...play, profile }));
 
-/** The events of a thread, written without knowing it. */
+/** The events of a thread, drawn before its states are known. */
 export interface Play {
   readonly profile: Profile;
   readonly options: MachineData;
-  /** The configuration that the thread continues under after a change. */
+  /** The thread's configuration after a change. */
   readonly alternate: MachineData;
   readonly schedule: Schedule;
 }
@@ -53,14 +53,14 @@ const optionsArbitrary = (profile: Profile): fc.Arbitrary<MachineData> =>
       return plainly(dataOf({ ...core, policy, limits }), textMax[profile]);
     });
 
-/** With short instructions for summaries, which stand in a file again and again. */
+/** Shortens the instructions for summaries, which a file repeats often. */
 const instructed = ({ name, version, options }: Named): Named => ({
   name,
   version,
   options: {
     ...options,
     ...("instruction" in options ? { instruction: "Sum it up." } : {}),
-    // A composition names its policies in the form of policies.
+    // A composition names its policies in the same form.
     ...(name === "compose"
       ? { policies: (options["policies"] as unknown as readonly Named[]).map((each) => ({ ...instructed(each) })) }
       : {}),
@@ -83,7 +83,7 @@ const pricing = pricesPerMillion("USD", {
   other: { input: 3, output: 15 },
 });
 
-/** The script of a play: its moves as the events that they are in the states that are reached. */
+/** Returns the script of a play: its moves as events, given the states that they reach. */
 export const scriptOfPlay = ({ profile, options, alternate, schedule }: Play): Script => {
   const machine = machineOf(options);
   const trace = runSchedule(machine, schedule, { alternate: machineOf(alternate) });

@@ -1,7 +1,7 @@
 /**
- * Small faults of the machine, each of which a vector has to catch: the file from its sources, the lines as they are, and the same
- * lines with the fault in them; empty where they are gone. Of each five in a row one is of deciding, updating, prompts, journals and
- * threads, so that the first few of them are of all.
+ * Small faults of the machine, each of which a vector must catch: the source file, the original lines, and the lines
+ * with the fault, empty if they are removed. Each five in a row are of deciding, updating, prompts, journals and
+ * threads, so that the first few cover all of these.
  */
 export const faults: readonly (readonly [path: string, original: string, mutated: string])[] = [
   [
@@ -44,7 +44,7 @@ export const faults: readonly (readonly [path: string, original: string, mutated
     '...(tools.length === 0 ? [] : [`Tools used: ${tools.join(", ")}.`]),',
     '...(tools.length !== 0 ? [] : [`Tools used: ${tools.join(", ")}.`]),',
   ],
-  ["journal/fork-copy.ts", "if (!isThere) return false;", ""],
+  ["journal/fork.ts", "if (!isThere) return false;", ""],
   [
     "thread/usage.ts",
     "unpriced: cost === null && !isNothing(reported) ? 1 : 0,",
@@ -86,6 +86,6 @@ export const faults: readonly (readonly [path: string, original: string, mutated
     "return { from, reason: `older than what fits into ${room} tokens`, ...(most === null ? {} : { pressed: true }) };",
     "return { from, reason: `older than what fits into ${room} tokens`, ...(most !== null ? {} : { pressed: true }) };",
   ],
-  ["journal/fork-copy.ts", "this.#state = begun.right;", ""],
+  ["journal/fork.ts", "this.#state = begun.right;", ""],
   ["thread/chunks.ts", "for (let level = 0; ; level++) {", "for (let level = 0; ; level--) {"],
 ];

@@ -6,12 +6,12 @@ import { Runner } from "../mutants/test-runner.ts";
 import { faults } from "./fault-list.ts";
 import { root } from "./files.ts";
 
-/** Puts the first faults of the list into the machine, one at a time and in memory only, and says which no vector catches, and why that is not known of others. */
+/** Builds the list's first faults into the machine in memory, one by one. Returns those that no vector catches. */
 export const uncaughtFaults = async (count: number): Promise<readonly string[]> => {
   const runners = Array.from({ length: Math.min(workersMax, count) }, () => newRunner());
   const problems: string[] = [];
   const [first] = runners;
-  // Vectors that fail without a fault would catch them all.
+  // Vectors that fail without a fault would catch all faults.
   const plain = await first?.run({ mutant: null, tests: [check] });
   if (plain?.outcome !== "survived") problems.push(`without a fault the vectors are ${plain?.outcome}`);
   const waiting = problems.length > 0 ? [] : faults.slice(0, count);

@@ -1,10 +1,10 @@
 import type { CallLlm, Decided, Effect, Event, Handled, JsonObject, State } from "@colloquy/machine";
 import { leafOf } from "@colloquy/runtime-test";
 
-import type { Played, PlayedStep } from "./observe.ts";
+import type { Played, PlayedStep } from "./record.ts";
 import type { Named } from "./vector.ts";
 
-/** Returns the features that a played script shows, each as words: a set of vectors has to cover them. */
+/** Returns the features that a played script shows, each as a text; a set of vectors must cover them. */
 export const featuresOf = ({ script, steps }: Played): ReadonlySet<string> =>
   new Set([...seedFeatures(script.start.seed), ...steps.flatMap(featuresOfStep)]);
 
@@ -30,7 +30,7 @@ const featuresOfStep = (step: PlayedStep): readonly string[] => {
 const membersOf = (event: Event): readonly string[] =>
   Object.keys(event).filter((name) => !["type", "at", "effectId"].includes(name));
 
-/** Members with a word out of few, such as the kind of a failure. */
+/** Returns members with few possible values, such as the kind of a failure. */
 const wordsOf = (event: Event): readonly string[] => {
   switch (event.type) {
     case "llm.failed":
@@ -100,7 +100,7 @@ const promptFeatures = ({ messages, output, idleTimeoutMs, tools }: CallLlm): re
   ...(tools === undefined || tools.length === 0 ? [] : ["callLlm offers tools"]),
 ];
 
-/** Members of the context that are others than before; of the thread and of the open turn each of their own. */
+/** Returns the members of the context that changed, and those of the thread and the open turn one by one. */
 const changesOf = (before: State, { state }: Handled): readonly string[] => {
   const [old, next] = [contextOf(before), contextOf(state)];
   return Object.keys(next).flatMap((name) => {
@@ -112,7 +112,7 @@ const changesOf = (before: State, { state }: Handled): readonly string[] => {
   });
 };
 
-/** They follow from the asks that a turn takes in. */
+/** Members that follow from the asks in a turn. */
 const ofAsks: readonly string[] = ["metadata", "model", "limits", "callerTools", "output", "deadlineAt"];
 
 // A state is plain JSON.
@@ -120,10 +120,10 @@ const contextOf = ({ context }: State): JsonObject => context as unknown as Json
 
 const isObject = (value: unknown): value is JsonObject => typeof value === "object" && value !== null;
 
-/** Parts that did not change are mostly the same reference. */
+/** Unchanged parts are mostly the same reference. */
 const isSame = (one: unknown, other: unknown): boolean =>
   one === other || JSON.stringify(one) === JSON.stringify(other);
 
 const policiesIn = ({ name, options }: Named): readonly string[] =>
-  // A composition names its policies in the form of policies.
+  // A composition names its policies in the same form.
   name === "compose" ? [name, ...(options["policies"] as unknown as readonly Named[]).flatMap(policiesIn)] : [name];

@@ -1,31 +1,18 @@
 import type { State } from "@colloquy/machine";
-import {
-  decodeJournal,
-  type Entry,
-  fold,
-  type ForkedJournal,
-  type ForkInput,
-  forkOf,
-  journalFormat,
-} from "@colloquy/machine/journal";
+import { decodeJournal, type Entry, fold, type ForkedJournal, type ForkInput, forkOf } from "@colloquy/machine/journal";
 import { entriesToRedact, redactEntry, type RedactionTarget } from "@colloquy/machine/storage";
 import * as Either from "fp-ts/lib/Either.js";
 
-import { vectorsFormat } from "./vector.ts";
-
 /** A file of `vectors/journals`: a journal, and its state. */
 export interface JournalVector extends JournalScript {
-  readonly vectors: typeof vectorsFormat;
-  /** The format of journals that the machine reads. */
-  readonly journal: number;
   readonly profile: "journals";
   /** The state that the journal folds to. */
   readonly state?: State;
-  /** Or why it is none. */
+  /** Why it does not fold, otherwise. */
   readonly refused?: { readonly seq: number; readonly kind: JournalProblem };
-  /** The copy that `fork` asks for. */
+  /** The copy that `fork` requests. */
   readonly forked?: ForkedJournal;
-  /** The entries that are another after what `redact` asks for. */
+  /** The entries that `redact` changes. */
   readonly redacted?: readonly Entry[];
 }
 
@@ -33,23 +20,23 @@ export interface JournalVector extends JournalScript {
 export interface JournalScript {
   readonly name: string;
   readonly says: string;
-  /** As they were read from somewhere: not all of them need be entries. */
+  /** The entries as read, some of which may be invalid. */
   readonly entries: readonly unknown[];
   readonly fork?: ForkInput;
   readonly redact?: RedactionTarget;
 }
 
 /**
- * `format`: it is another than that of the machine, or none. `event`: no event has that type. `beginning`:
- * there is none, or another. `sequence`: a gap or a repetition. `shape`: a member has a value that it can't have.
+ * `format`: missing, or not the machine's. `event`: an unknown type. `beginning`: missing, or a second one. `sequence`:
+ * a gap or a repetition. `shape`: a member has an invalid value.
  */
 export type JournalProblem = "format" | "event" | "beginning" | "sequence" | "shape";
 
-/** Returns a journal with its state. @throws Error if it cannot be copied or redacted as asked */
+/** Returns a journal with its state. @throws Error if it cannot be copied or redacted as requested */
 export const journalVectorOf = (script: JournalScript): JournalVector => {
   const { name, says, entries, fork, redact } = script;
   const read = readJournal(entries);
-  const given = { vectors: vectorsFormat, journal: journalFormat, profile: "journals", name, says, entries } as const;
+  const given = { profile: "journals", name, says, entries } as const;
   if ("kind" in read) return { ...given, refused: { seq: read.seq, kind: read.kind } };
   const vector: JournalVector = {
     ...given,
@@ -90,7 +77,7 @@ const readJournal = (values: readonly unknown[]): Read => {
   };
 };
 
-/** Returns the problem's kind for other programs; the machine gives sentences. */
+/** Returns the problem's kind for other programs, as the machine gives sentences. */
 const kindOf = (index: number, path: string, reason: string): JournalProblem => {
   if (path.endsWith("format")) return "format";
   if (reason.includes("beginning") || (index === 0 && path === "event.type")) return "beginning";

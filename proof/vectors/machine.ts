@@ -25,7 +25,7 @@ import {
 
 import type { ConfiguredMachine, MachineData, Named } from "./vector.ts";
 
-/** The machine that a vector describes. @throws Error for a policy, a counter or a pricing that is not shipped. */
+/** Makes the machine that a vector describes. @throws Error if its policy, counter or pricing is not shipped */
 export const machineOf = (data: MachineData): ConversationMachine => {
   const { policy, counter, pricing, ...options } = data;
   if (counter !== undefined && identified(counter) !== "estimate@1")
@@ -37,7 +37,7 @@ export const machineOf = (data: MachineData): ConversationMachine => {
   });
 };
 
-/** The options of a machine as JSON, its defaults written out. */
+/** Returns a machine's options as JSON, with its defaults. */
 export const dataOf = (options: MachineOptions): MachineData => {
   const { policy = keepAll(), counter: _, pricing, budget, ...others } = options;
   return {
@@ -55,7 +55,7 @@ export const dataOf = (options: MachineOptions): MachineData => {
   };
 };
 
-/** The machine as a vector has it: with what a journal keeps of it. */
+/** Returns a vector's machine, with the configuration that a journal keeps. */
 export const configured = (data: MachineData): ConfiguredMachine => ({
   ...data,
   configuration: configurationOfMachine(machineOf(data)),
@@ -73,7 +73,7 @@ const named = ({ name, version, options }: Named): Named => ({ name, version, op
 
 const identified = ({ name, version }: Named): string => `${name}@${version}`;
 
-/** The options of a policy are what it was made from, so its own constructor makes it again. */
+/** Makes a policy by its constructor, from the options that made it. */
 const policyOf = ({ name, version, options }: Named): Policy => {
   const made = makers[name]?.(options);
   if (made === undefined || made.version !== version) throw new Error(`there is no policy ${name}@${version}`);
@@ -99,6 +99,6 @@ const makers: Readonly<Record<string, (options: JsonObject) => Policy>> = {
 
 const pricingOf = ({ name, options }: Named): Pricing => {
   if (name !== "per-million") throw new Error(`there is no pricing ${name}`);
-  // As with policies.
+  // Its constructor checks the options, as those of policies do.
   return pricesPerMillion(options["currency"] as string, options["models"] as never);
 };

@@ -1,38 +1,30 @@
-// Holds the machine in TypeScript and, where there is a python3, the one in Python to the vectors, and says whether
-// they show all that they have to. Exits with 1 if one of them differs. `--write` writes the machine's present outcomes
-// into the existing files; `--draw` chooses the drawn ones again; `--show` prints one for a reader.
+// Checks the machine in TypeScript and, if there is a python3, the one in Python against the vectors, and checks that
+// the vectors show all features. Exits with 1 on a difference. `--write` writes the machine's present outcomes into the
+// existing files; `--draw` chooses the drawn ones again; `--show` prints one for a reader.
 import { traceOf } from "@colloquy/runtime-test";
 
 import { runCommand } from "../kit/command.ts";
-import { flag, type Option, whole } from "../kit/options.ts";
+import { flag, text, whole } from "../kit/options.ts";
 import { count, printViolations, stopwatch } from "../kit/report.ts";
 import { problemOfFile } from "./check.ts";
 import { coverageOf } from "./coverage.ts";
 import { faults } from "./fault-list.ts";
 import { uncaughtFaults } from "./faults.ts";
-import { type VectorFile, vectorFiles, writeVectors } from "./files.ts";
+import { formatsProblem, type VectorFile, vectorFiles, writeVectors } from "./files.ts";
 import { journalVectorOf } from "./journal-vector.ts";
-import { journalScripts } from "./journals.ts";
 import { pythonProblems } from "./python.ts";
 import { machineOf } from "./machine.ts";
 import { vectorOf } from "./record.ts";
-import { drawnSet, presentScripts, writtenScripts } from "./set.ts";
+import { drawnSet, journalScripts, presentScripts } from "./set.ts";
 import type { Script, Vector } from "./vector.ts";
 
 const playedOf = (files: readonly VectorFile[]): readonly Vector[] =>
   files.flatMap(({ vector }) => (vector.profile === "journals" ? [] : [vector]));
 
-/** Those written by hand as they are now, and the drawn ones that there are. */
-const scriptsNow = (): readonly Script[] => {
-  const written = writtenScripts();
-  const names = new Set(written.map(({ name }) => name));
-  return [...written, ...presentScripts().filter(({ name }) => !names.has(name))];
-};
-
-/** A conversation as text for a reader: each event above a line, its outcome below. */
+/** Formats a conversation for a reader: each event above a line, its outcome below. */
 const traceOfScript = ({ machine, start, steps }: Script): string => {
   if (steps.some((step) => step.machine !== undefined))
-    throw new RangeError("its configuration changes on the way, which a text for readers can't show");
+    throw new RangeError("its configuration changes on the way, which --show can't print");
   return traceOf(
     machineOf(machine),
     steps.flatMap(({ says, event }) => (says === undefined ? [event] : [says, event])),
@@ -43,32 +35,16 @@ const traceOfScript = ({ machine, start, steps }: Script): string => {
 const write = (scripts: readonly Script[]): void =>
   writeVectors([...scripts.map(vectorOf), ...journalScripts().map(journalVectorOf)]);
 
-const problemsOfSet = (files: readonly VectorFile[]): readonly string[] => {
-  const expected = [...writtenScripts(), ...journalScripts()].map(({ name }) => name);
-  const names = files.map(({ vector }) => vector.name);
-  return [
-    ...expected.filter((name) => !names.includes(name)).map((name) => `${name} has no file: pnpm vectors --write`),
-    ...coverageOf(playedOf(files)).missing.map((arrow) => `no vector shows: ${arrow}`),
-  ];
-};
-
-const show: Option<string | null> = {
-  kind: "value",
-  placeholder: "NAME",
-  about: "print the conversation of this file as a text to read, and do nothing else",
-  read: (given) => given.at(-1) ?? null,
-};
-
 await runCommand({
   name: "vectors",
   options: {
-    show,
-    write: flag("write what the machine does now into the files"),
-    faults: whole(0, "also put the first N of 20 faults into the machine, each of which a vector has to catch", {
+    show: text("NAME", "only print the conversation of this file for a reader"),
+    write: flag("write the machine's present outcomes into the files"),
+    faults: whole(0, "also build the first N of 20 faults into the machine, each of which a vector must catch", {
       least: 0,
       most: faults.length,
     }),
-    draw: flag("choose the drawn ones anew, which takes a minute, and write all"),
+    draw: flag("choose the drawn ones again, which takes a minute, and write all"),
   },
   run: async ({ show: shown, write: rewrites, draw, faults: faultCount }) => {
     if (shown !== null) {
@@ -80,7 +56,7 @@ await runCommand({
     }
     const seconds = stopwatch();
     if (draw) write(drawnSet());
-    else if (rewrites) write(scriptsNow());
+    else if (rewrites) write(presentScripts());
     const files = vectorFiles();
     const problems = files.flatMap(({ file, vector }) => {
       const problem = problemOfFile(vector);
@@ -90,9 +66,9 @@ await runCommand({
     const ofPython = [...(python ?? [])].flatMap(([file, problem]) =>
       problem === null ? [] : [`in Python, ${file}: ${problem}`],
     );
-    const { features } = coverageOf(playedOf(files));
+    const { features, missing } = coverageOf(playedOf(files));
     console.log(
-      `TypeScript: ${files.length - problems.length} of ${count(files.length, "vector")} pass, which show ${count(features.size, "feature")}`,
+      `TypeScript: ${files.length - problems.length} of ${count(files.length, "vector")} pass, and show ${count(features.size, "feature")}`,
     );
     console.log(
       python === null
@@ -102,6 +78,7 @@ await runCommand({
     const uncaught = faultCount === 0 ? [] : await uncaughtFaults(faultCount);
     if (faultCount > 0) console.log(`Faults: ${faultCount - uncaught.length} of ${faultCount} are caught by a vector`);
     console.log(`in ${seconds()} s`);
-    printViolations([...problemsOfSet(files), ...problems, ...ofPython, ...uncaught]);
+    const unseen = missing.map((arrow) => `no vector shows: ${arrow}`);
+    printViolations([...formatsProblem(), ...unseen, ...problems, ...ofPython, ...uncaught]);
   },
 });

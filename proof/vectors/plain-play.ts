@@ -1,8 +1,8 @@
 import { digestOf } from "@colloquy/machine";
 
 /**
- * A drawn value as the files have it: texts of plain characters, no longer than others can read, and numbers of at most two digits behind
- * the point. How a language prints 1e-7, or counts the characters of a script, is none of what vectors are about.
+ * Returns a drawn value in the form of the files: texts of plain characters with a limited length, and numbers with at
+ * most two decimals. Vectors do not test how a language prints 1e-7, or counts a script's characters.
  */
 export const plainly = <Value>(value: Value, lengthMax: number): Value => {
   const plain = (each: unknown): unknown => {
@@ -12,14 +12,14 @@ export const plainly = <Value>(value: Value, lengthMax: number): Value => {
     if (typeof each !== "object" || each === null) return each;
     return Object.fromEntries(Object.entries(each).map(([name, inner]) => [plainText(name, lengthMax), plain(inner)]));
   };
-  // Each value becomes one of its own type.
+  // Each value keeps its type.
   return plain(value) as Value;
 };
 
 const plainText = (text: string, lengthMax: number): string => {
   if (kept.includes(text) || (/^[\n\u0020-\u007e\u00c0-\u00ff]*$/.test(text) && text.length <= lengthMax)) return text;
   if (/^[\n\u0020-\u007e\u00c0-\u00ff]*$/.test(text)) return text.slice(0, lengthMax);
-  // The same text is the same word everywhere, and another text mostly another one.
+  // Equal texts give the same word, and different texts mostly different ones.
   return words[Number.parseInt(digestOf(text).slice(-4), 36) % words.length] ?? text;
 };
 

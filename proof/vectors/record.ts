@@ -1,18 +1,28 @@
-import { canonicalText, type Effect, outstanding, start, type State, transition } from "@colloquy/machine";
-import { journalFormat } from "@colloquy/machine/journal";
+import {
+  canonicalText,
+  type Effect,
+  type Event,
+  type JsonObject,
+  outstanding,
+  start,
+  type State,
+  transition,
+  type Transition,
+} from "@colloquy/machine";
 
-import { configured, machineOf } from "./machine.ts";
-import { patchOf } from "./patch.ts";
+import { configured, dataOf, machineOf } from "./machine.ts";
 import {
   type HandledStep,
+  type MachineData,
   type Outstanding,
   type RefusedStep,
   type Script,
+  type ScriptStep,
+  type StatePatch,
   type Vector,
-  vectorsFormat,
 } from "./vector.ts";
 
-/** Plays a script on the machine, and notes what comes of each step. */
+/** Plays a script on the machine, and records the outcome of each step. */
 export const vectorOf = ({ machine: data, steps, ...script }: Script): Vector => {
   let machine = machineOf(data);
   const started = start(machine, script.start);
@@ -38,25 +48,24 @@ export const vectorOf = ({ machine: data, steps, ...script }: Script): Vector =>
     return { ...given, entry, effects, state: patchOf(before, state), outstanding: asked.after(effects, state) };
   });
   return plain({
-    vectors: vectorsFormat,
-    journal: journalFormat,
     ...script,
     machine: configured(data),
     steps: [{ ...started, outstanding: [] }, ...noted],
   });
 };
 
-/** The script that a vector was made from. */
+/** Returns the script of a vector, which has only the events as steps, and only the options that are not defaults. */
 export const scriptOf = (vector: Vector): Script => {
   const { profile, name, says, start, machine, steps } = vector;
-  const [, ...later] = steps;
+  const data = withoutConfiguration(machine);
   return {
     profile,
     name,
     says,
     start,
-    machine: withoutConfiguration(machine),
-    steps: later.map(({ says: said, event, recovered, machine: other }) => ({
+    // Members keep their order, so that writing a file again changes nothing.
+    machine: { ...data, ...dataOf({}), ...data },
+    steps: steps.filter(isLater).map(({ says: said, event, recovered, machine: other }) => ({
       ...(said === undefined ? {} : { says: said }),
       ...(other === undefined ? {} : { machine: withoutConfiguration(other) }),
       event,
@@ -65,9 +74,11 @@ export const scriptOf = (vector: Vector): Script => {
   };
 };
 
+const isLater = (step: Vector["steps"][number]): step is HandledStep | RefusedStep => "event" in step;
+
 const withoutConfiguration = ({ configuration: _, ...data }: Vector["machine"]): Script["machine"] => data;
 
-/** The effects that were asked for, as they were asked for. */
+/** The effects in the form in which they were requested. */
 class Asked {
   readonly #texts = new Map<string, string>();
 
@@ -79,7 +90,89 @@ class Asked {
   }
 }
 
-/** As it is in a file. */
+/** Returns a vector in the form of its file. */
 const plain = (vector: Vector): Vector =>
   // Plain JSON keeps its type.
   JSON.parse(JSON.stringify(vector)) as Vector;
+
+/** A script as it was played. */
+export interface Played {
+  readonly script: Script;
+  readonly steps: readonly PlayedStep[];
+}
+
+/** The outcome of one event of a script. */
+export interface PlayedStep {
+  /** The configuration at this step. */
+  readonly machine: MachineData;
+  readonly event: Event;
+  readonly recovered: boolean;
+  readonly before: State;
+  readonly answer: Transition;
+}
+
+/** Plays a script on the machine. */
+export const played = (script: Script): Played => {
+  let data = script.machine;
+  let machine = machineOf(data);
+  let { state } = start(machine, script.start);
+  const steps = script.steps.map(({ event, recovered, machine: other }: ScriptStep): PlayedStep => {
+    if (other !== undefined) [data, machine] = [other, machineOf(other)];
+    const before = state;
+    const answer = transition(machine, state, event, recovered === undefined ? {} : { recovered });
+    state = answer.state;
+    return { machine: data, event, recovered: recovered === true, before, answer };
+  });
+  return { script, steps };
+};
+
+/** Returns the difference of a state from the previous one. */
+const patchOf = (before: State, after: State): StatePatch => {
+  const changes = differences("", contextOf(before), contextOf(after));
+  const gone = changes.filter(({ value }) => value === undefined).map(({ path }) => path);
+  const changed = changes.filter(({ value }) => value !== undefined).map(({ path, value }) => [path, value]);
+  return {
+    ...(isSame(before.value, after.value) ? {} : { value: after.value }),
+    // Values that are read from a state are plain JSON.
+    context: Object.fromEntries(changed) as JsonObject,
+    ...(gone.length === 0 ? {} : { gone }),
+  };
+};
+
+// A state is plain JSON.
+const contextOf = ({ context }: State): JsonObject => context as unknown as JsonObject;
+
+interface Change {
+  readonly path: string;
+  /** Undefined: removed. */
+  readonly value: unknown;
+}
+
+const differences = (prefix: string, old: object, next: object): readonly Change[] => {
+  const [from, to] = [membersOf(old), membersOf(next)];
+  return [...new Set([...from.keys(), ...to.keys()])].flatMap((name): readonly Change[] => {
+    const [former, value] = [from.get(name), to.get(name)];
+    if (isSame(former, value)) return [];
+    const path = `${prefix}${name}`;
+    if (!isEntered(path) || !isObject(former) || !isObject(value) || !isAlike(former, value)) return [{ path, value }];
+    return differences(`${path}.`, former, value);
+  });
+};
+
+const membersOf = (value: object): ReadonlyMap<string, unknown> => new Map(Object.entries(value));
+
+/** Checks for a path whose members and items have fixed names, none of which has a dot. */
+const isEntered = (path: string): boolean =>
+  /^(conversation(\.turns(\.levels(\.\d+)?)?)?|open(\.messages(\.levels(\.\d+)?)?)?|usage(\.total|\.betweenTurns)?|queue|dropped)$/.test(
+    path,
+  );
+
+const isObject = (value: unknown): value is object => typeof value === "object" && value !== null;
+
+/** Checks that two values are compared member by member. Lists never lose single items. */
+const isAlike = (former: object, value: object): boolean =>
+  Array.isArray(former) && Array.isArray(value)
+    ? former.length <= value.length
+    : Array.isArray(former) === Array.isArray(value);
+
+const isSame = (one: unknown, other: unknown): boolean => one === other || canonicalText(one) === canonicalText(other);

@@ -2,12 +2,12 @@ import { problemOfEvent } from "@colloquy/machine/hosting";
 
 import { type Play, scriptOfPlay } from "./draw.ts";
 import { featuresOf } from "./features.ts";
-import { played } from "./observe.ts";
+import { played } from "./record.ts";
 import type { MachineData, Script } from "./vector.ts";
 
 /**
- * The script of a play without what is not needed to show some features: moves, then steps, what they and the thread begin with, and members and items of
- * the events. No event becomes one that can't be read.
+ * Removes from a play what some features do not need: moves, then steps, options and input, then members and items of
+ * the events. Returns its script. All events stay readable.
  */
 export const smaller = (play: Play, features: ReadonlySet<string>): Script => {
   let least = scriptOfPlay(withFewerMoves(play, features));
@@ -37,7 +37,7 @@ export const smaller = (play: Play, features: ReadonlySet<string>): Script => {
   return least;
 };
 
-/** A move that is left out leaves the others meaningful, which an event does not: ids in later ones name its turn. */
+/** Removes moves, which leaves the others valid; removing events would not, as later ones name ids of their turns. */
 const withFewerMoves = (play: Play, features: ReadonlySet<string>): Play => {
   let least = play;
   for (let from = play.schedule.moves.length - 1; from >= 0; from--) {
@@ -48,12 +48,12 @@ const withFewerMoves = (play: Play, features: ReadonlySet<string>): Play => {
   return least;
 };
 
-/** All else of a machine is written out in each file. */
+/** The options that may be removed; each file states all others. */
 const optional = ["idleTimeoutMs", "pricing", "calibrate", "warnAt"] as const;
 
 /**
- * Offers a value again and again without one member or item, at any depth, or with a shorter text, and continues from
- * each accepted one.
+ * Offers a value repeatedly without one member or item, at any depth, or with a shorter text, and continues from each
+ * accepted one.
  */
 const reduce = <Value extends object>(value: Value, accepts: (smaller: Value) => boolean): void => {
   let least: unknown = value;
@@ -68,7 +68,7 @@ const reduce = <Value extends object>(value: Value, accepts: (smaller: Value) =>
     for (const key of keys) {
       const path = [...at, key];
       const candidate = without(least, path);
-      // Without a member its type may be wrong; then it is not accepted.
+      // The type may be wrong without a member; then it is not accepted.
       if (accepts(candidate as Value)) least = candidate;
       else visit(path);
     }
@@ -83,7 +83,7 @@ const textMax = 8;
 
 const without = (value: unknown, path: readonly (string | number)[]): unknown => changed(value, path, undefined);
 
-/** The value with another one at a path; with undefined there is none any more. */
+/** Returns the value with another one at a path; undefined removes it. */
 const changed = (value: unknown, [key, ...path]: readonly (string | number)[], to: unknown): unknown => {
   if (key === undefined || !isIndexable(value)) return to;
   const inner = changed(value[key], path, to);
@@ -105,7 +105,7 @@ const showsAll = (script: Script, features: ReadonlySet<string>): boolean => {
     for (const feature of features) if (!shown.has(feature)) return false;
     return true;
   } catch {
-    // Some configurations and threads can't begin without what was left out.
+    // Some configurations and threads can't start without the removed part.
     return false;
   }
 };

@@ -13,16 +13,15 @@ import type {
   ThreadInput,
 } from "@colloquy/machine";
 
-/** The version of the files' own format. */
-export const vectorsFormat = 1;
+/** The folders of the set. */
+export const profiles = ["core", "policies", "journals"] as const;
 
-/** The parts that an implementation needs: `core` needs the policies keepAll and lastTurns, and no counting. */
-export type Profile = "core" | "policies";
+/** The features that an implementation needs: `core` needs the policies keepAll and lastTurns, and no counting. */
+export type Profile = Exclude<(typeof profiles)[number], "journals">;
 
-/** A conversation to be played, without what is expected of it. */
+/** A conversation to play, without the expected outcomes. */
 export interface Script {
   readonly profile: Profile;
-  /** The name of its file. */
   readonly name: string;
   /** The subject of the vector, in one sentence. */
   readonly says: string;
@@ -35,14 +34,14 @@ export interface Script {
 export interface ScriptStep {
   /** A remark about the step, for a person. */
   readonly says?: string;
-  /** From this event on the thread runs under another configuration. */
+  /** The configuration of the thread from this event on. */
   readonly machine?: MachineData;
   readonly event: Event;
-  /** A recovery sends it, in place of an answer that a crash swallowed. */
+  /** A recovery sends the event, in place of an answer that a crash lost. */
   readonly recovered?: true;
 }
 
-/** The options of a machine as JSON: functions by name, version and options. */
+/** The options of a machine as JSON, with functions by name, version and options. */
 export type MachineData = Omit<MachineOptions, "policy" | "counter" | "pricing" | "budget"> & {
   readonly policy: Named;
   readonly counter?: Named;
@@ -57,17 +56,14 @@ export interface Named {
   readonly options: JsonObject;
 }
 
-/** A file of `vectors/core` or `vectors/policies`: a script, and what is expected at each step. */
+/** A file of `vectors/core` or `vectors/policies`: a script, and the expected outcome of each step. */
 export interface Vector extends Omit<Script, "machine" | "steps"> {
-  readonly vectors: typeof vectorsFormat;
-  /** The format of journals that the machine writes. */
-  readonly journal: number;
   readonly machine: ConfiguredMachine;
-  /** The first has no event: it is the start. */
+  /** The first step is the start, which has no event. */
   readonly steps: readonly [StartStep, ...(HandledStep | RefusedStep)[]];
 }
 
-/** With what the journal keeps of it. */
+/** The options with the configuration that the journal keeps. */
 export type ConfiguredMachine = MachineData & { readonly configuration: Configuration };
 
 export interface StartStep {
@@ -80,7 +76,7 @@ export interface StartStep {
 export interface HandledStep extends VectorStep {
   readonly entry: Entry;
   readonly effects: readonly Effect[];
-  /** The difference from the state before. */
+  /** The difference from the previous state. */
   readonly state: StatePatch;
   readonly outstanding: readonly Outstanding[];
 }
@@ -91,10 +87,10 @@ export interface RefusedStep extends VectorStep {
 
 type VectorStep = Omit<ScriptStep, "machine"> & { readonly machine?: ConfiguredMachine };
 
-/** The id of an effect that is outstanding as it was asked for; the effect itself where it is another by now. */
+/** The id of an outstanding effect; the effect itself if it differs from the request. */
 export type Outstanding = string | AnswerableEffect;
 
-/** Members of the context that changed, whole, and the names of those that are gone. */
+/** The changed members of the context, complete, and the names of the removed ones. */
 export interface StatePatch {
   readonly value?: StateValue;
   readonly context: JsonObject;

@@ -1,5 +1,5 @@
-// Holds every handler of the runtime to M14, the law on bytes, in conversations that a seed draws. Exits with 1 when the
-// law is broken, having printed the conversation and how to see it again; with 2 for arguments that are invalid.
+// Checks every handler of the runtime against M14, the law on bytes, in conversations from a seed. If the law is
+// broken, prints the conversation and how to repeat it, and exits with 1; with 2 for invalid arguments.
 import type { WireFault } from "@colloquy/runtime-test/laws";
 import { strictFamilies } from "@colloquy/runtime-test/server";
 
@@ -7,14 +7,14 @@ import { runCommand } from "../kit/command.ts";
 import { flag, oneOf, seed, text, whole, workers } from "../kit/options.ts";
 import { count, stopwatch } from "../kit/report.ts";
 import { askThreads } from "../kit/threads.ts";
-import { type Outcome, type Share, targetsOf } from "./check-share.ts";
+import { type Outcome, type Share, targetsOf } from "./worker.ts";
 
 await runCommand({
   name: "wire",
   options: {
-    threads: whole(20_000, "how many conversations to have"),
-    seed: seed("what they are drawn from; each worker has a seed of its own: S, S + 1, …", { most: 2 ** 31 - 1_000 }),
-    path: text("PATH", "only the conversation that was reported with its seed"),
+    threads: whole(20_000, "the number of conversations"),
+    seed: seed("the seed of the conversations; each worker has its own: S, S + 1, …", { most: 2 ** 31 - 1_000 }),
+    path: text("PATH", "only the conversation of a reported path, with its seed"),
     dialect: oneOf(["all", ...strictFamilies], "all", `only servers of this family: ${strictFamilies.join(", ")}`),
     survey: flag("list all ways in which the law is broken, not only the first"),
     workers,
@@ -47,7 +47,7 @@ function printFaults(faults: readonly WireFault[], had: string): void {
   process.exitCode = faults.length === 0 ? 0 : 1;
 }
 
-/** The same fault of several workers is one. */
+/** Removes faults that several workers found. */
 function merged(all: readonly WireFault[]): readonly WireFault[] {
   const known = new Map<string, WireFault>();
   for (const fault of all) {

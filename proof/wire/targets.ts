@@ -10,7 +10,7 @@ import * as Either from "fp-ts/lib/Either.js";
 
 interface ChatFamily {
   readonly family: StrictFamily;
-  /** For servers whose address does not say it. */
+  /** The dialect, for servers whose address does not imply it. */
   readonly dialect?: string;
   readonly model?: string;
 }
@@ -50,7 +50,7 @@ const plainTemplate: Template = {
   render: (messages) => Either.right(messages.map(({ role, parts }) => `${role}: ${contentText(parts)}`).join("\n")),
 };
 
-/** Every handler of the runtime, before the servers of every family that it reaches. */
+/** Every handler of the runtime, with the servers of each family that it reaches. */
 export const wireTargets: readonly WireTarget[] = [
   ...chatFamilies.map(({ family, dialect, model }): WireTarget => ({
     name: `openaiChat at ${family}${model === undefined ? "" : ` (${model})`}`,

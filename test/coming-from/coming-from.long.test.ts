@@ -15,7 +15,7 @@ const systems: Readonly<Record<string, readonly Rows[]>> = {
   "dspy-session": dspySession(),
 };
 
-/** The rows of the tables under a heading, up to the next heading of its level. */
+/** Returns the rows of the tables below a heading, up to the next heading of its level. */
 const rowsUnder = (heading: string): readonly (readonly [theirs: string, ours: string])[] => {
   const [, section = ""] = read("docs/coming-from.md").split(`\n## ${heading}\n`);
   const [text = ""] = section.split(/^## /m);
@@ -29,7 +29,7 @@ const rowsUnder = (heading: string): readonly (readonly [theirs: string, ours: s
   });
 };
 
-/** Code as it reads without white space and comments: lines may be broken in any way. */
+/** Removes white space and comments from code, since pages break lines differently. */
 const bare = (code: string): string =>
   code
     .replaceAll(/^\s*\/\/.*$/gm, "")

@@ -8,7 +8,7 @@ import { onTestFinished } from "vitest";
 import { FakeTerminal } from "../../packages/cli/test/terminal/kit/fake-terminal.ts";
 import { type Ran, runIn } from "../../packages/cli/test/run-command.ts";
 
-/** A folder with these files, by their paths, until the test ends. */
+/** Makes a folder with these files, by their paths, until the test ends. */
 export const folderOf = (files: Readonly<Record<string, string>> = {}): string => {
   const folder = mkdtempSync(join(tmpdir(), "colloquy-coming-from-"));
   onTestFinished(() => rmSync(folder, { recursive: true }));
@@ -19,7 +19,7 @@ export const folderOf = (files: Readonly<Record<string, string>> = {}): string =
   return folder;
 };
 
-/** Where a command line is run. */
+/** The surroundings of a command line. */
 export interface Place {
   /** The folder that file names are relative to. */
   readonly folder?: string;
@@ -29,14 +29,14 @@ export interface Place {
   readonly lines?: readonly string[];
 }
 
-/** Runs a command line, such as `colloquy chat "Hi?" --store threads.db`, with nobody at a terminal. */
+/** Runs a command line, such as `colloquy chat "Hi?" --store threads.db`, without a terminal. */
 export const colloquy = async (command: string, { folder = folderOf(), model, lines = [] }: Place): Promise<Ran> => {
   await using server = await loopbackServer({ model });
   const input = Readable.from(lines.map((line) => `${line}\n`));
   return await runIn({ input, environment: { OPENAI_BASE_URL: server.url } }, ...argumentsIn(command, folder));
 };
 
-/** The same at a terminal, with a person who types; what it shows ends with the test. */
+/** Runs a command line at a terminal, where the test types. The terminal closes when the test ends. */
 export const atTerminal = async (command: string, { folder = folderOf(), model }: Place) => {
   const server = await loopbackServer({ model });
   const terminal = new FakeTerminal({ columns: 120, rows: 30 });
@@ -55,7 +55,7 @@ export const atTerminal = async (command: string, { folder = folderOf(), model }
   return { terminal, server, ran };
 };
 
-/** The words of a command line behind its first, with file names in a folder. */
+/** Returns the words of a command line after the first; file names get the folder's path. */
 const argumentsIn = (command: string, folder: string): readonly string[] => {
   const [, ...words] = (command.match(/"[^"]*"|\S+/g) ?? []).map((word) => word.replaceAll('"', ""));
   return words.map((word) => (/\.(?:yaml|db|json|jsonl|mjs)$/.test(word) ? join(folder, word) : word));

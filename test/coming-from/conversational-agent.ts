@@ -31,7 +31,7 @@ const search = tool({
   run: ({ query }) => `Result for '${query}': ...`,
 });
 
-/** Sums up a turn by its question, and answers with the summaries that it is shown. */
+/** Summarises a turn by its question, and answers with the summaries in its prompt. */
 const remembering = ruleModel([
   { name: "summary", when: ({ lastUserText }) => lastUserText.includes("Input:"), answer: () => "They asked Q1." },
   {
@@ -150,7 +150,7 @@ const making: Rows = {
   },
 };
 
-/** Summaries `S1`, `S2` of a session with these options, and what each was made of, behind how it is to be made. */
+/** Returns a session with summaries `S1`, `S2`, and the instruction and text that each was made from. */
 const summarised = async (given: QaOptions, questions = 1) => {
   const texts: string[] = [];
   const summariser: Summariser = ({ text, instruction }) => `S${texts.push(`${instruction}\n---\n${text}`)}`;
@@ -259,7 +259,7 @@ const summaries: Rows = {
 const searchModule =
   'export const search = { declaration: { name: "search", description: "", parameters: {} }, schema: null, needsApproval: null, run: () => "found" };';
 
-/** The agent of a file, whose tools lie beside it. */
+/** Loads the agent of a file with its tool beside it. */
 const agentOf = (yaml: string) => {
   const folder = folderOf({ "agent.yaml": yaml, "tools/search_tool.mjs": searchModule });
   return agentFromFile(join(folder, "agent.yaml"), { allowTools: true });
@@ -357,7 +357,7 @@ const streaming: Rows = {
   },
 };
 
-/** A call that is answered in pieces. */
+/** Starts a call whose answer streams in pieces. */
 const explaining = () => {
   const llm = scriptedModel([streams(['{"answer": "It ', "uses ", 'qubits."}'])]);
   const agent = closing(session(predict({ inputs, outputs }), { name: "agent", llm }));

@@ -23,7 +23,7 @@ const format = promptFormat(configuration);
 const hostOf = (observers: Parameters<typeof createHost>[0]["observers"] = []) =>
   closing(createHost({ llm: scriptedModel([reply("Fine.")]), store: memoryStore(), observers }));
 
-/** A history with these options, in which a child and a teacher spoke in turn. */
+/** Makes a history with these options, in which a child and a teacher speak in turn. */
 const historyOf = async (options: Partial<DialogueHistoryOptions> = {}, ...texts: readonly string[]) => {
   const history = new DialogueHistory(hostOf().thread("class"), {
     format,
@@ -42,7 +42,7 @@ const making: Rows = {
     const host = hostOf();
     const history = new DialogueHistory(host.thread("class"), { format });
     await history.appendUtterance({ speaker: "user", text: "Hello !" });
-    // Nothing is held in the object: the thread has it.
+    // The object keeps nothing: the utterances are in the thread.
     const other = new DialogueHistory(host.thread("class"), { format });
     expect(await other.getPrompt()).toContain("Child : Hello !\n\n");
   },
@@ -161,7 +161,7 @@ const methods: Rows = {
     const history = await historyOf({ contextSize: 20 }, ...five);
     const { start } = await history.prepareDialogueHistory(tokenize);
     expect(start).toBe(4);
-    // The start is searched again each time: with fewer words to count there is room for all.
+    // Each call searches for the start again: with a lower count there is room for all.
     expect((await history.prepareDialogueHistory(() => 1)).start).toBe(1);
   },
   "interruption_alignment_new_agent_sentence(utterance, punctuation_ids, interrupted_speaker_iu)": async () => {

@@ -132,7 +132,7 @@ const calling: Rows = {
 
 const quality: Metric<SessionTurn<Question, Answer>> = ({ outputs: made }) => made.answer.includes("good");
 
-/** A session that answered these. */
+/** Returns a session that gave these answers. */
 const answered = async (...answers: readonly string[]) => {
   const left = [...answers];
   const qa = closing(session((_: Question): Answer => ({ answer: left.shift() ?? "" }), { name: "qa" }));
@@ -209,7 +209,7 @@ const learning: Rows = {
     const qa = closing(session(predict({ inputs, outputs }), { name: "qa", llm }));
     await asked(qa, 2);
     const trainset = await qa.examples({ metric: quality, minScore: 0.5 });
-    // The optimiser is yours; this one shows the good examples to the program.
+    // You bring the optimiser; this one shows the good examples to the program.
     const instructions = trainset.map((example) => JSON.stringify(example)).join("\n");
     qa.swap(predict({ inputs, outputs, instructions }));
     expect(await qa.call({ question: "Q3" })).toEqual({ answer: "better" });
@@ -244,5 +244,5 @@ const learning: Rows = {
   },
 };
 
-/** The calls on a session, and the facts that they show. */
+/** The rows of calls on a session. */
 export const calls: readonly Rows[] = [calling, learning];

@@ -42,7 +42,7 @@ const making: Rows = {
     const signature = { inputs: z.object({ question: z.string() }), outputs: z.object({ answer: z.string() }) };
     const qa = closing(session(() => ({ answer: "A" }), { name: "qa", signature }));
     expect(await qa.call({ question: "Q" })).toEqual({ answer: "A" });
-    // As a caller in JavaScript could.
+    // A caller in JavaScript could do so.
     await expect(qa.call(Object({ question: 7 }))).rejects.toThrow(/question/);
   },
   "dspy.InputField()": async () => {
@@ -68,7 +68,7 @@ const making: Rows = {
     const thinking = predict({ inputs, outputs: z.object({ reasoning: z.string(), answer: z.string() }) });
     const qa = closing(session(thinking, { name: "qa", llm }));
     expect((await qa.call({ question: "The capital of France?" })).answer).toBe("Paris");
-    // The model writes what it thinks before its answer.
+    // The model writes its reasoning before its answer.
     expect(Object.keys(Object(llm.calls[0]?.output?.schema["properties"]))).toEqual(["reasoning", "answer"]);
   },
   "class Agent(dspy.Module)": async () => {
@@ -81,7 +81,7 @@ const making: Rows = {
     const llm = saying({ answer: "A1" }, { answer: "A2" });
     const agent = closing(session(new Agent(), { name: "agent", llm }));
     await asked(agent, 2);
-    // No history is passed along: what the module calls sees the memory by itself.
+    // No history is passed: the inner program sees the memory by itself.
     expect(llm.calls[1]?.messages.map(({ role }) => role)).toEqual(["system", "user", "assistant", "user"]);
   },
   "sessionify(module)": async () => {
@@ -153,7 +153,7 @@ const options: Rows = {
     });
     const qa = closing(session(program, { name: "qa" }));
     await qa.call({ history: "Rome" });
-    // An input may have any name: memory comes beside the inputs.
+    // An input may have any name, as the memory is separate from the inputs.
     expect(await qa.call({ history: "Rome" })).toEqual({ answer: "Rome 1" });
   },
   "strict_history_annotation=False": async () => {
@@ -242,7 +242,7 @@ const options: Rows = {
     const { calls, qa } = slow();
     const all = Promise.all([qa.call({ question: "Q1" }), qa.call({ question: "Q2" })]);
     calls.resolve();
-    // One call after the other, without an option.
+    // Calls run one after the other, without an option.
     expect(await all).toEqual([{ answer: "0" }, { answer: "1" }]);
   },
 };
@@ -251,7 +251,7 @@ const failing: Metric<object> = () => {
   throw new Error("no metric");
 };
 
-/** A session whose calls wait, and then answer how many turns they saw. */
+/** Makes a session whose calls wait, and then answer with the number of turns that they saw. */
 const slow = (given: { readonly overlap?: "queue" | "reject" } = {}) => {
   const calls = Promise.withResolvers<void>();
   const program = async (_: Question, { memory }: ProgramContext): Promise<Answer> => {

@@ -18,7 +18,7 @@ import { expect } from "vitest";
 import { z } from "zod";
 import { closing, type Rows } from "./parts.ts";
 
-/** The weather of a city, and what every run of the tool was given beside it. */
+/** Makes a tool that returns a city's weather, and records the context of each run. */
 const weatherTool = (contexts: object[] = []) =>
   tool({
     name: "weather_by_location",
@@ -30,12 +30,12 @@ const weatherTool = (contexts: object[] = []) =>
     },
   });
 
-/** As it is reported, without a total that says nothing more. */
+/** The usage without the total, which is the sum. */
 export const counted = { inputTokens: 2100, outputTokens: 300 };
 export const usage = { ...counted, totalTokens: 2400 };
 const called = toolCalls([{ name: "weather_by_location", arguments: { city: "Seattle" } }], { usage });
 
-/** A host whose model says this. */
+/** Makes a host whose model follows this script. */
 export const hostOf = (script: readonly ScriptLine[], options: Partial<HostOptions> = {}) =>
   closing(createHost({ llm: scriptedModel(script), store: memoryStore(), tools: [weatherTool()], ...options }));
 
@@ -94,14 +94,14 @@ const asking: Rows = {
     const host = hostOf([reply("52°F")], { store });
     await host.ask("Seattle?");
     await host.close();
-    // The thread outlives what answered it.
+    // The thread outlives the host that answered.
     const next = hostOf([reply("55°F", { expects: ({ messages }) => messages.length === 3 })], { store });
     expect((await next.ask("What about tomorrow?")).text).toBe("55°F");
   },
   "RequestTracking.create_and_send": async () => {
     const host = hostOf([reply("52°F"), reply("never")]);
     const [one, again] = [host.ask("Seattle?", { askId: "req-abc" }), host.ask("Seattle?", { askId: "req-abc" })];
-    // The same id is the same request, however often it is sent.
+    // The same id is the same request.
     expect([(await one).turn, (await again).turn]).toEqual([1, 1]);
   },
   "RequestTracking.await": async () => {
@@ -165,7 +165,7 @@ const asking: Rows = {
 const machine = conversationMachine({ tools: [weatherTool().declaration] });
 const begun = start(machine, { threadId: "t", system: "You tell the weather.", at: 0 }).state;
 
-/** The state after these events. */
+/** Returns the state after these events. */
 const after = (...events: readonly Event[]): State =>
   events.reduce((state, event) => {
     const step = transition(machine, state, event);
@@ -238,7 +238,7 @@ const machineRows: Rows = {
   'status: "error"': () => {
     const state = after(started, failed);
     expect(phaseOf(state) === "error").toBe(true);
-    // Whatever is asked next begins a turn, and no call is left without a result.
+    // The next ask begins a turn, and every call has a result.
     expect(phaseOf(after(started, failed, { ...started, askId: "b", at: 3 }))).toBe("awaiting_llm");
   },
   "conversation[]": () => {
@@ -263,7 +263,7 @@ const machineRows: Rows = {
   },
 };
 
-/** The types of the signals and parts while a tool is used. */
+/** Returns the types of the signals and parts of a turn with a tool call. */
 const heard = async () => {
   const signals: string[] = [];
   const host = hostOf([called, reply("52°F")], { observers: [{ signal: ({ type }) => void signals.push(type) }] });
@@ -284,5 +284,5 @@ const telemetry: Rows = {
   },
 };
 
-/** The rows of asking, of the machine below it, and of its telemetry. */
+/** The rows of asking, the machine and telemetry. */
 export const machineTables: readonly Rows[] = [asking, machineRows, telemetry];

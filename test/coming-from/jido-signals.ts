@@ -7,7 +7,7 @@ import { closing, type Rows } from "./parts.ts";
 
 const [seattle, tomorrow] = ["What's the weather in Seattle?", "What about tomorrow?"];
 
-/** A host with room for 90 tokens, and the warnings that it gave. */
+/** Makes a host with room for 90 tokens, and records its warnings. */
 export const filling = (warnAt: number, ...answers: readonly string[]) => {
   const warnings: Extract<Signal, { readonly type: "context.warning" }>[] = [];
   const host = closing(
@@ -110,7 +110,7 @@ export const signals: Rows = {
   },
 };
 
-/** Returns the signals that two asks on a thread published about it. */
+/** Returns the signals about a thread that two asks published. */
 const updates = async () => {
   const seen: { readonly threadId: string; readonly signal: Extract<Signal, { readonly type: "thread.updated" }> }[] =
     [];

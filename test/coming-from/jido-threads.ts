@@ -13,7 +13,7 @@ import { closing, type Rows } from "./parts.ts";
 
 const [seattle, tomorrow] = ["What's the weather in Seattle?", "What about tomorrow?"];
 
-/** A host on whose thread `chat-123` two questions were answered. */
+/** Returns a host that answered two questions on its thread `chat-123`. */
 const talked = async (...[script = []]: Partial<Parameters<typeof hostOf>>) => {
   const host = hostOf([reply("52°F", { usage }), reply("55°F", { usage }), ...script]);
   const thread = host.thread("chat-123");
@@ -108,7 +108,7 @@ const threads: Rows = {
   "Thread.accumulate_usage(thread, usage)": async () => {
     const { thread } = await talked([reply("60°F", { usage: { inputTokens: 10 } })]);
     const { usage } = await thread.ask("And then?");
-    // What a model does not report is counted as not reported.
+    // Usage that the model does not report counts as unreported.
     expect([usage.inputTokens.sum, usage.outputTokens]).toEqual([10, { sum: 0, reported: 0, unreported: 1 }]);
     expect((await thread.figures())?.usage.inputTokens.sum).toBe(4210);
   },
@@ -140,7 +140,7 @@ const threads: Rows = {
   },
 };
 
-/** A host with this policy, on whose thread so many questions were answered; and how many messages its model saw. */
+/** Returns a host with this policy that answered `turns` questions, and the numbers of messages that its model saw. */
 const longTalk = async (policy: ReturnType<typeof lastMessages>, turns: number) => {
   const seen: number[] = [];
   const host = closing(
@@ -161,8 +161,8 @@ const longTalk = async (policy: ReturnType<typeof lastMessages>, turns: number) 
 const pruning: Rows = {
   "Thread.Pruning.prune(conversation, opts)": async () => {
     const { host, seen } = await longTalk(lastMessages({ max: 4, keepRecent: 2 }), 4);
-    // With the system message. An answer is shown with its question or not at all, and stays in the thread: of the newest two
-    // the question that is asked fits, and not the answer before it.
+    // These count the system message. Prompts show an answer only with its question. Of the newest two messages only
+    // the open question fits, not the answer before it. The thread keeps all.
     expect(seen).toEqual([2, 4, 2, 4]);
     expect((await host.thread().figures())?.messages).toBe(8);
   },
@@ -249,7 +249,7 @@ const snapshot: Rows = {
     const { host, warnings } = filling(0.9);
     await host.ask("Q".repeat(200));
     expect(warnings).toEqual([]);
-    // The same room, with the share from which on it warns.
+    // The same room, with the share at which it warns.
     const machine = { budget: { tokens: 100, reserve: 10 }, warnAt: 0.5 };
     expect(createHost({ machine, llm: scriptedModel([]), store: memoryStore() }).machine).toBeDefined();
   },
@@ -321,5 +321,5 @@ const kept: Rows = {
   },
 };
 
-/** The rows of threads, of what prompts show, of what can be looked at, of signals, and of what is kept. */
+/** The rows of threads, pruning, snapshots, signals and storage. */
 export const threadTables: readonly Rows[] = [threads, pruning, snapshot, signals, kept];

@@ -7,12 +7,12 @@ import { machineTables, usage } from "./jido-machine.ts";
 import { threadTables } from "./jido-threads.ts";
 import type { Rows } from "./parts.ts";
 
-/** Says how many messages it was sent. */
+/** Answers with the number of messages in its prompt. */
 const counting = ruleModel([
   { name: "count", when: () => true, answer: ({ messages }) => reply(`${messages.length} messages.`, { usage }) },
 ]);
 
-/** A terminal with the keys and labels of the seed, at which a question was answered. */
+/** Returns a terminal with these options, at which a question was answered. */
 const answered = async (keys: string) => {
   const at = await atTerminal(`colloquy chat ${keys} --thread chat-123`, { model: counting });
   await asked(at, "Seattle?", "1 messages.");
@@ -148,7 +148,7 @@ const screen: Rows = {
     at.terminal.type(ctrlR);
     await at.terminal.until("the thread begins again");
     at.terminal.type("Oslo?\r");
-    // The model is sent nothing of what was said before.
+    // The prompt has no earlier message.
     await at.terminal.until((shown) => shown.split("1 messages.").length === 3);
     expect(at.server.requests).toHaveLength(2);
   },

@@ -17,7 +17,7 @@ const template = ChatPromptTemplate.fromMessages([
   ["human", "{human_input}"],
 ]);
 
-/** A chain over threads, whose model says how many messages it was sent. */
+/** Makes a chain over threads, whose model answers with the number of messages in its prompt. */
 const chainOf = () => {
   const host = closing(createHost({ llm: scriptedModel([]), store: memoryStore() }));
   const seen: string[][] = [];

@@ -17,7 +17,7 @@ export const rows = (): readonly Rows[] => [connecting, memories, history, chain
 
 type Version = Parameters<typeof openSearchServer>[0]["version"];
 
-/** The memory API of a service of this version. */
+/** Returns the memory API of a service of this version. */
 const memoryOf = async (version: Version = "2.11") => {
   const client = new Client({ node: closing(await openSearchServer({ version })).url });
   return openSearchMemory(closing(client));
@@ -97,7 +97,7 @@ const connecting: Rows = {
     vi.spyOn(client.transport, "request").mockImplementation(((...[request]: readonly unknown[]) => {
       asked.push(request);
       return Promise.resolve({ body: { conversation_id: "c1" } });
-      // It has overloads; this is the one with promises.
+      // Cast: of its overloads this is the one with promises.
     }) as typeof client.transport.request);
     const memory = openSearchMemory(client, { version: "2.11" });
     expect(await right(memory.create("Books"))).toBe("c1");
@@ -140,7 +140,7 @@ const memories: Rows = {
     expect(await written({ input: "Who wrote it?" })).toMatchObject({ input: "Who wrote it?" });
   },
   prompt: async () => {
-    // Theirs is sent under a name that the service passes over.
+    // Theirs is sent under a name that the service ignores.
     expect(await written({ promptTemplate: "Be brief." })).toMatchObject({ promptTemplate: "Be brief." });
   },
   response: async () => {
@@ -186,7 +186,7 @@ const memories: Rows = {
       asked.push(Reflect.get(Object(given), "querystring"));
       return { body: pages[asked.length - 1] };
     };
-    // It has overloads; this is the one with promises.
+    // Cast: of its overloads this is the one with promises.
     const client = { transport: { request: request as unknown as Client["transport"]["request"] } };
     const memory = openSearchMemory(client, { version: "2.11" });
     const { next } = await right(memory.memories(0));
@@ -216,7 +216,7 @@ const memories: Rows = {
   },
 };
 
-/** A message as it is read when it was written with this. */
+/** Writes a message and reads it back. */
 const written = async (draft: Parameters<Awaited<ReturnType<typeof memoryOf>>["add"]>[1], version?: Version) => {
   const memory = await memoryOf(version);
   const id = await right(memory.create("Books"));
@@ -224,7 +224,7 @@ const written = async (draft: Parameters<Awaited<ReturnType<typeof memoryOf>>["a
   return (await right(memory.conversation(id)))[0];
 };
 
-/** A host, and a mirror of its threads in OpenSearch. */
+/** Makes a host, and a mirror of its threads in OpenSearch. */
 const mirrored = async (version?: Version) => {
   const store = memoryStore();
   const host = closing(createHost({ llm: scriptedModel([]), store }));
@@ -289,7 +289,7 @@ const history: Rows = {
       await history.addMessage(message);
     const { memoryId } = await right(mirror.sync("ada"));
     const texts = await right(memoryTexts(memory, memoryId ?? ""));
-    // Nothing waits for its pair, and nothing is said by nobody (theirs: H2, "", H1, A1).
+    // No message waits for its pair, and no speaker is missing (theirs: H2, "", H1, A1).
     expect(texts.map(({ text }) => text)).toEqual(["H1", "H2", "A1"]);
   },
   "clear()": async () => {

@@ -1,4 +1,4 @@
-// The helpers with which the rows of docs/coming-from.md are run.
+// Helpers that run the rows of docs/coming-from.md.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Host } from "@colloquy/runtime-node";
@@ -7,18 +7,18 @@ import { type Exchange, type Memory, session, type Session, type SessionOptions 
 import { onTestFinished } from "vitest";
 import { z } from "zod";
 
-/** By the text of its left cell, what runs the right cell of a row and checks what it promises. */
+/** By the left cell of a row, a function that runs the right cell and checks its promise. */
 export type Rows = Readonly<Record<string, () => Promise<void> | void>>;
 
 export const read = (path: string): string => readFileSync(join(import.meta.dirname, "../..", path), "utf8");
 
-/** Closes it when its test ends. */
+/** Closes a value when the test ends. Returns it. */
 export const closing = <Each extends Pick<Host, "close">>(made: Each): Each => {
   onTestFinished(() => made.close());
   return made;
 };
 
-/** A model that answers with these outputs, one after the other. */
+/** Makes a model that answers with these outputs, one after the other. */
 export const saying = (...outputs: readonly object[]): ScriptedModel =>
   scriptedModel(outputs.map((each) => reply(JSON.stringify(each))));
 
@@ -35,7 +35,7 @@ export const outputs = z.object({ answer: z.string() });
 
 export type QaOptions = Omit<SessionOptions<Question, Question, Answer, Answer>, "name" | "signature">;
 
-/** A session whose program answers `A1`, `A2` and so on, and the memories that it saw. */
+/** Makes a session whose program answers `A1`, `A2` and so on, and records the memories that it saw. */
 export const answering = (options: QaOptions = {}) => {
   const seen: Memory[] = [];
   const program = (_: Question, { memory }: { readonly memory: Memory }): Answer => {
@@ -45,12 +45,12 @@ export const answering = (options: QaOptions = {}) => {
   return { qa: closing(session(program, { name: "qa", ...options })), seen };
 };
 
-/** Asks `Q1`, `Q2` and so on, so many. */
+/** Asks `count` questions: `Q1`, `Q2` and so on. */
 export const asked = async (qa: Pick<Session<Question, Question, Answer>, "call">, count: number): Promise<void> => {
   for (let number = 1; number <= count; number++) await qa.call({ question: `Q${number}` });
 };
 
-/** The questions of a memory, oldest first. */
+/** Returns the questions of a memory, oldest first. */
 export const questionsIn = (
   memory: { readonly exchanges: readonly Pick<Exchange, "inputs">[] } | undefined,
 ): readonly unknown[] => (memory?.exchanges ?? []).map((exchange) => exchange.inputs["question"]);

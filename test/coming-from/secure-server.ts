@@ -10,7 +10,7 @@ import { buffer } from "node:stream/consumers";
 import { gunzipSync } from "node:zlib";
 import { onTestFinished } from "vitest";
 
-/** A service on this machine that makes conversations, over either protocol; its certificate is that of another name. */
+/** Starts a service on this machine that creates conversations. Over HTTPS its certificate has another host's name. */
 export const opensearchOver = async (protocol: "http" | "https") => {
   const requests: { readonly encoding: string | undefined; readonly text: string }[] = [];
   const take = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
@@ -31,7 +31,7 @@ export const opensearchOver = async (protocol: "http" | "https") => {
   return { node: `${protocol}://127.0.0.1:${typeof address === "object" ? address?.port : ""}`, requests };
 };
 
-/** Of elsewhere.example, signed by itself, until 2126. */
+/** A self-signed certificate of elsewhere.example, valid until 2126. */
 export const certificate = `-----BEGIN CERTIFICATE-----
 MIIBkDCCATWgAwIBAgIUFPk/cbqpHPcLglDAejuq2TzyC30wCgYIKoZIzj0EAwIw
 HDEaMBgGA1UEAwwRZWxzZXdoZXJlLmV4YW1wbGUwIBcNMjYxMTI3MTgwODEyWhgP

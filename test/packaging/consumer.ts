@@ -1,4 +1,4 @@
-// The program of somebody who has installed the packages; see packaging.test.ts.
+// A program of a user who has installed the packages; see packaging.long.test.ts.
 import * as machine from "@colloquy/machine";
 
 import { oneTurn } from "../one-turn.ts";

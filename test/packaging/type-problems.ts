@@ -1,5 +1,5 @@
-// Prints, as JSON and by the names of tarballs, what is wrong with the types of the entry points of packed packages. A
-// process of its own: a test runner has conditions by which the library's sources are loaded.
+// Prints, as JSON by tarball, the problems in the types of packed packages' entry points. It runs in its own process,
+// since the test runner's conditions would load the library's sources.
 import { readFileSync } from "node:fs";
 import { basename } from "node:path";
 
@@ -12,7 +12,7 @@ const problemsOf = async (tarball: string): Promise<readonly unknown[]> => {
     : ["it has no types"];
 };
 
-/** These problems are meant: there are no CommonJS modules, and no resolution from before there were `exports`. */
+/** These problems are intended: the packages have no CommonJS modules and need `exports`. */
 const isOfModulesAlone = (problem: Problem): boolean =>
   problem.kind === "CJSResolvesToESM" || ("resolutionKind" in problem && problem.resolutionKind === "node10");
 

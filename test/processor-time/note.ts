@@ -2,7 +2,7 @@ import { afterAll } from "vitest";
 
 import { secondsUsed } from "./used.ts";
 
-/** Has the report of a file of tests say how many seconds of the processor it took, imports and child processes among them. */
+/** Adds to the report of a test file the seconds of processor time that it took, with imports and child processes. */
 export const noteProcessorTime = (): void => {
   const before = secondsUsed();
   // vitest reads the names of fixtures from the first argument.

@@ -1,5 +1,5 @@
-// Says how many seconds of the processor a run of the tests took, and which files took most of them: `pnpm test:cpu`.
-// Unlike the time that passed it hardly depends on what else the machine does.
+// Prints the processor time of a test run, and the files that took most of it: `pnpm test:cpu`. Unlike elapsed time, it
+// hardly depends on other work of the machine.
 import { relative } from "node:path";
 import { cwd } from "node:process";
 
@@ -20,7 +20,7 @@ export default class ProcessorTime implements Reporter {
       .map((each) => ({ path: relative(cwd(), each.moduleId), seconds: secondsOf(each) }))
       .toSorted((one, other) => other.seconds - one.seconds);
     const lines = files.slice(0, shownMax).map(({ path, seconds }) => `${seconds.toFixed(1).padStart(6)}  ${path}`);
-    // By then the workers have ended, and what they used is known.
+    // By then the workers have ended, and their use is known.
     process.once("exit", () => {
       console.log(
         ["", "seconds of the processor", ...lines, `${secondsUsed().toFixed(1).padStart(6)}  in all`].join("\n"),

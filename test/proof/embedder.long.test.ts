@@ -3,13 +3,12 @@ import { askNamed, type ExpectedOutput, textOf, toArray, type Turn, turnNumbered
 import { expect, it } from "vitest";
 
 import { openThread } from "../../examples/docs/embedder.ts";
+import { crashAtPoints, memoryPlace } from "../../proof/chaos/points/target.ts";
 import type { Life, LifeParts } from "../../proof/chaos/story/life.ts";
-import { memoryPlace } from "../../proof/chaos/points/places.ts";
-import { crashAtPoints } from "../../proof/chaos/points/run.ts";
-import { table } from "../../proof/chaos/story/table.ts";
 import { story, storyMachine } from "../../proof/chaos/story/script.ts";
+import { table } from "../../proof/chaos/story/table.ts";
 
-/** A process with the loop that docs/conversation.md shows, which opens the thread at once. */
+/** Starts a process with the loop of docs/conversation.md, which opens the thread at once. */
 const embedderLife = ({ store, llm, tools, clock, sleep }: LifeParts): Life => {
   const opening = openThread(
     store,
@@ -44,7 +43,7 @@ const embedderLife = ({ store, llm, tools, clock, sleep }: LifeParts): Life => {
   };
 };
 
-/** As an event has them, which the options of a host's `ask` become. */
+/** The expected outputs as events hold them; a host makes them from the options of `ask`. */
 const expectedOutputs: { readonly [askId: string]: ExpectedOutput | undefined } = {
   "farewell 5": { name: "farewell", schema: { type: "object" }, mode: "prompted", repairs: 2 },
 };

@@ -5,9 +5,8 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 
 import type { Equivalent } from "../../proof/mutants/equivalent.ts";
-import { hunt, type Hunt } from "../../proof/mutants/hunt.ts";
+import { drawn, hunt, type Hunt } from "../../proof/mutants/hunt.ts";
 import { type Mutant, mutantsOf, mutatedText } from "../../proof/mutants/mutations.ts";
-import { drawn } from "../../proof/mutants/sample.ts";
 import type { Source } from "../rules/source.ts";
 
 const root = join(import.meta.dirname, "../..");
@@ -105,7 +104,7 @@ describe("a hunt", () => {
   test("does not believe a test that fails without a mutant", async () => {
     const { problems } = await huntIn("unseen.ts", "broken");
     expect(problems).toEqual([
-      "test/proof/mutants/fixture/checks/broken.check.ts fails without a mutant, too: expected true to be 'seen' // Object.is equality",
+      "test/proof/mutants/fixture/checks/broken.check.ts also fails without a mutant: expected true to be 'seen' // Object.is equality",
     ]);
   });
 

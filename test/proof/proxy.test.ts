@@ -20,7 +20,7 @@ test("a way that is cut and mended many times keeps no listener of an earlier ti
       await once(client, "data");
       proxy.hold();
       await new Promise<unknown>((resolve) => client.write("two", resolve));
-      // The proxy reads what the system has before the second of these.
+      // The proxy reads the received bytes before the second round.
       for (let rounds = 0; rounds < 2; rounds++) await new Promise((resolve) => setImmediate(resolve));
       const echoed = once(client, "data");
       await proxy.deliver();

@@ -16,7 +16,7 @@ const tools = [
 const asked = [{ role: "user", content: "When is the tide?" }];
 const answered = [...asked, { role: "assistant", content: "At six." }];
 
-/** A case and the exchange of its call, made up. */
+/** A made-up case and the exchange of its call. */
 const exchange = {
   id: "made-up@0",
   source: "made-up",

@@ -9,7 +9,7 @@ import { reportOfErrors } from "../../proof/recordings/errors.ts";
 
 const openai = "api.openai.com";
 
-/** An error such as OpenAI sends. */
+/** Makes an error as OpenAI sends it. */
 const said = (message: string, type: string, code: string | null = null): Json => ({
   error: { message, type, param: null, code },
 });
@@ -25,7 +25,7 @@ const recorded = (
   response: { status, headers: { "content-type": "application/json", ...headers }, body },
 });
 
-/** Made up, of the shape that recordings have. */
+/** Made-up errors in the form of recordings. */
 const errors: readonly RecordedError[] = [
   recorded("a value", 400, said("Invalid 'messages[0]'.", "invalid_request_error", "invalid_value")),
   recorded("a key", 401, said("Incorrect API key provided: none.", "invalid_request_error", "invalid_api_key")),

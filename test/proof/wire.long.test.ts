@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 
 import { wireTargets } from "../../proof/wire/targets.ts";
 
-/** Few enough for each run; `pnpm wire` has as many as one likes. */
+/** Few enough for each run; `pnpm wire` takes any number. */
 const threads = 100;
 const seed = 7;
 
@@ -18,30 +18,17 @@ interface Body {
 
 type Message = Record<string, unknown>;
 
-/** A mistake that a handler could make, as a change of what it sends; and the rule that must catch it. */
-interface Fault {
-  readonly name: string;
-  readonly family: StrictFamily;
-  readonly rule: string;
-  /** Null where the body gives no occasion. */
-  readonly commit: (body: Body) => unknown;
-}
+/** Makes a change to a handler's request; returns null if the body has no place for it. */
+type Commit = (body: Body) => unknown;
+
+/** A mistake that a handler could make, and the rule that must catch it. */
+type Fault = readonly [name: string, family: StrictFamily, rule: string, commit: Commit];
 
 const callsIn = (message: Message | undefined): { id: string; function: Message }[] =>
-  // Bodies of our own handlers.
+  // Cast: our own handlers wrote the body.
   (message?.["tool_calls"] ?? []) as { id: string; function: Message }[];
 
-const last = (list: readonly Message[], role: string): Message | undefined =>
-  list.findLast((message) => message["role"] === role);
-
 const withCalls = ({ messages }: Body): Message | undefined => messages.findLast((each) => callsIn(each).length > 0);
-
-const renamed = (body: Body, nameOf: (id: string) => string): void => {
-  for (const message of body.messages) {
-    for (const call of callsIn(message)) call.id = nameOf(call.id);
-    if (typeof message["tool_call_id"] === "string") message["tool_call_id"] = nameOf(message["tool_call_id"]);
-  }
-};
 
 const set = (message: Message | undefined, member: string, value: unknown): unknown =>
   message === undefined ? null : Object.assign(message, { [member]: value });
@@ -49,122 +36,95 @@ const set = (message: Message | undefined, member: string, value: unknown): unkn
 const without = (list: Message[], message: Message | undefined): unknown =>
   message === undefined ? null : list.splice(list.indexOf(message), 1);
 
+const last = ({ messages }: Body, role: string): Message | undefined =>
+  messages.findLast((message) => message["role"] === role);
+
+/** These change a member of the newest message of a role, reply without calls, call, tool or item. */
+const inLast =
+  (role: string, member: string, value: unknown): Commit =>
+  (body) =>
+    set(last(body, role), member, value);
+const inReply =
+  (content: string): Commit =>
+  ({ messages }) =>
+    set(
+      messages.findLast((each) => each["role"] === "assistant" && callsIn(each).length === 0),
+      "content",
+      content,
+    );
+const inCall =
+  (member: string, value: unknown): Commit =>
+  (body) =>
+    set(callsIn(withCalls(body))[0]?.function, member, value);
+const inTool =
+  (member: string, value: unknown): Commit =>
+  ({ tools }) =>
+    set(tools[0]?.function, member, value);
+const inItem =
+  (type: string, member: string, value: unknown): Commit =>
+  ({ input }) =>
+    set(
+      input.find((item) => item["type"] === type),
+      member,
+      value,
+    );
+
+/** Renames the ids of a body's calls and of their results. */
+const renamed =
+  (nameOf: (id: string) => string): Commit =>
+  ({ messages }) => {
+    for (const message of messages) {
+      for (const call of callsIn(message)) call.id = nameOf(call.id);
+      if (typeof message["tool_call_id"] === "string") message["tool_call_id"] = nameOf(message["tool_call_id"]);
+    }
+  };
+
+/** Removes all messages before the first that matches. */
+const beginningWith =
+  (isFirst: (message: Message) => boolean): Commit =>
+  ({ messages }) =>
+    messages.splice(0, messages.findIndex(isFirst));
+
+/** Removes the reasoning of messages. */
+const unreasoned =
+  (isMeant: (message: Message) => boolean = () => true): Commit =>
+  ({ messages }) =>
+    messages.filter(isMeant).map((each) => delete each["reasoning_content"]);
+
 const image = { type: "image_url", image_url: { url: "data:image/png;base64,AA==" } };
+const listInSchema = { type: "object", properties: { a: { type: ["string", "null"], pattern: "a" } } };
 
 const faults: readonly Fault[] = [
-  {
-    name: "arguments go back as they came",
-    family: "llama.cpp",
-    rule: "arguments of calls",
-    commit: (body) => set(callsIn(withCalls(body))[0]?.function, "arguments", '{"city":"Os'),
-  },
-  {
-    name: "arguments are no object",
-    family: "ollama",
-    rule: "arguments of calls",
-    commit: (body) => set(callsIn(withCalls(body))[0]?.function, "arguments", ""),
-  },
-  {
-    name: "ids repeat over rounds",
-    family: "anthropic",
-    rule: "ids of calls differ",
-    commit: (body) => renamed(body, () => "call_0"),
-  },
-  {
-    name: "ids are too long",
-    family: "openai-chat",
-    rule: "ids of calls",
-    commit: (body) => renamed(body, (id) => id + "x".repeat(40)),
-  },
-  {
-    name: "ids have other characters",
-    family: "mistral",
-    rule: "ids of calls",
-    commit: (body) => renamed(body, (id) => `call_${id}`),
-  },
-  {
-    name: "an image stays in the message of a tool",
-    family: "openai-chat",
-    rule: "images",
-    commit: ({ messages }) => set(last(messages, "tool"), "content", [image]),
-  },
-  {
-    name: "the text of a tool is a list",
-    family: "deepseek",
-    rule: "lists of parts",
-    commit: ({ messages }) => set(last(messages, "tool"), "content", [{ type: "text", text: "a" }]),
-  },
-  {
-    name: "an empty reply is sent",
-    family: "mistral",
-    rule: "replies that say nothing",
-    commit: ({ messages }) =>
-      set(
-        messages.findLast((each) => each["role"] === "assistant" && callsIn(each).length === 0),
-        "content",
-        "",
-      ),
-  },
-  {
-    name: "a reply of white space is sent",
-    family: "anthropic",
-    rule: "blank text",
-    commit: ({ messages }) =>
-      set(
-        messages.findLast((each) => each["role"] === "assistant" && callsIn(each).length === 0),
-        "content",
-        "\n",
-      ),
-  },
-  {
-    name: "half of a surrogate pair is sent",
-    family: "openai-chat",
-    rule: "well-formed text",
-    commit: ({ messages }) => set(last(messages, "user"), "content", "\ud83d"),
-  },
-  {
-    name: "a field of another server is sent",
-    family: "groq",
-    rule: "members of messages",
-    commit: ({ messages }) => set(last(messages, "assistant"), "reasoning_content", "Hm."),
-  },
-  {
-    name: "a name is sent as it is",
-    family: "openai-chat",
-    rule: "names of speakers",
-    commit: ({ messages }) => set(last(messages, "user"), "name", "Ann Lee"),
-  },
-  {
-    name: "a name is sent where there is none",
-    family: "mistral",
-    rule: "members of messages",
-    commit: ({ messages }) => set(last(messages, "user"), "name", "Ann"),
-  },
-  {
-    name: "the prompt begins with a call",
-    family: "gemini",
-    rule: "calls follow a question or a result",
-    commit: ({ messages }) =>
-      messages.splice(
-        0,
-        messages.findIndex((each) => callsIn(each).length > 0),
-      ),
-  },
-  {
-    name: "the prompt begins with a reply",
-    family: "anthropic",
-    rule: "first message",
-    commit: ({ messages }) =>
-      messages.splice(
-        0,
-        messages.findIndex(({ role }) => role === "assistant"),
-      ),
-  },
-  {
-    name: "a question follows a result",
-    family: "mistral",
-    rule: "order of roles",
-    commit: ({ messages }) =>
+  ["arguments go back as they came", "llama.cpp", "arguments of calls", inCall("arguments", '{"city":"Os')],
+  ["arguments are no object", "ollama", "arguments of calls", inCall("arguments", "")],
+  ["ids repeat over rounds", "anthropic", "ids of calls differ", renamed(() => "call_0")],
+  ["ids are too long", "openai-chat", "ids of calls", renamed((id) => id + "x".repeat(40))],
+  ["ids have other characters", "mistral", "ids of calls", renamed((id) => `call_${id}`)],
+  ["an image stays in the message of a tool", "openai-chat", "images", inLast("tool", "content", [image])],
+  [
+    "the text of a tool is a list",
+    "deepseek",
+    "lists of parts",
+    inLast("tool", "content", [{ type: "text", text: "a" }]),
+  ],
+  ["an empty reply is sent", "mistral", "replies that say nothing", inReply("")],
+  ["a reply of white space is sent", "anthropic", "blank text", inReply("\n")],
+  ["half of a surrogate pair is sent", "openai-chat", "well-formed text", inLast("user", "content", "\ud83d")],
+  ["a field of another server is sent", "groq", "members of messages", inLast("assistant", "reasoning_content", "Hm.")],
+  ["a name is sent as it is", "openai-chat", "names of speakers", inLast("user", "name", "Ann Lee")],
+  ["a name is sent where there is none", "mistral", "members of messages", inLast("user", "name", "Ann")],
+  [
+    "the prompt begins with a call",
+    "gemini",
+    "calls follow a question or a result",
+    beginningWith((each) => callsIn(each).length > 0),
+  ],
+  ["the prompt begins with a reply", "anthropic", "first message", beginningWith(({ role }) => role === "assistant")],
+  [
+    "a question follows a result",
+    "mistral",
+    "order of roles",
+    ({ messages }) =>
       without(
         messages,
         messages.find(
@@ -174,130 +134,76 @@ const faults: readonly Fault[] = [
             messages[index + 1]?.["role"] === "user",
         ),
       ),
-  },
-  {
-    name: "a result is lost",
-    family: "openai-chat",
-    rule: "calls and results",
-    commit: ({ messages }) => without(messages, last(messages, "tool")),
-  },
-  {
-    name: "a call is lost",
-    family: "gemini",
-    rule: "calls and results",
-    commit: (body) => without(body.messages, withCalls(body)),
-  },
-  {
-    name: "reasoning that is owed is left out",
-    family: "deepseek",
-    rule: "reasoning in turns with calls",
-    commit: ({ messages }) => messages.map((each) => delete each["reasoning_content"]),
-  },
-  {
-    name: "reasoning of a final answer is left out",
-    family: "deepseek",
-    rule: "reasoning in turns with calls",
-    commit: ({ messages }) => messages.map((each) => callsIn(each).length > 0 || delete each["reasoning_content"]),
-  },
-  {
-    name: "reasoning that Kimi is owed is left out",
-    family: "kimi",
-    rule: "reasoning beside calls",
-    commit: ({ messages }) => messages.map((each) => delete each["reasoning_content"]),
-  },
-  {
-    name: "a second system message is sent",
-    family: "vllm",
-    rule: "one system message",
-    commit: ({ messages }) => messages.splice(1, 0, { role: "system", content: "Be brief." }),
-  },
-  {
-    name: "calls are sent without tools",
-    family: "anthropic",
-    rule: "calls without tools",
-    commit: (body) => (withCalls(body) === undefined ? null : Object.assign(body, { tools: [] })),
-  },
-  ...(["kimi", "gemini", "llama.cpp"] as const).map((family): Fault => ({
-    name: `a schema in a schema is sent as it is to ${family}`,
+  ],
+  ["a result is lost", "openai-chat", "calls and results", (body) => without(body.messages, last(body, "tool"))],
+  ["a call is lost", "gemini", "calls and results", (body) => without(body.messages, withCalls(body))],
+  ["reasoning that is owed is left out", "deepseek", "reasoning in turns with calls", unreasoned()],
+  [
+    "reasoning of a final answer is left out",
+    "deepseek",
+    "reasoning in turns with calls",
+    unreasoned((each) => callsIn(each).length === 0),
+  ],
+  ["reasoning that Kimi is owed is left out", "kimi", "reasoning beside calls", unreasoned()],
+  [
+    "a second system message is sent",
+    "vllm",
+    "one system message",
+    ({ messages }) => messages.splice(1, 0, { role: "system", content: "Be brief." }),
+  ],
+  [
+    "calls are sent without tools",
+    "anthropic",
+    "calls without tools",
+    (body) => (withCalls(body) === undefined ? null : Object.assign(body, { tools: [] })),
+  ],
+  ...(["kimi", "gemini", "llama.cpp"] as const).map((family): Fault => [
+    `a schema in a schema is sent as it is to ${family}`,
     family,
-    rule: "schemas in schemas",
-    commit: ({ tools }) =>
-      set(tools[0]?.function, "parameters", {
-        type: "object",
-        properties: { a: { type: ["string", "null"], pattern: "a" } },
-      }),
-  })),
-  {
-    name: "a signature is left out",
-    family: "gemini",
-    rule: "thought signatures",
-    commit: (body) => callsIn(withCalls(body)).map((call) => Object.assign(call, { extra_content: undefined })),
-  },
-  {
-    name: "the name of a tool is sent as it is",
-    family: "openai-chat",
-    rule: "names of tools",
-    commit: ({ tools }) => set(tools[0]?.function, "name", "mcp.look"),
-  },
-  {
-    name: "the name of a call is sent as it is",
-    family: "openai-chat",
-    rule: "names in the history",
-    commit: (body) => set(callsIn(withCalls(body))[0]?.function, "name", "no such tool"),
-  },
-  {
-    name: "a schema is sent as it is",
-    family: "openai-chat",
-    rule: "schemas of tools",
-    commit: ({ tools }) => set(tools[0]?.function, "parameters", { type: "object" }),
-  },
-  {
-    name: "reasoning is sent that nothing follows",
-    family: "openai-responses",
-    rule: "reasoning is followed",
-    commit: ({ input }) => input.push({ type: "reasoning", summary: [], encrypted_content: "x" }),
-  },
-  {
-    name: "reasoning is sent that the server can't read",
-    family: "openai-responses",
-    rule: "reasoning is encrypted",
-    commit: ({ input }) =>
-      set(
-        input.find(({ type }) => type === "reasoning"),
-        "encrypted_content",
-        undefined,
-      ),
-  },
-  {
-    name: "an item has the id of a call",
-    family: "openai-responses",
-    rule: "ids of items",
-    commit: ({ input }) =>
-      set(
-        input.find(({ type }) => type === "function_call"),
-        "id",
-        "call_0",
-      ),
-  },
-  {
-    name: "an output is lost",
-    family: "openai-responses",
-    rule: "calls and results",
-    commit: ({ input }) =>
+    "schemas in schemas",
+    inTool("parameters", listInSchema),
+  ]),
+  [
+    "a signature is left out",
+    "gemini",
+    "thought signatures",
+    (body) => callsIn(withCalls(body)).map((call) => Object.assign(call, { extra_content: undefined })),
+  ],
+  ["the name of a tool is sent as it is", "openai-chat", "names of tools", inTool("name", "mcp.look")],
+  ["the name of a call is sent as it is", "openai-chat", "names in the history", inCall("name", "no such tool")],
+  ["a schema is sent as it is", "openai-chat", "schemas of tools", inTool("parameters", { type: "object" })],
+  [
+    "reasoning is sent that nothing follows",
+    "openai-responses",
+    "reasoning is followed",
+    ({ input }) => input.push({ type: "reasoning", summary: [], encrypted_content: "x" }),
+  ],
+  [
+    "reasoning is sent that the server can't read",
+    "openai-responses",
+    "reasoning is encrypted",
+    inItem("reasoning", "encrypted_content", undefined),
+  ],
+  ["an item has the id of a call", "openai-responses", "ids of items", inItem("function_call", "id", "call_0")],
+  [
+    "an output is lost",
+    "openai-responses",
+    "calls and results",
+    ({ input }) =>
       without(
         input,
         input.find(({ type }) => type === "function_call_output"),
       ),
-  },
-  {
-    name: "the prompt of a text has half of a pair",
-    family: "text-completions",
-    rule: "well-formed text",
-    commit: (body) => Object.assign(body, { prompt: `${body.prompt}\udc00` }),
-  },
+  ],
+  [
+    "the prompt of a text has half of a pair",
+    "text-completions",
+    "well-formed text",
+    (body) => Object.assign(body, { prompt: `${body.prompt}\udc00` }),
+  ],
 ];
 
-/** The requests of handlers, by the family that they were sent to: only those that its strict server takes. */
+/** The requests of handlers that the strict server of their family accepted. */
 const sent = new Map<StrictFamily, string[]>();
 
 const watched = (target: WireTarget): WireTarget => ({
@@ -314,9 +220,9 @@ const watched = (target: WireTarget): WireTarget => ({
     }),
 });
 
-/** The body with the fault; null where it gives no occasion. */
-const committed = ({ commit }: Fault, text: string): string | null => {
-  // A body of our own handlers.
+/** Returns the body with the fault; null if the body has no place for it. */
+const committed = (commit: Commit, text: string): string | null => {
+  // Cast: our own handlers wrote the body.
   const body = { tools: [], ...(JSON.parse(text) as Partial<Body>) } as Body;
   return commit(body) === null ? null : JSON.stringify(body);
 };
@@ -337,12 +243,12 @@ describe("every handler, before the strict servers of every family,", () => {
     expect(found.map(({ target, rule }) => `${target}: ${rule}`)).toEqual([]);
   });
 
-  it.for(faults.map((fault) => [fault.name, fault] as const))("would break the law if %s", ([, fault]) => {
-    const broken = (sent.get(fault.family) ?? []).flatMap((text) => {
-      const changed = committed(fault, text);
-      return changed === null ? [] : (strictRefusal(fault.family, changed)?.rule ?? []);
+  it.for(faults)("would break the law if %s", ([, family, rule, commit]) => {
+    const broken = (sent.get(family) ?? []).flatMap((text) => {
+      const changed = committed(commit, text);
+      return changed === null ? [] : (strictRefusal(family, changed)?.rule ?? []);
     });
-    expect(broken).toContain(fault.rule);
+    expect(broken).toContain(rule);
   });
 
   it("is reported with the rule, its source, the conversation and the seed", async () => {

@@ -1,7 +1,7 @@
 import { isModule, type Rule } from "./source.ts";
 import { linksOf, packagesOf } from "./workspace.ts";
 
-/** No module needs itself, not for its types either: what goes round is read as one. */
+/** No module imports itself indirectly, not even for types: a cycle can only be read as a whole. */
 export const noImportCycles: Rule = (sources) => {
   const packages = packagesOf(sources);
   const edges = new Map<string, readonly string[]>(
@@ -12,7 +12,7 @@ export const noImportCycles: Rule = (sources) => {
   return cyclesOf(edges).map((cycle) => `${cycle.join(" → ")}: a cycle; move what both need into a module below them`);
 };
 
-/** One cycle for each edge that leads back to a node whose own edges are still being followed. */
+/** Returns a cycle for each edge back to a node that is still being visited. */
 const cyclesOf = (edges: ReadonlyMap<string, readonly string[]>): readonly (readonly string[])[] => {
   const cycles: (readonly string[])[] = [];
   const done = new Set<string>();

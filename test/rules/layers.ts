@@ -3,7 +3,7 @@ import { posix } from "node:path";
 import { isModule, type Rule, type Source } from "./source.ts";
 import { type Link, linksOf, type Package, packageAt, packagesOf } from "./workspace.ts";
 
-/** The page that says which package and which room may import which; the rules here hold the sources to it. */
+/** The page that says which packages and rooms may import which. The rules here check the sources against it. */
 export const housePage = "docs/house.md";
 
 /** A package's sources import only the packages that its row on the page names. */
@@ -16,7 +16,7 @@ export const packagesPointDown: Rule = (sources) => {
   );
 };
 
-/** A file that is not a test reaches a package through its name and its entry points, never into its folders. */
+/** Files other than tests import a package by its entry points, never from its folders. */
 export const packagesKeepTheirInsides: Rule = (sources) => {
   const packages = packagesOf(sources);
   return sources
@@ -34,7 +34,7 @@ export const packagesKeepTheirInsides: Rule = (sources) => {
     });
 };
 
-/** A room imports only the rooms that its row names. The door of a package, its `src` itself, imports any, and no room imports the door. */
+/** A room imports only the rooms in its row. A package's door, its `src` itself, may import any; no room imports it. */
 export const roomsPointDown: Rule = (sources) =>
   houses(sources).flatMap(({ base, rows }) =>
     modulesIn(sources, base).flatMap((source) => {
@@ -54,8 +54,8 @@ export const roomsPointDown: Rule = (sources) =>
   );
 
 /**
- * Strict servers import nothing but each other. So what they refuse is written from its source, not from the dialects of the
- * handlers that they judge.
+ * Strict servers import only each other. So their refusals are written from the services' documents, not from the
+ * dialects of the handlers that they judge.
  */
 export const strictServersStandAlone: Rule = (sources) =>
   modulesIn(sources, strictServers).flatMap((source) =>
@@ -66,7 +66,7 @@ export const strictServersStandAlone: Rule = (sources) =>
 
 const strictServers = "packages/runtime-test/src/server/strict/";
 
-/** Each room has a row with its sentence, each row a room, and the arrows of the rows lead nowhere back. */
+/** Each room has a row with a sentence, each row has a room, and the arrows of the rows form no cycle. */
 export const roomsAreOnThePage: Rule = (sources) => [
   ...packagesOf(sources)
     .map(({ folder }) => folder)
@@ -111,7 +111,7 @@ const houses = (sources: readonly Source[]): readonly House[] =>
     .filter(([title]) => title.startsWith("packages/") || title === "proof")
     .map(([title, rows]) => ({ title, rows, base: title.startsWith("packages/") ? `${title}/src/` : `${title}/` }));
 
-/** The rows of each section of the page, by its heading. */
+/** Returns the rows of each section of the page by its heading. */
 const sectionsOf = (sources: readonly Source[]): ReadonlyMap<string, readonly Row[]> => {
   const page = sources.find(({ path }) => path === housePage)?.text ?? "";
   return new Map(
@@ -146,7 +146,7 @@ const reachable = (rows: readonly Row[], from: readonly string[]): ReadonlySet<s
 const modulesIn = (sources: readonly Source[], base: string): readonly Source[] =>
   sources.filter(isModule).filter(({ path }) => path.startsWith(base));
 
-/** The folder of a file below the base; empty for the base itself. */
+/** Returns the folder of a file below the base; empty for the base itself. */
 const roomOf = (base: string, path: string): string => posix.dirname(path).slice(base.length);
 
 interface PackageLink {

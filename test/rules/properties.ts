@@ -4,13 +4,13 @@ import { importsOf, isModule, lineAt, type Rule, type Source, programOf, walk } 
 import { linksOf, packagesOf } from "./workspace.ts";
 
 /**
- * Properties draw from the seed of the run, which `test/setup.ts` gives them: none draws one of its own. A number that
- * is written down is allowed, for tests of what a certain sample has.
+ * Properties draw from the seed of the run, which `test/setup.ts` sets; none draws its own. A literal seed is allowed,
+ * for tests of a certain sample.
  */
 export const propertiesKeepTheSeed: Rule = (sources) =>
   sources.filter((source) => isModule(source) && isTest(source) && !saysForAll.has(source.path)).flatMap(problemsIn);
 
-/** The tests that hold anything to a property, themselves or by what they import. */
+/** Returns the tests that check a property, themselves or by their imports. */
 export const testsOfProperties = (sources: readonly Source[]): readonly string[] => {
   const packages = packagesOf(sources);
   const modules = sources.filter(isModule).map((source) => ({
@@ -31,8 +31,7 @@ export const testsOfProperties = (sources: readonly Source[]): readonly string[]
 const setup = "test/setup.ts";
 
 /**
- * The settings that all properties share are made here, and nowhere else; a page of a browser, which loads no setup, is
- * given them.
+ * The only files that may set what all properties share. A browser's page loads no setup, so it sets this itself.
  */
 const saysForAll: ReadonlySet<string> = new Set([
   setup,
@@ -67,7 +66,7 @@ const problemOf = (node: Node): string | null => {
   return `a seed of its own: leave it out, and ${setup} gives the seed of the run`;
 };
 
-/** The members of fast-check and of its vitest that take a seed. */
+/** The members of fast-check and `@fast-check/vitest` that take a seed. */
 const draws: ReadonlySet<string> = new Set(["assert", "check", "sample", "statistics", "prop"]);
 
 const memberOf = (node: Node): string | null => (node.type === "MemberExpression" ? nameOf(node.property) : null);

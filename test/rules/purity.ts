@@ -4,7 +4,7 @@ import type { Node } from "oxc-parser";
 
 import { importsOf, isFunction, isModule, lineAt, programOf, type Rule, type Source, walk } from "./source.ts";
 
-/** Names of the environment that the machine does without, each with where the thing comes from instead. */
+/** Names of the environment that the machine must not use, each with the source to use instead. */
 const environment: Readonly<Record<string, string>> = {
   Date: "time comes in on events",
   performance: "time comes in on events",
@@ -21,7 +21,7 @@ const environment: Readonly<Record<string, string>> = {
   Intl: "what depends on a locale differs from host to host",
 };
 
-/** Members that give another answer on another machine, or at another time. */
+/** Members whose result depends on the machine or the time. */
 const members: Readonly<Record<string, string>> = {
   localeCompare: "what depends on a locale differs from host to host",
   toLocaleLowerCase: "what depends on a locale differs from host to host",
@@ -29,7 +29,7 @@ const members: Readonly<Record<string, string>> = {
   toLocaleString: "what depends on a locale differs from host to host",
 };
 
-/** Whatever holds something that a function could change between two calls. */
+/** Classes whose objects could hold state between two calls. */
 const collections: ReadonlySet<string> = new Set(["Map", "Set", "WeakMap", "WeakSet"]);
 
 /** The machine has no clock, no randomness, no input and no output. */
@@ -42,15 +42,15 @@ export const machineIsPure: Rule = (sources) =>
         return "Math.random: anything random comes in on events";
       return reason(members, node.name);
     }
-    // Graphemes hardly depend on a locale, and where a text was cut is journalled.
+    // Graphemes hardly depend on a locale, and the place of a cut is journalled.
     if (node.name === "Intl" && memberName(parent) === "Segmenter") return undefined;
     return isKey(node, parent) ? undefined : reason(environment, node.name);
   });
 
-/** A field that each object has its own of. */
+/** Returns whether a node is a field of each instance. */
 const isOfAnInstance = (node: Node): boolean => node.type === "PropertyDefinition" && !node.static;
 
-/** The machine keeps nothing between two calls: no variable, and no collection, beside its functions. */
+/** The machine keeps nothing between two calls: no variable and no collection outside its functions. */
 export const machineHoldsNoState: Rule = (sources) =>
   findings(sources, "packages/machine/src/", (node, ancestors) => {
     if (ancestors.some((ancestor) => isFunction(ancestor) || isOfAnInstance(ancestor))) return undefined;
@@ -63,13 +63,13 @@ export const machineHoldsNoState: Rule = (sources) =>
     return undefined;
   });
 
-/** The machine says what everything is. */
+/** The machine uses no `any`. */
 export const machineHasNoAny: Rule = (sources) =>
   findings(sources, "packages/machine/src/", (node) =>
     node.type === "TSAnyKeyword" ? "any: name the type, or use unknown and parse it" : undefined,
   );
 
-/** Machine and host run where Node does not. */
+/** Machine and host use nothing of Node. */
 export const nothingOfNodeBelowTheRuntimes: Rule = (sources) =>
   sources
     .filter(({ path }) => /^packages\/(machine|host)\/src\//.test(path))
@@ -80,7 +80,7 @@ export const nothingOfNodeBelowTheRuntimes: Rule = (sources) =>
         .map(({ specifier, line }) => `${source.path}:${line}: ${specifier} is Node's: hand it in from a runtime`),
     );
 
-/** Those of the given names that a module takes from its environment, or may. Blind to what it declares itself. */
+/** Returns which of these names a module may take from its environment. It ignores the module's own declarations. */
 export const namesUsed = (source: Source, names: readonly string[]): readonly string[] => {
   const used = new Set<string>();
   walk(programOf(source), (node, ancestors) => {
@@ -119,7 +119,7 @@ const objectName = (parent: Node | undefined): string | undefined =>
 const memberName = (parent: Node | undefined): string | undefined =>
   parent?.type === "MemberExpression" && parent.property.type === "Identifier" ? parent.property.name : undefined;
 
-/** Whether an identifier only names a member of an object or of a type. */
+/** Returns whether an identifier only names a member of an object or type. */
 const isKey = (node: Node, parent: Node | undefined): boolean => {
   switch (parent?.type) {
     case "Property":

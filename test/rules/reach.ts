@@ -4,7 +4,7 @@ import { isExample } from "../../scripts/examples.ts";
 import { isModule, type Rule } from "./source.ts";
 import { packagesOf, reachableFrom } from "./workspace.ts";
 
-/** Every source of a package is reached from what the package exports, runs, or shows as a page. */
+/** Every source of a package is reachable from an export, a program or a page of the package. */
 export const sourcesAreReached: Rule = (sources) => {
   const packages = packagesOf(sources);
   const reached = reachableFrom(
@@ -17,7 +17,7 @@ export const sourcesAreReached: Rule = (sources) => {
     .map(({ path }) => `${path}: no entry point of its package leads to it: export it or remove it`);
 };
 
-/** Every example is run: by the script that runs examples, or by a test, a script or a proof that names it. */
+/** Every example is run by the examples' script, or by a test, script or proof that names it. */
 export const examplesAreRun: Rule = (sources) => {
   const runners = sources.filter(({ path }) => path.endsWith(".test.ts") || /^(?:scripts|proof)\//.test(path));
   const run = sources.filter(

@@ -11,14 +11,14 @@ export const fileLinesMax = 400;
 /** The most lines of a function. */
 export const functionLinesMax = 70;
 
-/** A file that is read at one sitting. */
+/** No file has more than `fileLinesMax` lines. */
 export const filesAreShort: Rule = (sources) =>
   sources.filter(isProduct).flatMap((source) => {
     const lines = linesIn(source.text);
     return lines > fileLinesMax ? [`${source.path}: ${lines} lines, at most ${fileLinesMax}: split it by concept`] : [];
   });
 
-/** A function that is seen at one glance. */
+/** No function has more than `functionLinesMax` lines. */
 export const functionsAreShort: Rule = (sources) =>
   sources.filter(isProduct).flatMap((source) => {
     const found: string[] = [];
@@ -33,8 +33,8 @@ export const functionsAreShort: Rule = (sources) =>
   });
 
 /**
- * A file is a whole concept: a small one in a package has two importers there, stands behind an entry point, has a
- * reason, or would make its importer too long. The rest of the repository has `fileLinesMin` lines or more.
+ * A file is a whole concept. A small one in a package has two importers there, is imported by an entry point, has a
+ * reason, or would make its importer too long. Elsewhere a file has at least `fileLinesMin` lines.
  */
 export const filesAreWhole: Rule = (sources) => {
   const small = sources
@@ -74,17 +74,17 @@ const smallOnPurpose: readonly RegExp[] = [
   // Entry points: lists of what others may import.
   /\/index\.ts$/,
   /^packages\/[^/]+\/src\/[^/]+\.ts$/,
-  // A port, or a type that many rooms need and that needs none of them.
+  // A port, or a type that many rooms need and that needs no room.
   /\/ports\/[^/]+\.ts$/,
   /^packages\/machine\/src\/thread\/json\.ts$/,
   /^bench\/peers\/peer\.ts$/,
-  // What one server of a family refuses, and what one policy shows.
+  // The refusals of one server family, and one policy.
   /\/(?:families|policies)\/[^/]+\.ts$/,
   // An error class that many rooms throw.
   /-error\.ts$/,
-  // A worker's entry, or a page's: what it runs lies beside it.
+  // The entry of a worker or a page, whose code is beside it.
   /\/(?:worker|page\/page)\.ts$/,
-  // One function of its own: the store that the door takes by itself; pages of all stores.
+  // A single function: the entry point's default store, and the paging of all stores.
   /^packages\/runtime-node\/src\/stores\/(?:memory-store|pages)\.ts$/,
 ];
 

@@ -3,36 +3,36 @@ import { join } from "node:path";
 
 import { type Node, parseSync, type Program, visitorKeys } from "oxc-parser";
 
-/** A file of the repository: its path from the root, with `/`, and what is in it. */
+/** A file of the repository: its path from the root, with `/`, and its text. */
 export interface Source {
   readonly path: string;
   readonly text: string;
 }
 
 /**
- * A rule that returns its findings in the repository, each with the place and the way out. Empty when the rule holds.
+ * A rule returns its findings, each with the place and the remedy; none if the repository keeps the rule.
  */
 export type Rule = (sources: readonly Source[]) => readonly string[];
 
 /** One `import`, `export … from` or `import()` of a module. */
 export interface Import {
   readonly specifier: string;
-  /** Gone once the types are: it can't load anything, nor close a cycle. */
+  /** The import has only types, so it loads nothing. */
   readonly typeOnly: boolean;
   readonly line: number;
 }
 
-/** The files under a folder whose paths match, in order. */
+/** Returns the files below a folder whose paths match, in order. */
 export const sourcesIn = (root: string, globs: readonly string[]): readonly Source[] =>
   globSync(globs, { cwd: root, exclude: ["**/node_modules/**", "**/dist/**"] })
     .filter((path) => /\.(ts|json|md)$/.test(path))
     .map((path) => ({ path: path.replaceAll("\\", "/"), text: readFileSync(join(root, path), "utf8") }))
     .toSorted((one, other) => (one.path < other.path ? -1 : 1));
 
-/** Whether a path is that of a TypeScript module. */
+/** Returns whether a file is a TypeScript module. */
 export const isModule = ({ path }: Source): boolean => path.endsWith(".ts") && !path.endsWith(".d.ts");
 
-/** The syntax tree of a module. A file that can't be parsed is an error of its own. */
+/** Returns the syntax tree of a module. Throws if it can't be parsed. */
 export const programOf = (source: Source): Program => {
   const known = programs.get(source);
   if (known !== undefined) return known;
@@ -55,8 +55,8 @@ export const walk = (program: Program, visit: (node: Node, ancestors: readonly N
 };
 
 /**
- * The modules that a module names, in order. Looked for once, since seven rules ask, and below the top of a module only
- * where its text has an `import(`: the walk through all of it would take most of their time.
+ * Returns the imports of a module, in order. It caches them for the seven rules that need them, and walks below the top
+ * level only if the text has an `import(`, as that walk would take most of the rules' time.
  */
 export const importsOf = (source: Source): readonly Import[] => {
   const known = importsKnown.get(source);
@@ -73,10 +73,10 @@ export const importsOf = (source: Source): readonly Import[] => {
   return imports;
 };
 
-/** The line of an offset, from 1. */
+/** Returns the line of an offset, from 1. */
 export const lineAt = ({ text }: Source, offset: number): number => text.slice(0, offset).split("\n").length;
 
-/** Whether a node has a body that runs later than its module does. */
+/** Returns whether a node has a body that runs later than its module. */
 export const isFunction = (node: Node): boolean =>
   node.type === "FunctionDeclaration" || node.type === "FunctionExpression" || node.type === "ArrowFunctionExpression";
 
@@ -84,14 +84,14 @@ const programs = new WeakMap<Source, Program>();
 
 const importsKnown = new WeakMap<Source, readonly Import[]>();
 
-/** Without a list for each key, most of which would be empty. */
-const childrenOf = (node: Node): readonly Node[] => {
+/** Returns the children of a node, without a list for each key: most would be empty. */
+export const childrenOf = (node: Node): readonly Node[] => {
   const children: Node[] = [];
   const add = (child: Node | null | undefined): void => {
     if (child !== null && child !== undefined) children.push(child);
   };
   for (const key of visitorKeys[node.type] ?? []) {
-    // The keys are the parser's own, and what they lead to is a node, a list of nodes with holes, or null.
+    // Cast: the parser's own keys lead to a node, a list of nodes with holes, or null.
     const child = (node as unknown as Record<string, Node | readonly (Node | null)[] | null>)[key];
     if (isList(child)) for (const each of child) add(each);
     else add(child);

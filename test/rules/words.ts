@@ -2,13 +2,13 @@ import { parseSync } from "oxc-parser";
 
 import { isModule, type Source } from "./source.ts";
 
-/** A pattern of prose that most readers have to read twice. */
+/** A pattern of prose that most readers must read twice. */
 interface Marker {
   readonly name: string;
   readonly pattern: RegExp;
 }
 
-/** The patterns that are counted, each with no right use in a comment or on a page. */
+/** The patterns that are counted. None has a right use in a comment or on a page. */
 const markers: readonly Marker[] = [
   { name: 'a sentence that begins with "What" as a noun', pattern: /(?:^|[.:;!]\s+)What\b(?![^.?!]*\?)/gm },
   { name: '"is no X" for "is not an X"', pattern: /\b(?:is|are|was|were) no (?!longer\b|more\b)[a-z`]/g },

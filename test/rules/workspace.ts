@@ -9,16 +9,16 @@ export interface Package {
   /** Its folder, from the root: `packages/machine`. */
   readonly folder: string;
   readonly name: string;
-  /** Subpath (`.`, `./laws`) to the file that it stands for. */
+  /** The files of subpaths (`.`, `./laws`). */
   readonly entries: Readonly<Record<string, string>>;
 }
 
-/** An import, and the path that it leads to inside the workspace; undefined when it leads out of it. */
+/** An import with its target in the workspace; undefined for a target outside. */
 export interface Link extends Import {
   readonly target: string | undefined;
 }
 
-/** Every package that has a manifest among the sources. */
+/** Returns the packages whose manifests are among the sources. */
 export const packagesOf = (sources: readonly Source[]): readonly Package[] =>
   sources
     .filter(({ path }) => path.endsWith("/package.json"))
@@ -32,15 +32,15 @@ export const packagesOf = (sources: readonly Source[]): readonly Package[] =>
       return { folder, name, entries: Object.fromEntries(entries) };
     });
 
-/** The package in whose folder a path lies. */
+/** Returns the package of a path. */
 export const packageAt = (packages: readonly Package[], path: string): Package | undefined =>
   packages.find(({ folder }) => path.startsWith(`${folder}/`));
 
-/** The imports of a module, with what they lead to. */
+/** Returns the imports of a module with their targets. */
 export const linksOf = (source: Source, packages: readonly Package[]): readonly Link[] =>
   importsOf(source).map((each) => ({ ...each, target: targetOf(source.path, each.specifier, packages) }));
 
-/** The modules among the sources that an import can lead to from the given ones, themselves included. */
+/** Returns the modules among the sources that imports reach from the given ones, which are included. */
 export const reachableFrom = (entries: readonly string[], sources: readonly Source[]): ReadonlySet<string> => {
   const modules = new Map(sources.filter(isModule).map((source) => [source.path, source]));
   const packages = packagesOf(sources);

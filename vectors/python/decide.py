@@ -10,13 +10,19 @@ from typing import Any
 
 from decide_ask import decide_ask, next_of
 from decide_edit import decide_edit
-from decide_outcome import decide_check, decide_failure, decide_reply, decide_result
-from decide_step import decide_opening, decide_step, interrupted_results, limit_spent
-from effect_ids import check_id, deadline_id, llm_id, queue_id, retry_id
+from decide_outcome import (
+    decide_check,
+    decide_failure,
+    decide_opening,
+    decide_reply,
+    decide_result,
+    decide_step,
+    interrupted_results,
+    limit_spent,
+)
+from effect_ids import approval_out, calls_of, check_id, deadline_id, llm_id, queue_id, retry_id, runs, tool_id
 from effects import approval_digest
-from refusal import Refused
-from round_calls import approval_out, calls_of, runs, tool_id
-from settings import Settings
+from settings import Refused, Settings
 
 Data = dict[str, Any]
 Event = dict[str, Any]

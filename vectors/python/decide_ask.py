@@ -6,13 +6,11 @@ import re
 from typing import Any, Optional
 
 from asks import drafts_of
-from decide_edit import decide_move, turn_answering
-from decide_step import decide_opening, interrupted_results
+from decide_edit import decide_move, problem_of_calls, turn_answering
+from decide_outcome import decide_opening, interrupted_results
 from edits import moved_for
-from lost_calls import problem_of_calls
-from refusal import Refused
 from same_ask import is_among, says_the_same, turn_answering_ask
-from settings import Settings
+from settings import Refused, Settings
 from shape import is_count
 from text import trimmed
 from tree import is_thread_empty

@@ -6,14 +6,33 @@ from typing import Any, Optional
 
 from asks import drafts_of, is_shared
 from chunks import at, to_array
-from decide_step import interrupted_results
+from decide_outcome import interrupted_results
 from edits import answer_index_of, change_system, reset_system
-from graphemes import units_of_characters
-from lost_calls import problem_of_calls
 from messages import Message, SeedError, messages_from_seed, text_of
-from refusal import Refused
 from same_ask import is_among
+from settings import Refused
+from text import units_of_characters
 from tree import is_thread_empty, turn_of, turns_on_path
+
+
+def problem_of_calls(drafts: list[dict[str, Any]], may_call: bool) -> Optional[str]:
+    """Where a message would lose its tool calls; None where none would.
+
+    Looks at the names of the chat format too: who has them would think that they are understood.
+    """
+    for index, draft in enumerate(drafts):
+        foreign = next((name for name in ("tool_calls", "function_call") if _is_given(draft, name)), None)
+        if foreign is not None:
+            return f'message {index} has "{foreign}", which is the chat format\'s name'
+        if _is_given(draft, "toolCalls") and not (draft["role"] == "assistant" and may_call):
+            return f"message {index} has toolCalls, which would be lost here"
+    return None
+
+
+def _is_given(draft: dict[str, Any], name: str) -> bool:
+    # An empty text is given: it is no list without calls.
+    return draft.get(name) not in (None, [])
+
 
 Data = dict[str, Any]
 Event = dict[str, Any]

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from typing import Any, Optional
 
-from decided_shape import DECIDED, LIMITS
-from event_shape import EVENTS, problem_of_beginning, problem_of_event
+from event_shape import DECIDED, EVENTS, LIMITS, problem_of_beginning, problem_of_event
 from fold import Entry, JOURNAL_FORMAT, JournalError
 from shape import ABSENT, Shape, is_count, is_plain, number, optional, true_or_absent
 

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from effect_ids import position_asked, position_out
+from effect_ids import Call, all_answered, calls_of, position_asked, position_out, some_run
 from effects import call_tool, request_approval
 from messages import Message, message_from_result
 from plan import Plan, no_effects, staying
-from round_calls import Call, all_answered, calls_of, some_run
 from turn_closing import settle_round
 from turn_opening import next_call
 

@@ -1,7 +1,7 @@
 """Runs vectors: `python3 run.py [--fold] [files or folders]`. Without files, all of the folders beside this one.
 
-Says of each file, as a line of JSON, whether this machine does what it says, and where not, the first difference.
-What is done with a file depends on its profile:
+Says of each vector, as a line of JSON, whether this machine does what it says, and where not, the first difference.
+What is done with a vector depends on its profile, which is the folder of its file:
 
 - core: the events are sent, and all that they come to is compared; then the entries are folded.
 - policies: only the entries are folded, since this machine has not those policies. `--fold` does so for core as well.
@@ -15,9 +15,9 @@ import sys
 from pathlib import Path
 from typing import Any, Iterator, Optional
 
-from fold import JournalError, fold, fold_entry, fold_first
+from effects import outstanding, outstanding_ids
+from fold import JOURNAL_FORMAT, JournalError, fold, fold_entry, fold_first
 from journal import read_journal
-from outstanding import outstanding, outstanding_ids
 from settings import settings_of
 from transition import start, transition
 
@@ -25,7 +25,7 @@ State = dict[str, Any]
 Step = dict[str, Any]
 Vector = dict[str, Any]
 
-VECTORS_FORMAT = 1
+FORMATS = {"vectors": 1, "journal": JOURNAL_FORMAT}
 VECTORS = Path(__file__).resolve().parent.parent
 PROFILES = ("core", "policies", "journals")
 
@@ -33,26 +33,30 @@ PROFILES = ("core", "policies", "journals")
 def main(arguments: list[str]) -> int:
     """Runs what the arguments name; 1 where something differs."""
     named = [Path(each) for each in arguments if each != "--fold"]
-    files = list(_files(named or [VECTORS / profile for profile in PROFILES]))
-    failed = 0
-    for file in files:
-        problem = problem_of(json.loads(file.read_text("utf-8")), "--fold" in arguments)
-        failed += problem is not None
-        said = {"file": str(file), "ok": problem is None, **({} if problem is None else {"problem": problem})}
-        print(json.dumps(said))
-    print(f"{len(files) - failed} of {len(files)} vectors hold", file=sys.stderr)
-    return 0 if files and not failed else 1
+    count = failed = 0
+    for file in _files(named or [VECTORS / profile for profile in PROFILES]):
+        for vector in _vectors_in(file):
+            problem = _problem_of_formats() or problem_of(vector, file.resolve().parent.name, "--fold" in arguments)
+            count += 1
+            failed += problem is not None
+            name = f"{file}#{vector['name']}" if "name" in vector else str(file)
+            print(json.dumps({"file": name, "ok": problem is None, **({} if problem is None else {"problem": problem})}))
+    print(f"{count - failed} of {count} vectors hold", file=sys.stderr)
+    return 0 if count and not failed else 1
 
 
-def problem_of(vector: Vector, only_fold: bool = False) -> Optional[str]:
+def _problem_of_formats() -> Optional[str]:
+    formats = json.loads((VECTORS / "formats.json").read_text("utf-8"))
+    return None if formats == FORMATS else f"the set has the formats {formats}, and this reads {FORMATS}"
+
+
+def problem_of(vector: Vector, profile: str, only_fold: bool = False) -> Optional[str]:
     """What differs first, with its step; None where nothing does."""
-    if vector["vectors"] != VECTORS_FORMAT:
-        return f"the file has format {vector['vectors']}, and this reads {VECTORS_FORMAT}"
     try:
-        if vector["profile"] == "journals":
+        if profile == "journals":
             reads(vector)
         else:
-            if vector["profile"] == "core" and not only_fold:
+            if profile == "core" and not only_fold:
                 plays(vector)
             folds(vector)
     except Difference as difference:
@@ -171,7 +175,17 @@ def _shown(value: Any) -> str:
 
 def _files(places: list[Path]) -> Iterator[Path]:
     for place in places:
-        yield from sorted(place.glob("*.json")) if place.is_dir() else [place]
+        yield from sorted(place.glob("*.json*")) if place.is_dir() else [place]
+
+
+def _vectors_in(file: Path) -> list[Vector]:
+    """A conversation has a line for each step after one with all else; a file of journals has one, or a list."""
+    text = file.read_text("utf-8")
+    if file.suffix == ".jsonl":
+        head, *steps = (json.loads(line) for line in text.rstrip("\n").split("\n"))
+        return [{**head, "steps": steps}]
+    read = json.loads(text)
+    return read if isinstance(read, list) else [read]
 
 
 if __name__ == "__main__":

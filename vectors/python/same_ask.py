@@ -6,9 +6,9 @@ from typing import Any, Optional
 
 from asks import drafts_of
 from chunks import at, to_array
+from edits import REDACTED_TEXT
 from messages import Message, message_from_draft
 from turn_closing import REMEMBERED
-from whole_thread import REDACTED_TEXT
 
 Data = dict[str, Any]
 Ask = dict[str, Any]

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from begin import begin
 from decide import decide
+from decide_edit import problem_of_calls
 from event_shape import problem_of_beginning, problem_of_event
-from fold import JOURNAL_FORMAT
-from lost_calls import problem_of_calls
+from fold import JOURNAL_FORMAT, begin
 from messages import SeedError
 from plan import follow
-from refusal import Refused
-from settings import Settings
+from settings import Refused, Settings
 from update import update
 
 State = dict[str, Any]

@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import Any, Optional
 
 from chunks import append, append_all, at as element_at, chunks_of, to_array
-from effect_ids import check_id, deadline_id, llm_id, retry_id, wait_id
+from effect_ids import Call, approval_out, check_id, deadline_id, llm_id, retry_id, tool_id, wait_id
 from effects import Effect, publish, queue_timer, thread_updated
 from messages import Message, message_from_partial, message_from_result
 from plan import Plan, led_by
-from round_calls import Call, approval_out, tool_id
 from tree import place_after
 from usage import add_usage, usage_of_call
 

@@ -6,7 +6,7 @@ the count of entries and the time.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Optional
 
 from asks import enqueue, interrupt_for, join_turn, withdraw
 from edits import (
@@ -15,27 +15,107 @@ from edits import (
     append_message,
     append_round,
     change_system,
+    fork_data,
     move_head,
     moved_for,
     name_checkpoint,
     pin_message,
+    redact_data,
     reset_system,
     truncate_answer,
 )
-from effect_ids import awaits_reply, deadline_id, is_of_summary, is_same_effect, queue_id, retry_id, wait_id
+from effect_ids import (
+    awaits_reply,
+    calls_of,
+    deadline_id,
+    is_of_summary,
+    is_same_effect,
+    position_asked,
+    position_out,
+    queue_id,
+    retry_id,
+    wait_id,
+)
 from effects import Effect, publish, thread_updated
-from outcome_signals import with_outcomes
-from outputs import receive_check
 from plan import Data, Plan, led_by, staying
-from replies import progressed, receive_failure, receive_reply
+from replies import progressed, receive_check, receive_failure, receive_reply
 from rounds import receive_approval, receive_result, receive_start, withhold_call
 from summaries import ask_summary, call_off, called_off, give_up, receive_summary, withdraw_summaries
 from turn_closing import interrupt_turn
 from turn_opening import attempt_call, go_on_compacted, open_turn
-from whole_thread import fork_data, redact_data
 
+Data = dict[str, Any]
 Event = dict[str, Any]
 Decided = dict[str, Any]
+
+
+def with_outcomes(before: Data, event: Event, decided: Decided, plan: Plan) -> Plan:
+    """The plan of an event with the signals of what it ends, looked up in the data before it."""
+    return led_by(lambda: _outcomes_of(before, event, decided), plan)
+
+
+def _outcomes_of(before: Data, event: Event, decided: Decided) -> list[Effect]:
+    turn, calls, kind = before["open"], calls_of(before), event["type"]
+    if kind in ("llm.completed", "llm.failed"):
+        place = _place_of(before, event["effectId"])
+        if place is None:
+            return []
+        written = event["reply"].get("toolCalls", []) if kind == "llm.completed" else []
+        names = [call["name"] for call in written]
+        return [_model_signal(place, event, decided), *_decided_results(place["turn"], place["step"], names, decided)]
+    if turn is None:
+        return []
+    place = {"turn": turn["number"], "step": turn["step"]}
+    if kind in ("tool.completed", "tool.failed"):
+        position = position_out(before, event["effectId"])
+        outcome = "completed" if kind == "tool.completed" else event["outcome"]
+    elif kind == "approval.answered":
+        position = None if event["approved"] else position_asked(before, event["effectId"])
+        declared = position is not None and calls[position]["approval"]["because"] == "declared"
+        outcome = "refused" if declared else "unknown"
+    else:
+        unanswered = [call["name"] if call["result"] is None else None for call in calls]
+        return _decided_results(turn["number"], turn["step"], unanswered, decided)
+    if position is None:
+        return []
+    return [publish("tool.ended", **place, position=position, name=calls[position]["name"], outcome=outcome)]
+
+
+def _place_of(before: Data, effect_id: str) -> Optional[dict[str, Any]]:
+    """Where a model call stands that an event answers; None where it is not awaited."""
+    turn = before["open"]
+    if is_of_summary(before, effect_id):
+        return {"turn": before["summarising"]["turn"] or 0, "step": 0, "attempt": 1, "purpose": "summary"}
+    if not awaits_reply(before, effect_id):
+        return None
+    attempt = turn["stage"]["call"]["attempt"]
+    return {"turn": turn["number"], "step": turn["step"], "attempt": attempt, "purpose": "answer"}
+
+
+def _model_signal(place: dict[str, Any], event: Event, decided: Decided) -> Effect:
+    reported = {name: event[name] for name in ("model", "usage") if name in event}
+    priced = {**reported, **({"cost": decided["cost"]} if "cost" in decided else {})}
+    if event["type"] == "llm.failed":
+        return publish("model.failed", **place, failure=event["failure"]["kind"], **priced)
+    tool_calls = len(event["reply"].get("toolCalls", []))
+    return publish("model.replied", **place, finishReason=event["finishReason"], toolCalls=tool_calls, **priced)
+
+
+def _decided_results(turn: int, step: int, names: list[Optional[str]], decided: Decided) -> list[Effect]:
+    """Calls that were never run, or that were stopped: their results are the machine's."""
+    return [
+        publish(
+            "tool.ended",
+            turn=turn,
+            step=step,
+            position=result["position"],
+            name=names[result["position"]],
+            outcome=result["outcome"],
+        )
+        for result in decided.get("results", [])
+        if result["position"] < len(names) and names[result["position"]] is not None
+    ]
+
 
 GRADES = ("within", "approaching_limit", "at_limit")
 

@@ -1,5 +1,5 @@
-// The backend of examples/28-node as the AI SDK's documentation leads to it: each chat is a file, a message is saved before it is
-// answered, an answer is finished when its page has gone, and the next process answers what a dead one left open.
+// The backend of examples/28-node as the AI SDK's docs suggest: a file per chat, messages are saved before the answer,
+// an answer completes even if its page has gone, and the next process answers what a dead one left open.
 import { existsSync, mkdirSync, readdirSync } from "node:fs";
 import { appendFile, readFile, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
@@ -51,7 +51,7 @@ const respond = async (id: string, messages: UIMessage[]): Promise<Response> => 
     tools,
     stopWhen: isStepCount(20),
   });
-  void result.consumeStream(); // also when the page has gone
+  void result.consumeStream(); // completes even if the page has gone
   return createUIMessageStreamResponse({
     stream: toUIMessageStream({
       stream: result.stream,
@@ -75,7 +75,7 @@ const GET = async (request: Request): Promise<Response> => {
   return route === "messages" ? Response.json(await loadChat(id)) : new Response(null, { status: 204 });
 };
 
-/** Answers the messages to which a dead process owes an answer. */
+/** Answers the messages that a dead process left unanswered. */
 const recover = async (): Promise<void> => {
   for (const file of readdirSync(folder)) {
     const id = basename(file, ".json");

@@ -5,8 +5,9 @@ const { RESTATE_URL = "http://127.0.0.1:8080", REDIS_URL = "redis://127.0.0.1:63
 const hub = redisHub({ url: REDIS_URL });
 const host = connect({ url: RESTATE_URL, hub });
 
-for await (const part of host.ask("Please refund order 5.", { threadId: "ada" }))
-  if (part.type === "text.delta") process.stdout.write(part.text);
+const asked = host.ask("Please refund order 5.", { threadId: "ada" });
+for await (const part of asked) if (part.type === "text.delta") process.stdout.write(part.text);
+await asked;
 console.log();
 
 await host.close();

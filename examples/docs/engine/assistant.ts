@@ -6,7 +6,7 @@ const refund = tool({
   name: "refund",
   description: "Pays the money for an order back.",
   input: z.object({ order: z.number().int() }),
-  recovery: "once", // never run twice, whatever dies meanwhile
+  recovery: "once", // never runs twice, even if a process dies
   run: ({ order }) => `The money for order ${order} is on its way.`,
 });
 
@@ -22,12 +22,13 @@ const worker = await serve({
   tools: [refund],
   hub,
   port: Number(PORT),
-  admin: RESTATE_ADMIN_URL, // where the worker says that it is there
+  admin: RESTATE_ADMIN_URL, // where the worker registers
 });
 const host = connect({ url: RESTATE_URL, hub });
 
-for await (const part of host.ask("Please refund order 5.", { threadId: "ada" }))
-  if (part.type === "text.delta") process.stdout.write(part.text);
+const asked = host.ask("Please refund order 5.", { threadId: "ada" });
+for await (const part of asked) if (part.type === "text.delta") process.stdout.write(part.text);
+await asked; // throws if it failed
 console.log();
 
 await host.close();

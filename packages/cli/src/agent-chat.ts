@@ -25,15 +25,13 @@ import {
 } from "@colloquy/machine";
 import { StorageError } from "@colloquy/runtime-node";
 import { type ConverseOptions, counted, named, oneLine, tokensOf } from "@colloquy/cli/terminal";
-import { callerOf } from "./chat-thread.ts";
 import type { CommandContext } from "./command-context.ts";
-import { dspyProgramProblem, isDspyProgram } from "./dspy-program.ts";
+import { dspyProgramProblem, isDspyProgram } from "./import-formats.ts";
 import { ArgumentError } from "./exit-code.ts";
 import type { Provider } from "./models.ts";
-import { type Waiting, type WaitingBelow, waitingOf } from "./waiting.ts";
+import { type Asked, callerOf, type Waiting, type WaitingBelow, waitingOf } from "./turn.ts";
 import type { OptionValues } from "./options.ts";
 import { readTextFile } from "./text-file.ts";
-import type { Asked } from "./turn.ts";
 
 export type { Agent } from "@colloquy/sessions/agents";
 
@@ -60,7 +58,6 @@ export const agentOf = async (
   }
 };
 
-/** Returns the JSON in a file; null if there is none. */
 const jsonOf = (file: string): unknown => {
   try {
     return JSON.parse(readTextFile(file));
@@ -183,7 +180,6 @@ const belowOf = (host: AgentHost, threadId: string): WaitingBelow => {
   return async (call) => below(await host.calls(threadId), [])(call);
 };
 
-/** Returns the usage of subagents in a turn, one line for each that was called. */
 const notesOf =
   (host: AgentHost): NonNullable<ConverseOptions["notes"]> =>
   async (threadId, turn) => {

@@ -2,8 +2,7 @@ import type { AskPart, HostedThread } from "@colloquy/host";
 import { readCost, type RequestApproval, type Usage } from "@colloquy/machine";
 import { approvableJson, failureText, named, noteOf, oneLine, type Printer } from "@colloquy/cli/terminal";
 import { ArgumentError } from "./exit-code.ts";
-import { summaryOf, type TurnEnd } from "./turn.ts";
-import { figuresOf } from "./turn-notes.ts";
+import { summaryOf, type TurnEnd, figuresOf } from "./turn.ts";
 
 /** Shows turns in one of the formats: answers on the output, everything else on the error output. */
 export interface Answers {
@@ -11,8 +10,7 @@ export interface Answers {
   readonly end: (end: TurnEnd, beside: BesideAnswer) => Promise<void>;
 }
 
-/** Information that accompanies an answer. */
-export interface BesideAnswer {
+interface BesideAnswer {
   readonly thread: HostedThread;
   /** Lines after the figures of the turn. */
   readonly notes: readonly string[];
@@ -20,8 +18,7 @@ export interface BesideAnswer {
   readonly wayOut: string;
 }
 
-/** The format and the amount of output. */
-export interface AnswersOptions {
+interface AnswersOptions {
   readonly format: OutputFormat;
   /** Whether answers are shown as they stream in. */
   readonly streams: boolean;
@@ -31,8 +28,7 @@ export interface AnswersOptions {
 
 const formats = ["text", "json", "stream-json"] as const;
 
-/** An output format. */
-export type OutputFormat = (typeof formats)[number];
+type OutputFormat = (typeof formats)[number];
 
 /** @throws ArgumentError for an unknown format */
 export const formatOf = (given = "text"): OutputFormat => {
@@ -89,7 +85,6 @@ const jsonAnswers = (output: Printer, errors: Printer, { format }: AnswersOption
   },
 });
 
-/** Returns the result of a turn as JSON. */
 const resultOf = (end: TurnEnd): { readonly [name: string]: unknown } => {
   if (end.status === "completed") {
     const { turn, usage } = end.turn;

@@ -2,7 +2,6 @@ import { parseArgs } from "node:util";
 import { commandNamed, type Command, commands } from "./commands.ts";
 import { optionKinds } from "./options.ts";
 
-/** The options by name, and the words between them. */
 export type Arguments = ReturnType<
   typeof parseArgs<{ args: string[]; allowPositionals: true; options: typeof optionKinds }>
 >;
@@ -57,7 +56,6 @@ const version = async (): Promise<string> => {
   return isManifest ? String(manifest.version) : "unknown";
 };
 
-/** Returns the help of all commands. */
 export const help = (): string => `colloquy: converse with a language model from the terminal
 
 ${table([
@@ -67,7 +65,6 @@ ${table([
   ["colloquy --version", "the version"],
 ])}`;
 
-/** Returns the help of one command, with its options. */
 export const helpOf = ({ usage, options, sections = {}, examples = [], about }: Command): string => {
   const rows = Object.entries(options).map(([name, [value, does]]) => {
     const section = Object.entries(sections).find(([first]) => first === name)?.[1];
@@ -84,7 +81,6 @@ export const helpOf = ({ usage, options, sections = {}, examples = [], about }: 
     .join("\n");
 };
 
-/** Wraps each line of a text. */
 const wrappedText = (text: string): string =>
   text
     .split("\n")
@@ -106,7 +102,6 @@ const table = (rows: readonly (readonly [string, string])[]): string => {
     .join("");
 };
 
-/** Splits a text into lines of a width, between words. */
 const wrapped = (text: string, width: number): string[] =>
   text.split(" ").reduce<string[]>((lines, word) => {
     const line = lines.at(-1);

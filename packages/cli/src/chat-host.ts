@@ -1,28 +1,18 @@
-import type { Agent } from "@colloquy/sessions/agents";
-import type { HostedThread, AskOptions } from "@colloquy/host";
-import { type Content, textOf, type MachineOptions } from "@colloquy/machine";
-import type { Choice, ConverseOptions } from "@colloquy/cli/terminal";
-import { threadIdOf } from "./chat-thread.ts";
+import type { HostedThread, AskOptions, Host, StoredThread } from "@colloquy/host";
+import { type Content, textOf, type MachineOptions, messagesOf } from "@colloquy/machine";
+import { type Choice, named } from "@colloquy/cli/terminal";
 import type { CommandContext } from "./command-context.ts";
-import { openedHost, opening, type Opens } from "./opened-host.ts";
+import { openedHost, type OpenedHost, opening, type Opens } from "./opened-host.ts";
 import type { Settled } from "./settings.ts";
-import type { Asked, FollowedChat } from "./turn.ts";
+import { type Asked, callerOf, type FollowedChat } from "./turn.ts";
+import { createInterface } from "node:readline/promises";
+import { firstWords } from "@colloquy/machine/inspect";
+import { ArgumentError, InterruptedError } from "./exit-code.ts";
+import type { OptionValues } from "./options.ts";
 
-/** An open conversation. */
-export interface Chat extends FollowedChat {
-  readonly agent: Agent | null;
-  /** Asks on a thread. */
+export interface Chat extends Omit<OpenedHost, "ask" | "provider" | "system">, FollowedChat {
   readonly ask: (input: Content, threadId: string) => Asked;
-  /** Whether a text may be sent into a turn; false if it would not be a valid input of a signature. */
-  readonly steers: boolean;
   readonly models: Choice;
-  /** Shows output beside answers; a conversation on a screen replaces this function. */
-  readonly notices: { show: (text: string) => void };
-  readonly notes?: ConverseOptions["notes"];
-  /** The model and the store, in one line. */
-  readonly about: string;
-  /** The options with which another command reaches its threads; null if they are not stored. */
-  readonly store: string | null;
   readonly close: () => Promise<void>;
 }
 
@@ -67,4 +57,92 @@ const modelChoice = (given: string | undefined, otherwise: string, pricing: Mach
     choose: (name) => void (chosen = name),
     asked: () => (chosen === undefined ? {} : { model: { model: chosen } }),
   };
+};
+
+type ThreadOptions = Pick<OptionValues, "thread" | "continue" | "resume" | "session" | "store" | "approve" | "deny">;
+
+/**
+ * Returns the id of the thread that the options name.
+ *
+ * @throws ArgumentError if they contradict each other, or name a thread that does not exist
+ */
+const threadIdOf = async (
+  options: ThreadOptions,
+  host: Host,
+  context: Pick<CommandContext, "input" | "printer" | "isTerminal" | "signal">,
+): Promise<string> => {
+  const { thread, session, resume } = options;
+  const way = options.continue === true ? "--continue" : resume === undefined ? null : "--resume";
+  if (way !== null && (options.store ?? session) === undefined)
+    throw new ArgumentError(
+      `${way} needs a store that keeps threads: give --store or --session, or name a "store" in your settings`,
+    );
+  if (thread !== undefined) return host.thread(thread).id;
+  // The id of an approval begins with its thread's id.
+  const [, ofApproval] = /^(.+)\/[^/]*$/s.exec(options.approve ?? options.deny ?? "") ?? [];
+  if (ofApproval !== undefined) return callerOf(host, ofApproval);
+  if (options.continue === true || (session !== undefined && resume === undefined)) {
+    const [newest] = await newestThreads(host, 1);
+    if (newest !== undefined) return newest.threadId;
+    if (session !== undefined) return "chat";
+    throw new ArgumentError("there is no thread to --continue in the store yet; leave it out to begin one");
+  }
+  if (resume === undefined) return "chat";
+  if (resume === "") return chosenThread(host, context);
+  if ((await host.thread(resume).state()) === null)
+    throw new ArgumentError(`there is no thread ${named(resume)} to --resume; --thread begins one of that id`);
+  return resume;
+};
+
+const newestThreads = async (host: Host, count: number): Promise<readonly StoredThread[]> => {
+  let newest: readonly StoredThread[] = [];
+  for (let after: string | null | undefined; after !== null;) {
+    const page = await host.threads(after === undefined ? {} : { after });
+    newest = [...newest, ...page.threads.filter(({ metadata }) => metadata["parentThread"] === undefined)]
+      .toSorted((one, other) => other.updatedAt - one.updatedAt)
+      .slice(0, count);
+    after = page.next;
+  }
+  return newest;
+};
+
+const chosenThread = async (
+  host: Host,
+  { input, printer, isTerminal, signal }: Pick<CommandContext, "input" | "printer" | "isTerminal" | "signal">,
+): Promise<string> => {
+  if (!isTerminal)
+    throw new ArgumentError(
+      "--resume needs the id of a thread, since there is no terminal to choose one in; --continue takes the newest",
+    );
+  const threads = await newestThreads(host, 20);
+  if (threads.length === 0) throw new ArgumentError("there is no thread to --resume in the store yet");
+  for (const [index, { threadId, updatedAt }] of threads.entries())
+    printer.line(
+      `${String(index + 1).padStart(2)}  ${named(threadId)}  ${new Date(updatedAt).toLocaleString()}  ${await firstQuestion(host, threadId)}`,
+    );
+  const reader = createInterface({ input, output: printer.unguarded, terminal: true });
+  const left = new AbortController();
+  // Readline receives Ctrl+C and Ctrl+D, and the process does not.
+  for (const event of ["SIGINT", "close"] as const) reader.on(event, () => left.abort());
+  const ending = AbortSignal.any([signal, left.signal]);
+  try {
+    for (;;) {
+      const answer = (await reader.question(`Which one? 1 to ${threads.length}: `, { signal: ending })).trim();
+      const chosen = /^\d+$/.test(answer) ? threads[Number(answer) - 1] : undefined;
+      if (chosen !== undefined) return chosen.threadId;
+    }
+  } catch (thrown) {
+    if (!ending.aborted) throw thrown;
+    printer.endLine();
+    throw new InterruptedError("no thread was chosen", { cause: thrown });
+  } finally {
+    reader.close();
+  }
+};
+
+/** Returns the first question of a thread, so that a person can recognise it. */
+const firstQuestion = async (host: Host, threadId: string): Promise<string> => {
+  const state = await host.thread(threadId).state();
+  const question = state === null ? undefined : messagesOf(state).find(({ role }) => role === "user");
+  return question === undefined ? "" : firstWords(textOf(question), 50);
 };

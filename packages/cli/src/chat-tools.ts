@@ -1,13 +1,11 @@
 import { declarationsOf, type Tool } from "@colloquy/host";
 import { named, oneLine, type Printer, reasonOf } from "@colloquy/cli/terminal";
-import { commandWords } from "./command-words.ts";
 import { ArgumentError } from "./exit-code.ts";
-import { defaultExportOf } from "./options-module.ts";
+import { defaultExportOf } from "./optional-modules.ts";
 import { withoutUser } from "./models.ts";
 import type { OptionValues } from "./options.ts";
 
-/** Tools of modules and of MCP servers, and the function that stops the servers. */
-export interface ChatTools {
+interface ChatTools {
   readonly tools: readonly Tool[];
   readonly close: () => Promise<void>;
 }
@@ -89,3 +87,9 @@ const toolsOfServer = async (given: string, allowed: boolean, notices: Printer |
 };
 
 const hostOf = (url: string): string => (URL.canParse(url) ? new URL(url).host : "of a URL that is none");
+
+/** Splits a command line into words as a shell does: a quoted part is one word. No shell runs it. */
+export const commandWords = (line: string): readonly string[] =>
+  Array.from(line.matchAll(/(?:"[^"]*"|'[^']*'|[^\s"'])+/g), ([word]) =>
+    word.replaceAll(/"([^"]*)"|'([^']*)'/g, "$1$2"),
+  );

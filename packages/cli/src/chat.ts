@@ -24,7 +24,7 @@ import { readTextFile } from "./text-file.ts";
 import type { Readable } from "node:stream";
 import { spawn } from "node:child_process";
 import { tmpdir } from "node:os";
-import { commandWords } from "./command-words.ts";
+import { commandWords } from "./chat-tools.ts";
 import { createInterface } from "node:readline";
 import { type Asked, exitCodeOfEnd, followed, type TurnEnd } from "./turn.ts";
 
@@ -40,7 +40,7 @@ export const chat = async (words: readonly string[], given: OptionValues, contex
   const isAnswer = (options.approve ?? options.deny) !== undefined;
   const question = words.join(" ").trim();
   if (isAnswer && question !== "")
-    throw new ArgumentError("--approve and --deny answer a call; ask the question behind it");
+    throw new ArgumentError("--approve and --deny answer a tool call and take no question; ask it afterwards");
   if (words.length > 0 && question === "")
     throw new ArgumentError("the question is empty; ask something, or leave it out");
   const isAlone = question !== "" && options["multi-turn"] !== true;
@@ -108,26 +108,26 @@ const contentOf = (question: string, attached: string | null): Content =>
         { type: "text", text: attached },
       ];
 
-/** Converts errors before the first ask to argument errors. */
+/** Runs a function that opens a chat. Throws an unexpected error as an ArgumentError with its text. */
 const refusing = async <Result>(work: () => Promise<Result>): Promise<Result> => {
   try {
     return await work();
   } catch (thrown) {
-    const isInWords = thrown instanceof ArgumentError || thrown instanceof InterruptedError;
-    throw isInWords ? thrown : new ArgumentError(failureText(thrown), { cause: thrown });
+    const isReported = thrown instanceof ArgumentError || thrown instanceof InterruptedError;
+    throw isReported ? thrown : new ArgumentError(failureText(thrown), { cause: thrown });
   }
 };
 
 /**
- * Stores typed inputs in a file that only its owner may read, one JSON string per line. If there are more than twice
- * `most`, only the newest `most` are kept.
+ * Returns a history in a file that only its owner may read, one JSON string per line. Loading drops all but the newest
+ * `most` inputs if the file has more than twice as many.
  */
 export const historyFile = (path: string, most = 1_000): HistoryPort => ({
   load: async () => {
     const inputs = existsSync(path) ? readTextFile(path).split("\n").flatMap(inputIn) : [];
     const newest = inputs.slice(-most);
     if (inputs.length > 2 * most) {
-      // Renamed, so that other processes see either the old or the new file.
+      // The rename lets other processes see the old file or the new one, never a part of it.
       await writeFile(`${path}.new`, newest.map(lineOf).join(""), { mode: 0o600 });
       await rename(`${path}.new`, path);
     }
@@ -141,7 +141,7 @@ export const historyFile = (path: string, most = 1_000): HistoryPort => ({
 
 const lineOf = (text: string): string => `${JSON.stringify(text)}\n`;
 
-/** Returns the input of a line; none if a crash cut the line off. */
+/** Returns the input of a line, in a list; an empty list if a crash cut the line off. */
 const inputIn = (line: string): readonly string[] => {
   try {
     const input: unknown = JSON.parse(line);
@@ -152,9 +152,9 @@ const inputIn = (line: string): readonly string[] => {
 };
 
 /**
- * Reads piped input as a part of the question; null if there is none.
+ * Reads piped input, and returns it as a text to attach to the question; null if there is none.
  *
- * @throws ArgumentError for input that is not text, and for more than a model is likely to accept.
+ * @throws ArgumentError if the input is not text, or is larger than a model is likely to accept
  */
 const attachmentFrom = async (input: Readable, signal: AbortSignal): Promise<string | null> => {
   const chunks: Buffer[] = [];
@@ -220,16 +220,16 @@ const answerApproval = async (
   const { turn } = thread.id === chat.threadId ? answered : await chat.host.thread(chat.threadId).resume();
   if (turn === null) return exitCodes.done;
   const { approvals, alone } = await chat.waiting(chat.threadId);
-  // Only approvals are left, so no more parts would arrive.
+  // If the turn waits only for approvals, no more parts arrive.
   if (alone)
     return ended(chat, { status: "waiting", approvals: approvals.map(({ request }) => request) }, answers, signal);
   return shown(chat, turn, answers, signal);
 };
 
 /**
- * Returns a function that edits a text in the program that VISUAL or EDITOR names. The text is in a file that only its
- * owner may read, and that is removed afterwards. The function returns null if the program failed. Undefined if neither
- * variable is set.
+ * Returns a function that edits a text in the program that VISUAL or EDITOR names; undefined if neither variable is
+ * set. The text is in a temporary file that only its owner may read. The function returns the edited text, or null if
+ * the program failed.
  */
 export const textEditor = (
   environment: Readonly<Record<string, string | undefined>>,
@@ -256,9 +256,9 @@ export const textEditor = (
   };
 };
 
-/** Ignores Ctrl+C while a program runs: both receive it, but it is meant for the program. */
+/** Ignores Ctrl+C while another program runs: both processes receive it, and only that program should react. */
 const withoutInterrupts = async <Result>(run: () => Promise<Result>): Promise<Result> => {
-  // Raw listeners, since some were added with `once`.
+  // Raw listeners include the wrappers of `once`, so such a listener still runs only once when it is restored.
   const listeners = process.rawListeners("SIGINT") as NodeJS.SignalsListener[];
   const ignore = (): void => {};
   process.removeAllListeners("SIGINT").on("SIGINT", ignore);
@@ -271,8 +271,10 @@ const withoutInterrupts = async <Result>(run: () => Promise<Result>): Promise<Re
 };
 
 /**
- * Asks line by line until the input ends; a line that begins with a slash is a command. Returns the exit code of the
- * first failure.
+ * Asks one question for each line until the input ends; a line that begins with a slash is a command. Returns the exit
+ * code of the first failure.
+ *
+ * @param before the exit code of the question before the input
  */
 const pipedQuestions = async (
   chat: Chat,
@@ -310,9 +312,9 @@ const pipedQuestions = async (
       if (isEnded || signal.aborted) break;
       if (line === "") continue;
       const command = commandIn(line);
-      const came =
+      const outcome =
         command !== null ? await perform(command) : await askOnce({ ...chat, threadId }, line, answers, signal);
-      if (code === exitCodes.done) code = came;
+      if (code === exitCodes.done) code = outcome;
     }
   } finally {
     signal.removeEventListener("abort", end);
@@ -320,11 +322,9 @@ const pipedQuestions = async (
   return signal.aborted ? exitCodes.interrupted : code;
 };
 
-/** Asks, and shows the answer. Returns the exit code. */
 const askOnce = (chat: Chat, input: Content, answers: Answers, signal: AbortSignal): Promise<number> =>
   shown(chat, chat.ask(input, chat.threadId), answers, signal);
 
-/** Shows the answer of an ask. Returns the exit code. */
 const shown = async (chat: Chat, asked: Asked, answers: Answers, signal: AbortSignal): Promise<number> => {
   const abort = (): void => asked.abort();
   if (signal.aborted) abort();
@@ -337,7 +337,6 @@ const shown = async (chat: Chat, asked: Asked, answers: Answers, signal: AbortSi
   }
 };
 
-/** Shows the end of a turn. Returns the exit code. */
 const ended = async (chat: Chat, end: TurnEnd, answers: Answers, signal: AbortSignal): Promise<number> => {
   // After EPIPE, nobody reads the output.
   if (signal.reason !== "EPIPE") {
@@ -350,5 +349,5 @@ const ended = async (chat: Chat, end: TurnEnd, answers: Answers, signal: AbortSi
 
 const wayOutOf = ({ store }: Chat): string =>
   store === null
-    ? "nothing is kept, so it can't be answered later: give --store"
+    ? "threads are not stored, so it cannot be answered later; give --store to store them"
     : `to answer, give the same options with --store ${named(store)} and --approve ID, or --deny ID, in place of a question`;

@@ -25,7 +25,6 @@ export interface CommandSetting {
 /** A command's access to its process. It contains no output streams, so that all output goes through a printer. */
 export interface CommandContext extends Required<Omit<CommandSetting, "output" | "error" | "folder">> {
   readonly printer: Printer;
-  /** The error output. */
   readonly errors: Printer;
   readonly folder?: string;
 }

@@ -49,7 +49,10 @@ export const runCommand = async (args: readonly string[], setting: CommandSettin
     return setting.signal.reason === "EPIPE" ? exitCodes.done : code;
   } catch (thrown) {
     // Loaded on demand: help and version need neither host nor machine.
-    const { exitCodeOf, failureText } = await import("./failed.ts");
+    const [{ exitCodeOf }, { failureText }] = await Promise.all([
+      import("./turn.ts"),
+      import("@colloquy/cli/terminal"),
+    ]);
     errors.line(`colloquy: ${cut(failureText(thrown))}`);
     // Except in a conversation, a command throws only for invalid arguments.
     return command.takes === "question" ? exitCodeOf(thrown) : exitCodes.arguments;

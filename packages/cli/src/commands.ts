@@ -3,14 +3,12 @@ import type { OptionName, OptionValues } from "./options.ts";
 
 /** A command: its help, and its function, whose modules are loaded on demand. */
 export interface Command {
-  /** The ways to call it, each with its effect. */
   readonly usage: readonly (readonly [call: string, does: string])[];
   /** The options of the command: the name of the value, empty if it takes none, and the effect. */
   readonly options: { readonly [Name in OptionName]?: readonly [value: string, does: string] };
   /** Headings above some of its options in the help, by the first option below them. */
   readonly sections?: { readonly [Name in OptionName]?: string };
   readonly examples?: readonly string[];
-  /** The text after the options in its help. */
   readonly about?: string;
   /** The meaning of the words after its name. */
   readonly takes: "nothing" | "paths" | "question";
@@ -56,7 +54,6 @@ const conversing = {
   ],
 } as const satisfies Command["options"];
 
-/** By name. */
 export const commands: Readonly<Record<string, Command>> = {
   chat: {
     usage: [
@@ -256,6 +253,5 @@ Exit codes: 0; 1 a turn failed; 2 what was given can't be used, and nothing was 
   },
 };
 
-/** Returns the command of a name; undefined if there is none. */
 export const commandNamed = (name: string): Command | undefined =>
   Object.hasOwn(commands, name) ? commands[name] : undefined;

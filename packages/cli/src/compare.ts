@@ -1,8 +1,7 @@
-import { comparePrompts, comparisonTable, type NamedJournal } from "@colloquy/machine/inspect";
+import { comparePrompts, comparisonTable } from "@colloquy/machine/inspect";
 import type { CommandContext } from "./command-context.ts";
-import { journalFiles } from "./journal-files.ts";
-import { machineFromModule } from "./options-module.ts";
-import { named, oneLine } from "@colloquy/cli/terminal";
+import { journalFiles, readableJournals } from "./journal-files.ts";
+import { machineFromModule } from "./optional-modules.ts";
 import type { OptionValues } from "./options.ts";
 
 /** The modules whose default exports are the options of the two machines; without a module, everything is kept. */
@@ -22,12 +21,8 @@ export const compare = async (
   if (paths.length === 0) throw new Error("there is nothing to compare: name journals, or folders of them");
   const before = await machineFromModule(options.before);
   const after = await machineFromModule(options.after);
-  const journals: NamedJournal[] = [];
   const files = journalFiles(paths);
-  for (const file of files) {
-    if ("entries" in file) journals.push({ name: named(file.path), entries: file.entries });
-    else errors.line(`colloquy: ${named(file.path)} can't be read: ${oneLine(file.problem)}`);
-  }
+  const journals = readableJournals(files, errors);
   const comparison = comparePrompts(journals, before, after);
   if (journals.length > 0) printer.line(`${missingSide(options)}${comparisonTable(comparison)}`);
   const calls = comparison.journals.reduce((sum, journal) => sum + journal.calls, 0);

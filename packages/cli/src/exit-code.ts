@@ -1,7 +1,6 @@
 /** The exit codes of the process. */
 export const exitCodes = {
   done: 0,
-  /** A turn failed. */
   failed: 1,
   /** The arguments cannot be used: nothing was asked. */
   arguments: 2,

@@ -3,7 +3,7 @@ import { explain, explanationTable } from "@colloquy/machine/inspect";
 import { fold } from "@colloquy/machine/journal";
 import type { CommandContext } from "./command-context.ts";
 import { journalFile } from "./journal-files.ts";
-import { machineFromModule } from "./options-module.ts";
+import { machineFromModule } from "./optional-modules.ts";
 import type { OptionValues } from "./options.ts";
 
 /** The module whose default export is the machine's options, and the entry after which the next prompt is explained. */

@@ -5,18 +5,23 @@ import { type Entry, type Message, messagesOf } from "@colloquy/machine";
 import type { Loss } from "@colloquy/interchange";
 import type { Store } from "@colloquy/host";
 import type { CommandContext } from "./command-context.ts";
-import { isWrittenDataset, writtenDatasets, isOfPairs, rowsAs, type WrittenDataset } from "./dataset-formats.ts";
-import { withStore } from "./kept-threads.ts";
-import { lossLine, messageWriter } from "./message-formats.ts";
+import {
+  isWrittenDataset,
+  writtenDatasets,
+  isOfPairs,
+  rowsAs,
+  type WrittenDataset,
+  lossLine,
+  messageWriter,
+} from "./written-formats.ts";
+import { storedEntries, storedJournals, storedThreads, withStore } from "./kept-threads.ts";
 import type { OptionValues } from "./options.ts";
-import { storedEntries } from "./stored-entries.ts";
 import { failureText, named, oneLine, printableJson } from "@colloquy/cli/terminal";
 import { writeNewFile } from "./text-file.ts";
-import { storedThreads } from "./threads.ts";
 import { datasetReport, linearise, type LineariseOptions } from "@colloquy/sessions/datasets";
 import type { NamedJournal } from "@colloquy/machine/inspect";
 import { estimateCounter } from "@colloquy/machine/policies";
-import { optionsFromModule } from "./options-module.ts";
+import { optionsFromModule } from "./optional-modules.ts";
 
 /** The source, the format, and the target: a new file, or with `all` a folder with a file for every thread. */
 type ExportOptions = Pick<OptionValues, "store" | "as" | "to" | "all"> & DatasetOptions;
@@ -33,7 +38,8 @@ export const exportThreads = (
   { printer, errors }: Pick<CommandContext, "printer" | "errors">,
 ): Promise<number> =>
   withStore(path, async (store) => {
-    if (isWrittenDataset(as)) return exportDataset(store, { ids, as, all, to, options: rest }, { printer, errors });
+    if (isWrittenDataset(as))
+      return exportDataset(store, ids, as, { all, ...(to === undefined ? {} : { to }), ...rest }, { printer, errors });
     const [stray] = Object.keys(rest).filter((name) => datasetOptionNames.includes(name));
     if (stray !== undefined) throw new Error(`--${stray} is for data sets: export --as ${writtenDatasets.join(", ")}`);
     const write = writerOf(as);
@@ -55,17 +61,19 @@ export const exportThreads = (
     return 0;
   });
 
-interface Exporting {
-  readonly write: Writer;
-  readonly lost: (threadId: string, losses: readonly Loss[]) => void;
-  readonly to: string;
-  readonly ending: string;
-}
-
-/** Writes each thread to a separate file, with a name derived from its id. */
 const exportAll = async (
   store: Store,
-  { write, lost, to, ending }: Exporting,
+  {
+    write,
+    lost,
+    to,
+    ending,
+  }: {
+    readonly write: Writer;
+    readonly lost: (threadId: string, losses: readonly Loss[]) => void;
+    readonly to: string;
+    readonly ending: string;
+  },
   { printer, errors }: Pick<CommandContext, "printer" | "errors">,
 ): Promise<number> => {
   mkdirSync(to, { recursive: true, mode: 0o700 });
@@ -120,7 +128,6 @@ const writerOf = (as: string): Writer => {
   };
 };
 
-/** Returns the messages on the path, the system message first. */
 const messagesIn = (threadId: string, entries: readonly Entry[]): readonly Message[] => {
   const folded = fold(entries);
   if ("left" in folded)
@@ -132,16 +139,7 @@ const messagesIn = (threadId: string, entries: readonly Entry[]): readonly Messa
 /** The module with the offered tools and the counter, the scope of an example, and the wanted scores. */
 type DatasetOptions = Pick<OptionValues, "options" | "per" | "score" | "min-score">;
 
-/** The names of these options, which other formats do not have. */
 const datasetOptionNames: readonly string[] = ["options", "per", "score", "min-score"];
-
-interface Exported {
-  readonly ids: readonly string[];
-  readonly as: WrittenDataset;
-  readonly all: boolean;
-  readonly to: string | undefined;
-  readonly options: DatasetOptions;
-}
 
 /**
  * Writes threads of a store, or all of them, as one data set in JSON lines. Reports omissions, and the examples'
@@ -152,7 +150,9 @@ interface Exported {
  */
 const exportDataset = async (
   store: Store,
-  { ids, as, all, to, options }: Exported,
+  ids: readonly string[],
+  as: WrittenDataset,
+  { all = false, to, ...options }: Pick<ExportOptions, "all" | "to"> & DatasetOptions,
   { printer, errors }: Pick<CommandContext, "printer" | "errors">,
 ): Promise<number> => {
   if (all && ids.length > 0) throw new Error(`export --all takes no thread; ${ids.length} are named`);
@@ -161,12 +161,12 @@ const exportDataset = async (
   const selection = { ...selectionOf(options), turns: isOfPairs(as) ? "all" : "kept" } as const;
   const journals: NamedJournal[] = [];
   let failures = 0;
-  for await (const id of all ? idsIn(store) : ids) {
-    try {
-      journals.push({ name: named(id), entries: storedEntries(id, await store.read(id)) });
-    } catch (thrown) {
+  for await (const journal of storedJournals(store, all ? null : ids)) {
+    const name = named(journal.name);
+    if ("entries" in journal) journals.push({ name, entries: journal.entries });
+    else {
       failures++;
-      errors.line(`colloquy: ${named(id)}: ${failureText(thrown)}`);
+      errors.line(`colloquy: ${name}: ${journal.problem}`);
     }
   }
   const linearised = linearise(journals, { ...selection, counter, tools });
@@ -180,10 +180,6 @@ const exportDataset = async (
   for (const line of report) errors.line(oneLine(line));
   if (all && journals.length + failures === 0) errors.line("colloquy: the store keeps no threads: nothing was written");
   return failures + linearised.unreadable.length === 0 && dataset.rows.length > 0 ? 0 : 1;
-};
-
-const idsIn = async function* (store: Store): AsyncGenerator<string> {
-  for await (const { threadId } of storedThreads(store)) yield threadId;
 };
 
 const selectionOf = ({ per = "turn", score, "min-score": least }: DatasetOptions): LineariseOptions => {

@@ -13,15 +13,12 @@ import type { Entry } from "@colloquy/machine";
 import { type RowFormat, importDataset } from "@colloquy/sessions/datasets";
 import type { Host, HostedThread } from "@colloquy/host";
 import { fromDspySession } from "@colloquy/sessions";
-import { journalFile } from "./journal-files.ts";
-import { dspyProgramProblem, isDspyProgram } from "./dspy-program.ts";
-import { jsonValues } from "./json-values.ts";
-import { asCommand, lossLine } from "./message-formats.ts";
+import { journalFile, jsonValues } from "./journal-files.ts";
+import { asCommand, lossLine } from "./written-formats.ts";
 import type { OptionValues } from "./options.ts";
 import { readTextFile } from "./text-file.ts";
 
-/** A file format that `import` reads. */
-export interface ImportFormat {
+interface ImportFormat {
   /** Options that have a meaning for this format. */
   readonly options: readonly ("thread" | "repair")[];
   /**
@@ -42,11 +39,10 @@ type ReplaySource = Pick<ImportTarget, "repair" | "report"> & {
 };
 
 /** The host that gets the threads, and how it makes them. */
-export interface ImportTarget {
+interface ImportTarget {
   readonly host: Host;
   /** The id of the thread to make, if the user gave one. */
   readonly under: { readonly threadId?: string };
-  /** Whether to repair messages. */
   readonly repair: boolean;
   /** Prints what a thread cannot contain. */
   readonly report: (line: string) => void;
@@ -93,7 +89,6 @@ type Value = Readonly<Record<string, unknown>>;
 const isObject = (value: unknown): value is Value =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** Recognises a list of messages, or a row that has one, by the form of a message. */
 const listWith =
   (isItem: (item: Value) => boolean) =>
   (first: unknown): boolean => {
@@ -110,7 +105,6 @@ const isRequest = (value: unknown): boolean =>
   isObject(value) &&
   (isRequest(value["request"]) || (Array.isArray(value["messages"]) && ("model" in value || "temperature" in value)));
 
-/** Returns whether the content of a message has a part of one of these types. */
 const hasPart = ({ content }: Value, types: readonly string[]): boolean =>
   Array.isArray(content) && content.some((part) => isObject(part) && types.includes(String(part["type"])));
 
@@ -248,7 +242,6 @@ const langChainTypes = new Set<unknown>(["human", "ai", "system", "tool", "gener
 
 const formatNames = Object.keys(importFormats);
 
-/** The formats that `replay` reads. */
 export const replayedFormats: readonly string[] = formatNames.filter(
   (name) => importFormats[name]?.journals !== undefined,
 );
@@ -277,7 +270,6 @@ const firstValue = (text: string): unknown => {
   }
 };
 
-/** The result of a file: its threads, and its failures. */
 interface ReadFile {
   readonly ids: readonly string[];
   /** The number of lines that could not be read. */
@@ -310,3 +302,19 @@ const rowsIn = (text: string): string => {
     return text;
   }
 };
+
+/** Returns whether a JSON value is a program that DSPy saved: a predictor, or several by their names. */
+export const isDspyProgram = (value: unknown): boolean =>
+  isPredictor(value) || (typeof value === "object" && value !== null && Object.values(value).some(isPredictor));
+
+export const dspyProgramProblem =
+  "this is a program that DSPy saved (instructions, fields and demos), neither a conversation nor an agent of Colloquy; write its instructions and fields into an agent file as `signature`";
+
+const isPredictor = (value: unknown): boolean =>
+  isRecord(value) &&
+  Array.isArray(value["demos"]) &&
+  isRecord(value["signature"]) &&
+  ("instructions" in value["signature"] || "fields" in value["signature"]);
+
+const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);

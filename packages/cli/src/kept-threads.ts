@@ -1,10 +1,15 @@
 import { closeSync, existsSync, openSync, readSync, statSync } from "node:fs";
 import { dirname } from "node:path";
-import type { Store } from "@colloquy/host";
+import type { ListOptions, Store, StoredThread } from "@colloquy/host";
+import { failureText } from "@colloquy/cli/terminal";
+import type { ReadJournal } from "./journal-files.ts";
 import { filesStore, sqliteStore } from "@colloquy/runtime-node";
 import { withoutSecrets, withoutUser } from "./models.ts";
-import { loaded } from "./optional-package.ts";
+import { loaded } from "./optional-modules.ts";
 import { isPipeOrDevice } from "./text-file.ts";
+import { decodeJournal, describeDecodeError } from "@colloquy/machine/journal";
+import type { Entry } from "@colloquy/machine";
+import { withRedactions } from "@colloquy/host/store";
 
 /**
  * Opens a store. PostgreSQL and Redis are given by their URL. An existing folder, or a path that ends with `/`, is a
@@ -47,15 +52,11 @@ export const placeOfStore = (place: string): string => {
   if (slashes === undefined && !isOfServer) return withoutUser(place);
   if (!isServer(place))
     throw new Error(`--store is a URL of "${scheme}"; there are postgres:// and redis:// (rediss:// for TLS)`);
-  if (!URL.canParse(place)) throw new Error(`--store begins with ${scheme}:// and is no URL`);
+  if (!URL.canParse(place)) throw new Error(`--store begins with ${scheme}:// and is not a URL`);
   return withoutSecrets(place);
 };
 
-/**
- * Opens an existing store while `work` runs.
- *
- * @throws Error for a path that does not exist.
- */
+/** Opens an existing store while `work` runs. @throws Error for a path that does not exist. */
 export const withStore = async <Result>(
   place: string | undefined,
   use: (store: Store) => Promise<Result>,
@@ -108,4 +109,42 @@ const firstByteOf = (path: string): string => {
   } finally {
     closeSync(file);
   }
+};
+
+/** Yields all threads of a store, newest first. */
+export const storedThreads = async function* (store: Store): AsyncGenerator<StoredThread> {
+  let options: ListOptions | null = {};
+  while (options !== null) {
+    const { threads, next } = await store.list(options);
+    yield* threads;
+    options = next === null ? null : { after: next };
+  }
+};
+
+/** Yields the journals of threads, or of all threads of a store. @param ids null for all */
+export const storedJournals = async function* (
+  store: Store,
+  ids: readonly string[] | null,
+): AsyncGenerator<ReadJournal> {
+  const read = async (name: string): Promise<ReadJournal> => {
+    try {
+      return { name, entries: storedEntries(name, await store.read(name)) };
+    } catch (thrown) {
+      return { name, problem: failureText(thrown) };
+    }
+  };
+  if (ids === null) for await (const { threadId } of storedThreads(store)) yield await read(threadId);
+  else for (const id of ids) yield await read(id);
+};
+
+/**
+ * Decodes the stored journal of a thread. Redactions are applied again, in case a crash interrupted one.
+ *
+ * @throws Error for a thread that does not exist, or cannot be read.
+ */
+export const storedEntries = (threadId: string, stored: readonly unknown[]): readonly Entry[] => {
+  if (stored.length === 0) throw new Error(`there is no thread "${threadId}"; \`colloquy threads\` lists them`);
+  const decoded = decodeJournal(stored);
+  if ("left" in decoded) throw new Error(`thread "${threadId}" can't be read: ${describeDecodeError(decoded.left)}`);
+  return withRedactions(decoded.right);
 };

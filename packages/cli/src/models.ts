@@ -3,7 +3,7 @@ import { openaiChat, openaiResponses, textCompletion } from "@colloquy/runtime-n
 import { reasonOf } from "@colloquy/cli/terminal";
 import type { CommandContext } from "./command-context.ts";
 import { ArgumentError } from "./exit-code.ts";
-import { loaded } from "./optional-package.ts";
+import { loaded } from "./optional-modules.ts";
 import type { OptionValues } from "./options.ts";
 import { readTextFile } from "./text-file.ts";
 
@@ -11,7 +11,6 @@ import { readTextFile } from "./text-file.ts";
 export interface Provider {
   /** The server or the package, for a person; empty if there is no model at all. */
   readonly name: string;
-  /** The model that is called if none is named. */
   readonly model: string;
   readonly handler: (model: string) => LlmHandler;
 }
@@ -43,7 +42,6 @@ export const providerOf = async (
   return { name, model, handler: (named) => textCompletion({ ...given, model: named }) };
 };
 
-/** The server of a model. */
 interface Server {
   readonly apiKey: string;
   readonly baseURL: string;
@@ -69,7 +67,7 @@ export const serverOf = (
   }
   if (given !== undefined && !(URL.canParse(given) && /^https?:$/.test(new URL(given).protocol))) {
     throw new ArgumentError(
-      `the base URL ${URL.canParse(given) && !/[@?#]/.test(given) ? `"${given}" ` : ""}is no URL of http or https; give one such as http://127.0.0.1:8080/v1`,
+      `the base URL ${URL.canParse(given) && !/[@?#]/.test(given) ? `"${given}" ` : ""}is not a URL of http or https; give one such as http://127.0.0.1:8080/v1`,
     );
   }
   return {
@@ -80,7 +78,6 @@ export const serverOf = (
   };
 };
 
-/** Returns an address without parts that may contain a key. */
 export const withoutSecrets = (address: string): string => {
   const url = new URL(address);
   return `${url.protocol}//${url.host}${url.pathname}`;

@@ -19,25 +19,19 @@ import { openStore, placeOfStore, sessionFile } from "./kept-threads.ts";
 import { type Provider, providerOf } from "./models.ts";
 import { type OptionValues, exclusive } from "./options.ts";
 import type { Settled } from "./settings.ts";
-import { promptText } from "./turn-notes.ts";
-import type { Asked } from "./turn.ts";
-import { waitingOf } from "./waiting.ts";
+import { promptText, type Asked, waitingOf } from "./turn.ts";
 import { ArgumentError } from "./exit-code.ts";
 import { compactTurns, compose, lastTurns, type Policy, tokenWindow } from "@colloquy/machine/policies";
 
-/** A host made from options, with its model, tools and store. */
 export interface OpenedHost extends Pick<AgentChat, "steers" | "waiting" | "onNestedApproval"> {
   readonly host: Host;
-  /** Asks on a thread. */
   readonly ask: (input: Content, threadId: string, options: AskOptions) => Asked;
   readonly notes?: AgentChat["notes"];
   readonly agent: Agent | null;
   readonly provider: Provider;
-  /** The given system prompt, or the agent's. */
   readonly system: string | undefined;
-  /** Shows output beside answers. */
+  /** Shows output beside answers; a conversation on a screen replaces the function. */
   readonly notices: { show: (text: string) => void };
-  /** The model and the store, in one line. */
   readonly about: string;
   /** The options with which another command reaches its threads; null if they are not stored. */
   readonly store: string | null;
@@ -68,9 +62,7 @@ export const opening = async <Opened extends object>(
   }
 };
 
-/** Overrides of a host's options. */
 interface Otherwise {
-  /** Machine options that override all others. */
   readonly machine?: MachineOptions;
   /** Default: none, as a command continues only the thread that it uses. */
   readonly recovery?: RecoveryOptions | false;
@@ -197,7 +189,6 @@ const checkTools = (
     throw new ArgumentError("--react is about tools, and there are none: give --tools or --mcp");
 };
 
-/** Returns the machine options of the command's conversations. @throws ArgumentError for an invalid number */
 const chatMachine = (
   { window, "max-turns": turns, react }: Pick<OptionValues, "window" | "max-turns" | "react">,
   isAgent: boolean,
@@ -225,7 +216,6 @@ const policyOf = (isBound: boolean, shown: Policy | undefined, isAgent: boolean)
   return isBound && !isAgent ? { policy: compactTurns() } : {};
 };
 
-/** Returns the budget: the window, with room for an answer. */
 const budgetOf = (window: string): NonNullable<MachineOptions["budget"]> => {
   const tokens = wholeNumber("window", window, 1, "128000");
   return { tokens, reserve: Math.min(Math.floor(tokens / 4), longestAnswer) };

@@ -57,10 +57,8 @@ export const optionKinds = {
   "token-file": { type: "string" },
 } as const;
 
-/** The name of an option, without its dashes. */
 export type OptionName = keyof typeof optionKinds;
 
-/** Pairs of options that exclude each other. */
 export const exclusive: readonly (readonly [OptionName, OptionName])[] = [
   ["thread", "continue"],
   ["thread", "resume"],

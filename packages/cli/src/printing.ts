@@ -2,4 +2,4 @@
 export { endingOf } from "./terminal/ending.ts";
 export { oneLine } from "./terminal/text/printable.ts";
 export { Printer } from "./terminal/text/printer.ts";
-export { wantsColour } from "./terminal/text/terminal-abilities.ts";
+export { wantsColour } from "./terminal/text/theme.ts";

@@ -4,7 +4,7 @@ import { failureText, named, oneLine } from "@colloquy/cli/terminal";
 import type { CommandContext } from "./command-context.ts";
 import { detectedFormat, importFormatNamed, replayedFormats } from "./import-formats.ts";
 import { journalPaths } from "./journal-files.ts";
-import { machineFromModule } from "./options-module.ts";
+import { machineFromModule } from "./optional-modules.ts";
 import type { OptionValues } from "./options.ts";
 
 type ReplayOptions = Pick<OptionValues, "from" | "options" | "repair" | "system">;

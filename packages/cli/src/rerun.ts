@@ -1,12 +1,11 @@
 import { type Metric, rerun, rerunTable, type SaidTurn } from "@colloquy/sessions/datasets";
-import type { NamedJournal } from "@colloquy/machine/inspect";
 import { openaiChat, systemClock } from "@colloquy/runtime-node";
 import { serverOf, withoutSecrets } from "./models.ts";
 import type { CommandContext } from "./command-context.ts";
-import { journalFiles } from "./journal-files.ts";
-import { functionFromModule, optionsFromModule } from "./options-module.ts";
+import { journalFiles, readableJournals } from "./journal-files.ts";
+import { functionFromModule, optionsFromModule } from "./optional-modules.ts";
 import type { OptionValues } from "./options.ts";
-import { named, oneLine } from "@colloquy/cli/terminal";
+import { oneLine } from "@colloquy/cli/terminal";
 
 /**
  * The model and its server, the system prompt, the modules with the machine's options and a metric, and the history
@@ -36,12 +35,8 @@ export const rerunJournals = async (
     options.metric === undefined
       ? undefined
       : await functionFromModule<Metric<SaidTurn, SaidTurn>>(options.metric, "metric");
-  const journals: NamedJournal[] = [];
   const files = journalFiles(paths);
-  for (const file of files) {
-    if ("entries" in file) journals.push({ name: named(file.path), entries: file.entries });
-    else errors.line(`colloquy: ${named(file.path)} can't be read: ${oneLine(file.problem)}`);
-  }
+  const journals = readableJournals(files, errors);
   errors.line(oneLine(`${model} at ${withoutSecrets(baseURL)}`));
   const report = await rerun(journals, {
     llm: openaiChat({ apiKey, baseURL, model, tools: [] }),

@@ -17,7 +17,6 @@ export interface Settled {
   readonly ownKeys: Keys;
   /** The file of typed inputs; null if they are not stored. */
   readonly historyFile: string | null;
-  /** The settings files in use: the user's, the project's. */
   readonly files: readonly string[];
 }
 
@@ -62,7 +61,6 @@ interface Settings {
   readonly history?: boolean;
   readonly prices?: NonNullable<MachineOptions["pricing"]>;
   readonly ownKeys?: Keys;
-  /** Returns the place of a setting, for errors. */
   readonly at: (name: string) => string;
 }
 
@@ -231,7 +229,6 @@ const isSame = (one: string, other: string): boolean =>
 const isTexts = (value: unknown): value is readonly string[] =>
   Array.isArray(value) && value.every((item) => typeof item === "string");
 
-/** Returns `file:line:column` of a member. */
 const placeIn = (file: string, text: string, name: string): string => {
   const before = text.slice(0, Math.max(text.indexOf(JSON.stringify(name)), 0)).split("\n");
   return `${file}:${before.length}:${(before.at(-1) ?? "").length + 1}`;

@@ -10,9 +10,8 @@ import { storeThatIsThere } from "./kept-threads.ts";
 import type { Provider } from "./models.ts";
 import { openedHost, opening } from "./opened-host.ts";
 import type { OptionValues } from "./options.ts";
-import { optionsFromModule } from "./options-module.ts";
-import { placeOf } from "./serve.ts";
-import { listen } from "./serving.ts";
+import { optionsFromModule } from "./optional-modules.ts";
+import { placeOf, listen } from "./serve.ts";
 import { settled } from "./settings.ts";
 
 /**

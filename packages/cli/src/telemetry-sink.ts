@@ -4,7 +4,7 @@ import { withoutSecrets } from "./models.ts";
 import { appendingFile, readTextFile } from "./text-file.ts";
 
 /** A destination for request bodies, which are sent one after the other. */
-export interface BodySink {
+interface BodySink {
   /** For a person: an endpoint without user, password and query. */
   readonly place: string;
   /**
@@ -21,7 +21,6 @@ export class SendError extends Error {
   override readonly name = "SendError";
 }
 
-/** Returns whether a place is a URL rather than a file. */
 export const isEndpoint = (to: string): boolean => /^https?:\/\//i.test(to);
 
 /**
@@ -48,7 +47,7 @@ const fileSink = (to: string, behind: string): BodySink => {
   // Nobody intends a file with such a name.
   if (/^[a-z][a-z\d+.-]*:\/\/|^[\w.-]+:\d+(?:\/|$)/i.test(to))
     throw new Error(
-      "--to is no URL of http or https; give an endpoint such as http://localhost:4318/v1/traces, or a file that is not there yet",
+      "--to is not a URL of http or https; give an endpoint such as http://localhost:4318/v1/traces, or a file that is not there yet",
     );
   const file = appendingFile(to);
   let isEmpty = true;
@@ -71,7 +70,7 @@ const fileSink = (to: string, behind: string): BodySink => {
 /** Parses the URL. Without a path, it gets the path of the specification; user and password belong in the header. */
 const endpointIn = (to: string): URL => {
   if (!URL.canParse(to))
-    throw new Error("--to begins with http and is no URL; give one such as http://localhost:4318/v1/traces");
+    throw new Error("--to begins with http and is not a URL; give one such as http://localhost:4318/v1/traces");
   const url = new URL(to);
   if (url.username !== "" || url.password !== "")
     throw new Error("--to has a user or a password in it: give the header for them in a --header-file");

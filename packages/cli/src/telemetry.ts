@@ -1,16 +1,12 @@
-import type { Store } from "@colloquy/host";
-import type { Entry } from "@colloquy/machine";
 import { spansOf, type TelemetrySpan } from "@colloquy/host/telemetry";
-import { counted, failureText, named, oneLine } from "@colloquy/cli/terminal";
+import { counted, named, oneLine } from "@colloquy/cli/terminal";
 import type { CommandContext } from "./command-context.ts";
 import { exitCodes } from "./exit-code.ts";
-import { journalFile, journalPaths } from "./journal-files.ts";
-import { withStore } from "./kept-threads.ts";
-import { loaded } from "./optional-package.ts";
+import { journalFile, journalPaths, type ReadJournal } from "./journal-files.ts";
+import { storedJournals, withStore } from "./kept-threads.ts";
+import { loaded } from "./optional-modules.ts";
 import type { OptionValues } from "./options.ts";
-import { storedEntries } from "./stored-entries.ts";
 import { bodySink, headersIn, isEndpoint, SendError } from "./telemetry-sink.ts";
-import { storedThreads } from "./threads.ts";
 
 /** A store for threads in place of journals, the destination, and the content to send. */
 type TelemetryOptions = Pick<OptionValues, "store" | "all" | "to" | "content" | "protobuf" | "header-file">;
@@ -62,43 +58,26 @@ export const telemetry = async (
   });
 };
 
-/** A named journal, or a description of its problem. */
-type NamedJournal = { readonly name: string } & ({ readonly entries: readonly Entry[] } | { readonly problem: string });
-
 /** Passes the named journals to a function. @throws Error for an invalid name */
 const withJournals = (
   words: readonly string[],
   { store: place, all = false }: TelemetryOptions,
-  use: (journals: AsyncIterable<NamedJournal>) => Promise<number>,
+  use: (journals: AsyncIterable<ReadJournal> | Iterable<ReadJournal>) => Promise<number>,
 ): Promise<number> => {
   if (place === undefined && all) throw new Error("--all is about the threads of a --store");
   if (all && words.length > 0) throw new Error(`telemetry --all takes no thread; ${words.length} are named`);
   if (!all && words.length === 0)
     throw new Error("there is nothing to send: name journals, or folders of them; or threads of a --store, or --all");
-  if (place === undefined) return use(journalsIn(journalPaths(words)));
-  return withStore(place, (store) => use(threadsIn(store, all ? null : words)));
+  if (place === undefined) return use(journalsIn(words));
+  return withStore(place, (store) => use(storedJournals(store, all ? null : words)));
 };
 
-const journalsIn = async function* (paths: readonly string[]): AsyncGenerator<NamedJournal> {
-  for (const path of paths) yield { name: path, ...journalFile(path) };
+const journalsIn = function* (paths: readonly string[]): Generator<ReadJournal> {
+  for (const path of journalPaths(paths)) yield journalFile(path);
 };
 
-/** @param ids null for all threads */
-const threadsIn = async function* (store: Store, ids: readonly string[] | null): AsyncGenerator<NamedJournal> {
-  const read = async (name: string): Promise<NamedJournal> => {
-    try {
-      return { name, entries: storedEntries(name, await store.read(name)) };
-    } catch (thrown) {
-      return { name, problem: failureText(thrown) };
-    }
-  };
-  if (ids === null) for await (const { threadId } of storedThreads(store)) yield await read(threadId);
-  else for (const id of ids) yield await read(id);
-};
-
-/** Yields the spans of each readable journal; reports the others. */
 const spansIn = async function* (
-  journals: AsyncIterable<NamedJournal>,
+  journals: AsyncIterable<ReadJournal> | Iterable<ReadJournal>,
   content: boolean,
   totals: { threads: number },
   failed: (name: string, problem: string) => void,

@@ -35,11 +35,7 @@ const textOf = (bytes: Uint8Array): string | null => {
   }
 };
 
-/**
- * Writes a new file that only its owner may read.
- *
- * @throws Error if the path exists already, even as a broken link.
- */
+/** Writes a new file that only its owner may read. @throws Error if the path exists already, even as a broken link. */
 export const writeNewFile = (path: string, text: string): void => {
   // "x" follows no link.
   const file = opened(path, "wx", 0o600);
@@ -51,7 +47,7 @@ export const writeNewFile = (path: string, text: string): void => {
 };
 
 /** A new file that only its owner may read, written piece by piece. */
-export interface AppendingFile {
+interface AppendingFile {
   append(piece: string | Uint8Array): void;
   close(): void;
 }

@@ -1,6 +1,6 @@
-import type { ListOptions, Store, StoredThread } from "@colloquy/host";
+import type { Store, StoredThread } from "@colloquy/host";
 import type { CommandContext } from "./command-context.ts";
-import { withStore } from "./kept-threads.ts";
+import { storedThreads, withStore } from "./kept-threads.ts";
 import { named, oneLine, printableJson, shortened } from "@colloquy/cli/terminal";
 import type { OptionValues } from "./options.ts";
 
@@ -15,16 +15,6 @@ export const listThreads = (
     for await (const line of find === undefined ? threadLines(store) : hitLines(store, find)) printer.line(line);
     return 0;
   });
-
-/** Yields all threads of a store, newest first. */
-export const storedThreads = async function* (store: Store): AsyncGenerator<StoredThread> {
-  let options: ListOptions | null = {};
-  while (options !== null) {
-    const { threads, next } = await store.list(options);
-    yield* threads;
-    options = next === null ? null : { after: next };
-  }
-};
 
 const threadLines = async function* (store: Store): AsyncGenerator<string> {
   for await (const thread of storedThreads(store)) yield lineOf(thread);

@@ -5,11 +5,21 @@ import {
   type Host,
   TurnCancelledError,
   TurnError,
+  type HostedThread,
+  ContextUnfitError,
+  LimitReachedError,
 } from "@colloquy/host";
-import type { Json, RequestApproval } from "@colloquy/machine";
-import type { Waiting } from "./waiting.ts";
-import { exitCodes } from "./exit-code.ts";
-import { exitCodeOf } from "./failed.ts";
+import {
+  type Json,
+  type RequestApproval,
+  type CallLlm,
+  turnNumbered,
+  approvalsOf,
+  type CallTool,
+  outstanding,
+} from "@colloquy/machine";
+import { exitCodes, ArgumentError, InterruptedError } from "./exit-code.ts";
+import { figuresOf as figuresOfTurn, printableJson } from "@colloquy/cli/terminal";
 
 /** An ask for a text, or for a checked output. */
 export type Asked = AskHandle | AskHandle<Json>;
@@ -94,3 +104,64 @@ export const summaryOf = (thrown: unknown): TurnError["summary"] | null =>
   thrown instanceof TurnError ? thrown.summary : null;
 
 const mayWait: ReadonlySet<string> = new Set(["approval.requested", "result.requested", "toolResult", "signal"]);
+
+/** Returns the usage of a turn in one line; null if it no longer exists. */
+export const figuresOf = async (thread: HostedThread, number: number): Promise<string | null> => {
+  const state = await thread.state();
+  const turn = state === null ? undefined : turnNumbered(state, number);
+  return turn === undefined ? null : figuresOfTurn(turn);
+};
+
+/** Formats the sent prompt of a model call for a person. */
+export const promptText = ({ turn, step, messages, model }: CallLlm): string =>
+  [
+    `prompt of turn ${turn}, step ${step}: ${messages.length} messages, ${printableJson(model)}`,
+    ...messages.map((message) => `  ${printableJson(message)}`),
+  ].join("\n");
+
+/** The approvals that a thread waits for, including those of the subagents that it called. */
+export interface Waiting {
+  readonly approvals: readonly WaitingApproval[];
+  /** Whether nothing continues until a person answers. */
+  readonly alone: boolean;
+}
+
+/** An approval, and the thread on which it is answered. */
+interface WaitingApproval {
+  readonly request: RequestApproval;
+  readonly thread: HostedThread;
+}
+
+/** Returns what a call's nested thread waits for; null if it is not a call of a subagent. */
+export type WaitingBelow = (call: CallTool) => Promise<Waiting | null>;
+
+/** Returns what a thread waits for now. */
+export const waitingOf = async (thread: HostedThread, below: WaitingBelow = async () => null): Promise<Waiting> => {
+  const state = await thread.state();
+  if (state === null) return { approvals: [], alone: false };
+  const open = outstanding(state).filter(({ type }) => type !== "startTimer");
+  let approvals: readonly WaitingApproval[] = approvalsOf(state).map((request) => ({ request, thread }));
+  let alone = open.length > 0;
+  for (const effect of open) {
+    if (effect.type === "requestApproval" || (effect.type === "callTool" && effect.by === "caller")) continue;
+    const nested = effect.type === "callTool" ? await below(effect) : null;
+    approvals = [...approvals, ...(nested?.approvals ?? [])];
+    alone &&= nested?.alone === true;
+  }
+  return { approvals, alone };
+};
+
+/** Returns the exit code for an error that ended a turn or a command. */
+export const exitCodeOf = (thrown: unknown): number => {
+  if (thrown instanceof ArgumentError) return exitCodes.arguments;
+  if (thrown instanceof InterruptedError) return exitCodes.interrupted;
+  return thrown instanceof LimitReachedError || thrown instanceof ContextUnfitError
+    ? exitCodes.limit
+    : exitCodes.failed;
+};
+
+/** Returns the thread that called the subagent of a nested thread; for any other thread, the thread itself. */
+export const callerOf = async (host: Host, threadId: string): Promise<string> => {
+  const parent = (await host.thread(threadId).state())?.context.metadata["parentThread"];
+  return typeof parent === "string" ? callerOf(host, parent) : threadId;
+};

@@ -1,6 +1,3 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { memoryStore } from "@colloquy/host";
 import { openaiChat, systemClock, randomIds, StorageError } from "@colloquy/runtime-node";
 import { ruleModel, toolCalls } from "@colloquy/runtime-test/models";
@@ -9,14 +6,9 @@ import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { agentFromFile } from "@colloquy/sessions/agents";
 import { hostOfAgent } from "../src/agent-chat.ts";
 import { run } from "./run-command.ts";
+import { testFolder } from "./test-folder.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "colloquy-cli-approval-"));
-afterAll(() => rmSync(folder, { recursive: true }));
-
-const write = (name: string, text: string): string => {
-  writeFileSync(join(folder, name), text);
-  return join(folder, name);
-};
+const { write } = testFolder();
 
 write(
   "mailer.mjs",
@@ -35,7 +27,7 @@ const agents = {
   ),
 };
 
-/** Each hands on what it is asked to the one below, and the clerk mails. */
+/** Each agent passes its task to the one below it, and the clerk mails. */
 const calls = { "Ask the head.": "head", "Ask.": "clerk", "Have it written.": "clerk", "Write.": "mail" } as const;
 const model = ruleModel([
   { name: "done", when: ({ last }) => last?.role === "tool", answer: ({ toolResults }) => `${toolResults[0]?.text}.` },
@@ -75,7 +67,7 @@ describe.each(Object.entries(agents))("an approval that %s waits for", (_, agent
     expect(approvals).toMatchObject([{ name: "mail", arguments: { to: "ada" } }]);
     const [{ id } = { id: "" }] = approvals;
     expect(waiting.error).toContain(`waits for approval: mail {"to":"ada"}, as ${id}\n`);
-    // Who asks meanwhile is not kept waiting.
+    // A question meanwhile does not wait.
     expect(await chat("And now?")).toMatchObject({ exitCode: 4, output: "" });
     expect((await chat("--approve", "chat/9.9.0!approval-1")).error).toContain(`there are: ${id}\n`);
     const approved = await chat("--approve", id);
@@ -85,11 +77,11 @@ describe.each(Object.entries(agents))("an approval that %s waits for", (_, agent
     expect(denied).toMatchObject({ exitCode: 0, output: expect.stringMatching(/not approved: not now/) });
   });
 
-  /** The id that a question learns which is asked behind the one that waits. */
+  /** Asks behind the waiting question, and returns the id that the error names. */
   const waitingId = async (): Promise<string | undefined> => /, as (\S+)\n/.exec((await chat("And now?")).error)?.[1];
 });
 
-// vitest fails a run in which a promise was rejected that nobody waits for.
+// vitest fails a run with an unhandled rejection.
 test.each([
   ["is closed", new StorageError("closed", "it was closed"), 0],
   ["can't be read", new Error("it is broken"), 1],

@@ -50,7 +50,7 @@ const chat = (server: LoopbackServer, args: readonly string[], questions: readon
 
 const asked = ({ requests }: LoopbackServer): readonly unknown[] => requests.map(({ body }) => body);
 
-test("a chat with an agent uses what its file says, and shows what its subagents took", async () => {
+test("a chat with an agent follows its file, and shows its subagents' tokens", async () => {
   await using server = await loopbackServer({ model });
   const { exitCode, output, error } = await chat(server, ["--agent", agent], ["tea"]);
   expect(exitCode).toBe(0);
@@ -64,7 +64,7 @@ test("a chat with an agent uses what its file says, and shows what its subagents
   ]);
 });
 
-test("the command line goes before the file, also on a thread that is there", async () => {
+test("options of the command line override the file's, also on an existing thread", async () => {
   await using server = await loopbackServer({ model });
   const args = ["--agent", agent, "--store", join(folder, "kept.db")];
   await chat(server, args, ["tea"]);
@@ -77,13 +77,13 @@ test("the command line goes before the file, also on a thread that is there", as
   expect(output).toContain("So it is cake.");
   expect(asked(server).slice(3)).toMatchObject([
     { model: "huge", messages: [{ role: "system", content: "Be brief." }, { content: "cake" }] },
-    // The turn before was taken back.
+    // The turn before was undone.
     { model: "small", messages: [{}, { content: "cake" }] },
     { model: "huge" },
   ]);
 });
 
-test("what is wrong with an agent is said in a line each, and tools have to be allowed", async () => {
+test("each problem of an agent is reported in a line, and tools must be allowed", async () => {
   await using server = await loopbackServer({ model });
   const path = join(folder, "wrong.yaml");
   writeFileSync(path, "name: a\nmodle: b\nmodel: 1\n");
@@ -132,7 +132,7 @@ test("a typed line is the one input of a signature, and its one output is the an
   );
 });
 
-test("a program that DSPy saved is refused with one error that says what it is", async () => {
+test("a saved DSPy program is refused with one error that names its kind", async () => {
   await using server = await loopbackServer({ model: ruleModel([]) });
   const path = join(folder, "program.json");
   const fields = [{ prefix: "Question:", description: "${question}" }];

@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.current?.close());
 
-/** A chat at a terminal that can't be drawn on, in which these lines are typed, each when the prompt is there. */
+/** Runs a chat at a dumb terminal, and types each line when the prompt is there. */
 const typed = async (lines: readonly string[], ...args: readonly string[]): Promise<string> => {
   const [input, output] = [new PassThrough(), new PassThrough()];
   let shown = "";

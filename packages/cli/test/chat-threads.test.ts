@@ -67,7 +67,7 @@ test.each([
   [["--session", at("folder")], "give it as --store, with --continue"],
   [["--store", at("none/threads.db")], `the folder "${at("none")}" does not exist`],
   [["--store", "mysql://ada:secret@127.0.0.1/x"], '--store is a URL of "mysql"'],
-  [["--store", "postgres://ada:secret@[/x"], "--store begins with postgres:// and is no URL"],
+  [["--store", "postgres://ada:secret@[/x"], "--store begins with postgres:// and is not a URL"],
   [["--react", "--agent", "a.yaml"], "--react and --agent exclude each other"],
   [["--react"], "--react is about tools, and there are none"],
   [["--quiet", "--verbose"], "--quiet and --verbose exclude each other"],
@@ -119,7 +119,7 @@ describe("in a terminal", () => {
   const terminals: PassThrough[] = [];
   afterEach(() => terminals.splice(0).forEach((stream) => stream.destroy()));
 
-  /** A person who types what is asked for, when it is asked for. */
+  /** Runs a chat at a terminal, and types each answer when it is asked for. */
   const typing = async (
     args: readonly string[],
     answers: readonly (readonly [prompt: string, typed: string | (() => void)])[],
@@ -151,7 +151,7 @@ describe("in a terminal", () => {
     return { exitCode, shown: all.join(""), left };
   };
 
-  test("colloquy alone begins a conversation, and says with what", async () => {
+  test("colloquy without arguments begins a conversation, and names its model and thread", async () => {
     const { exitCode, shown, left } = await typing(
       [],
       [

@@ -1,15 +1,14 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { ruleModel, toolCalls } from "@colloquy/runtime-test/models";
 import { loopbackServer, type LoopbackServer } from "@colloquy/runtime-test/server";
-import { afterAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { run } from "./run-command.ts";
+import { testFolder } from "./test-folder.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "colloquy-chat-tools-"));
-afterAll(() => rmSync(folder, { recursive: true }));
+const { folder } = testFolder();
 
-/** A server of two tools, of which one says that it only reads, and of one that can't be declared. */
+/** An MCP server with two tools, of which one claims to be read-only, and a third that can't be declared. */
 const script = join(folder, "a server.mjs");
 writeFileSync(
   script,

@@ -1,26 +1,16 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { PassThrough, Readable } from "node:stream";
 import { fails, never, reply, ruleModel, scriptedModel, streams, toolCalls } from "@colloquy/runtime-test/models";
 import { loopbackServer, type LoopbackServer } from "@colloquy/runtime-test/server";
-import { afterAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { CommandSetting } from "../src/command-context.ts";
 import { runIn } from "./run-command.ts";
+import { testFolder } from "./test-folder.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "colloquy-chat-"));
-afterAll(() => rmSync(folder, { recursive: true }));
-
-const at = (name: string): string => join(folder, name);
-
-const write = (name: string, content: string): string => {
-  writeFileSync(at(name), content);
-  return at(name);
-};
+const { at, write } = testFolder();
 
 const asked = ({ requests }: LoopbackServer): readonly unknown[] => requests.map(({ body }) => body);
 
-/** Says how many messages it was sent, and the last of them. */
+/** Answers with the number of messages in its prompt, and the last of them. */
 const counting = ruleModel([
   {
     name: "count",
@@ -29,7 +19,7 @@ const counting = ruleModel([
   },
 ]);
 
-/** Runs a chat on a server, with what comes from a pipe, and nobody at a terminal. */
+/** Runs a chat with a server, with input from a pipe and without a terminal. */
 const chat = (
   server: { readonly url: string },
   args: readonly string[],
@@ -37,7 +27,7 @@ const chat = (
   setting: Partial<CommandSetting> = {},
 ) => runIn({ input: Readable.from([piped]), ...setting }, "chat", "--base-url", server.url, ...args);
 
-/** A tool that is approved first, and what it wrote stands in its result. */
+/** A tool that needs approval. Its result has the text that it wrote. */
 const mailer = write(
   "mailer.mjs",
   `export default [{
@@ -135,7 +125,7 @@ describe("one question", () => {
     expect((await chat(other, ["Go", "--tools", tools, "--verbose"])).error).toContain("xend\n");
   });
 
-  test("--max-turns is how many turns the model sees; zero is none", async () => {
+  test("--max-turns limits the turns that the model sees; zero shows none", async () => {
     await using server = await loopbackServer({ model: counting });
     const lines = (given: string) => chat(server, ["--max-turns", given], "a\nb\nc\n");
     expect((await lines("0")).output).toBe("1 messages, a\n1 messages, b\n1 messages, c\n");
@@ -226,7 +216,7 @@ describe("exit codes", () => {
     expect(approvals).toEqual([{ id: "chat/1.1.0!approval-1", name: "mail", arguments: { to: "ada" } }]);
     expect(waiting.error).toContain('waits for approval: mail {"to":"ada"}, as chat/1.1.0!approval-1\n');
     expect(waiting.error).toContain(`--store ${at("mail.db")} and --approve ID, or --deny ID`);
-    // Who asks meanwhile is not kept waiting.
+    // A question meanwhile does not wait.
     const behind = await chat(server, ["And now?", ...kept]);
     expect(behind).toMatchObject({ exitCode: 4, output: "" });
     const wrong = await chat(server, ["--approve", "chat/9.9.0!approval-1", ...kept]);

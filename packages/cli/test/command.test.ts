@@ -42,19 +42,19 @@ test.each([
   expect(output).toBe("");
 });
 
-test("a chat without a server says what to set", async () => {
+test("a chat without a server names the variable to set", async () => {
   const { exitCode, error } = await run({ args: ["chat"], environment: { OPENAI_API_KEY: "" } });
   expect(exitCode).toBe(2);
   expect(error).toContain("set OPENAI_API_KEY");
 });
 
-test("a window that is none is refused before anything is opened", async () => {
+test("an invalid window is refused before anything is opened", async () => {
   const { exitCode, error } = await run({ args: ["chat", "--base-url", "http://127.0.0.1:1", "--window", "8k"] });
   expect(exitCode).toBe(2);
   expect(error).toContain('--window is "8k"; it must be a whole number of 1 or more, such as 128000');
 });
 
-test("a chat within a window sums older turns up when it fills, and goes on", async () => {
+test("a chat within a window summarises older turns when it fills, and continues", async () => {
   const model = ruleModel([
     { name: "sum up", when: ({ system }) => system !== "", answer: () => "They counted." },
     { name: "count", when: () => true, answer: () => "one two three four five six seven eight ".repeat(10) },
@@ -93,7 +93,7 @@ test("a chat talks to the server of the environment, with its key, and shows no 
   });
 });
 
-test("a chat that is kept is continued by the next run, under another system prompt if that is given", async () => {
+test("the next run continues a stored chat, with a new system prompt if given", async () => {
   const model = ruleModel([
     { name: "count", when: () => true, answer: ({ messages, system }) => `${messages.length} messages, "${system}"` },
   ]);

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { commands } from "../src/commands.ts";
 import { exitCodes } from "../src/exit-code.ts";
 
-/** All lines of the tests of the command, but those that list what is refused, and these. */
+/** All lines of the command's tests, except this file and the lists of refused options. */
 const lines = globSync(join(import.meta.dirname, "**/*.ts"))
   .filter((path) => path !== import.meta.filename)
   .flatMap((path) => readFileSync(path, "utf8").split("\n"))

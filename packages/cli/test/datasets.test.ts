@@ -1,12 +1,11 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { conversationMachine, type Entry, type Event, start, transition } from "@colloquy/machine";
-import { afterAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { run } from "./run-command.ts";
+import { testFolder } from "./test-folder.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "colloquy-datasets-"));
-afterAll(() => rmSync(folder, { recursive: true }));
+const { folder } = testFolder();
 
 const inFolder = (name: string): string => join(folder, name);
 
@@ -23,7 +22,7 @@ const linesOf = (text: string): readonly unknown[] =>
     .split("\n")
     .map((line): unknown => JSON.parse(line));
 
-/** Two branches of one turn, scored, and a third that is not. */
+/** Returns the journal of a turn with two scored branches and one without a score. */
 const journalOf = (threadId: string, question: string): readonly Entry[] => {
   const machine = conversationMachine();
   const begun = start(machine, { threadId, at: 0 });
@@ -56,7 +55,7 @@ describe("data sets", () => {
   const store = inFolder("kept.db");
   const hostile = "tea\u001b[2J\u202e";
 
-  test("threads go out as one file, with a report of what is not in it", async () => {
+  test("threads are exported to one file, with a report of everything left out", async () => {
     const files = [
       written("tea.jsonl", lines(journalOf("tea", "Tea?"))),
       written("hostile.jsonl", lines(journalOf(hostile, `Coffee ${hostile}?`))),
@@ -92,7 +91,7 @@ describe("data sets", () => {
     ]);
   });
 
-  test("pairs come of branches, and come back as such", async () => {
+  test("branches are exported as pairs, and imported as branches", async () => {
     const to = inFolder("dpo.jsonl");
     expect(await run("export", "tea", "--as", "dpo", "--to", to, "--store", store)).toMatchObject({ exitCode: 0 });
     const back = await run("import", to, "--from", "dpo", "--store", store);
@@ -101,7 +100,7 @@ describe("data sets", () => {
     expect(again.output).toBe(readFileSync(to, "utf8"));
   });
 
-  test("a line that can't be read is named, and the others are imported", async () => {
+  test("an unreadable line is named, and the others are imported", async () => {
     const row = {
       messages: [
         { role: "user", content: "Q" },
@@ -118,7 +117,7 @@ describe("data sets", () => {
     );
   });
 
-  test("a store that keeps no threads is said to be so", async () => {
+  test("an empty store is reported", async () => {
     const { exitCode, error } = await run("export", "--all", "--as", "sft", "--store", mkdtempSync(inFolder("none-")));
     expect({ exitCode, last: error.trim().split("\n").at(-1) }).toEqual({
       exitCode: 1,
@@ -126,7 +125,7 @@ describe("data sets", () => {
     });
   });
 
-  test("what gives no row gives no file", async () => {
+  test("no file is written if there are no rows", async () => {
     const to = inFolder("none.jsonl");
     const none = await run("export", "tea", "--as", "sft", "--min-score", "2", "--to", to, "--store", store);
     expect(none).toMatchObject({

@@ -1,30 +1,12 @@
 import { spawnSync } from "node:child_process";
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  symlinkSync,
-  writeFileSync,
-} from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, readdirSync, readFileSync, statSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { journalOf, linesOf } from "./journal.ts";
 import { run } from "./run-command.ts";
+import { testFolder } from "./test-folder.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "colloquy-files-"));
-afterAll(() => rmSync(folder, { recursive: true }));
-
-const write = (name: string, content: string | Buffer): string => {
-  const path = join(folder, name);
-  mkdirSync(join(path, ".."), { recursive: true });
-  writeFileSync(path, content);
-  return path;
-};
+const { folder, write } = testFolder();
 
 const journal = (threadId: string): string => linesOf(journalOf(threadId, [`I am ${threadId}.`, "Hello."]));
 
@@ -114,7 +96,7 @@ describe("several files", () => {
   });
 });
 
-test("a file that is exported is for its owner alone, and follows no link that lies there", async () => {
+test("an exported file is private to its owner, and does not follow an existing link", async () => {
   const store = storeAt("private.db");
   await run("import", write("ada.jsonl", journal("ada")), "--store", store);
   const to = storeAt("ada.out");

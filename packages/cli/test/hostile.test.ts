@@ -1,30 +1,32 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { PassThrough, Readable } from "node:stream";
-import { text } from "node:stream/consumers";
 import { createHost } from "@colloquy/host";
 import { conversationMachine, type Json } from "@colloquy/machine";
 import { sequentialIds, virtualClock } from "@colloquy/runtime-test";
 import { fails, reply, ruleModel, scriptedModel, streams, toolCalls } from "@colloquy/runtime-test/models";
 import { loopbackServer } from "@colloquy/runtime-test/server";
 import fc from "fast-check";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { runCommand } from "../src/command.ts";
 import { commands } from "../src/commands.ts";
 import { openStore } from "../src/kept-threads.ts";
 import { named, oneLine, printable, printableJson } from "@colloquy/cli/terminal";
 import { slashCommands } from "@colloquy/cli/terminal";
+import { type Ran, runIn } from "./run-command.ts";
 import { runs } from "../../../test/runs.ts";
+import { testFolder } from "./test-folder.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "colloquy-hostile-"));
-afterAll(() => rmSync(folder, { recursive: true }));
+const { folder, write } = testFolder();
 
-/** Reaches the clipboard, clears the screen, turns the writing round, overwrites what stands there, and hides a tag. */
+/** Adds sequences that write to the clipboard, clear the screen, reverse the writing, overwrite text and hide a tag. */
 const hostile = (word: string): string =>
   `${word}\u001b]52;c;aGk=\u0007\u001b[2J\u009b31m\u009d0;x\u009c\u0000\r\b\u007f\u202Eeno\u2066\u200B\u200F\u061C\uFEFF\u{E0041}`;
 
-/** Returns true for a character that must not be printed. Independent of the code that takes it out. */
+/** Does the same for a path, which may have no NUL. */
+const hostilePath = (word: string): string => hostile(word).replaceAll("\0", "");
+
+/** Returns whether a character must not be printed. Independent of the code that removes it. */
 const isSteering = (character: string): boolean => {
   const code = character.codePointAt(0) ?? 0;
   if (code < 0x20) return code !== 0x09 && code !== 0x0a;
@@ -53,28 +55,10 @@ const steeringIn = (shown: string): readonly string[] =>
 const id = `${hostile("id")}\nforged  9 entries`;
 const storePath = join(folder, "kept.db");
 
-const run = async (args: readonly string[], { questions = [] as readonly string[], env = {} } = {}) => {
-  const [output, error] = [new PassThrough(), new PassThrough()];
-  const exitCode = await runCommand(args, {
-    input: Readable.from(questions.map((question) => `${question}\n`)),
-    output,
-    error,
-    isTerminal: false,
-    environment: env,
-    signal: new AbortController().signal,
-  });
-  output.end();
-  error.end();
-  return { exitCode, output: await text(output), error: await text(error) };
-};
+const run = (args: readonly string[], questions: readonly string[] = []): Promise<Ran> =>
+  runIn({ input: Readable.from(questions.map((question) => `${question}\n`)) }, ...args);
 
-const write = (name: string, content: string): string => {
-  const path = join(folder, name);
-  writeFileSync(path, content);
-  return path;
-};
-
-/** A conversation in which everything that somebody else says is hostile. */
+/** Stores a conversation in which every text from outside is hostile. */
 beforeAll(async () => {
   const store = await openStore(storePath);
   const host = createHost({
@@ -95,119 +79,91 @@ beforeAll(async () => {
   await store.close();
   const { output } = await run(["export", id, "--store", storePath]);
   mkdirSync(join(folder, "journals"));
-  write(join("journals", `${hostile("named").replaceAll("\0", "")}\n.jsonl`), output);
+  write(join("journals", `${hostilePath("named")}\n.jsonl`), output);
 });
 
 const journals = join(folder, "journals");
+const offline = ["--base-url", "http://127.0.0.1:9"];
+const kept = ["--store", storePath];
+const other = ["--store", join(folder, "other.db")];
 const chatMessages = (content: string): string =>
   JSON.stringify([
     { role: "user", content, [hostile("odd")]: hostile("value") },
     { role: "assistant", content: hostile("Yes."), audio: { id: hostile("sound") } },
   ]);
 
-/** Of every command, what makes it print what others wrote. */
+/** By command, arguments that make it print texts of others. */
 const cases: Readonly<Record<string, () => readonly (readonly string[])[]>> = {
-  // It has a test of its own below.
+  // The conversation has its own test below.
   chat: () => [["chat", "--base-url", hostile("nowhere")]],
   compare: () => [
     ["compare", journals],
-    ["compare", write(hostile("torn").replaceAll("\0", ""), `${hostile("{")}\n`)],
-    ["compare", hostile("nowhere.jsonl").replaceAll("\0", "")],
+    ["compare", write(hostilePath("torn"), `${hostile("{")}\n`)],
+    ["compare", hostilePath("nowhere.jsonl")],
     ["compare", journals, "--after", write("thrower.mjs", `throw new Error(${JSON.stringify(hostile("no"))})`)],
   ],
-  explain: () => [["explain", join(journals, `${hostile("named").replaceAll("\0", "")}\n.jsonl`)]],
+  explain: () => [["explain", join(journals, `${hostilePath("named")}\n.jsonl`)]],
   rerun: () => [
-    ["rerun", journals, "--base-url", "http://127.0.0.1:9", "--model", hostile("large")],
+    ["rerun", journals, ...offline, "--model", hostile("large")],
     ["rerun", journals, "--base-url", hostile("nowhere")],
-    ["rerun", journals, "--base-url", "http://127.0.0.1:9", "--history", hostile("own")],
-    ["rerun", hostile("nowhere.jsonl").replaceAll("\0", ""), "--base-url", "http://127.0.0.1:9"],
+    ["rerun", journals, ...offline, "--history", hostile("own")],
+    ["rerun", hostilePath("nowhere.jsonl"), ...offline],
   ],
   replay: () => [
     ["replay", journals, "--system", hostile("Be brief.")],
-    ["replay", journals, "--options", hostile("nowhere.ts").replaceAll("\0", "")],
+    ["replay", journals, "--options", hostilePath("nowhere.ts")],
     ["replay", journals, "--from", hostile("xml")],
     ["replay", write("bad-log.jsonl", `${hostile("{")}\n`)],
     ["replay", write("said-log.json", chatMessages(hostile("Hi"))), "--system", "Be brief."],
   ],
   serve: () => [
     ["serve", "--port", hostile("80")],
-    ["serve", "--base-url", "http://127.0.0.1:9", "--host", hostile("nowhere")],
-    ["serve", "--token-file", write(hostile("token").replaceAll("\0", ""), "a b")],
-    [
-      "serve",
-      "--base-url",
-      "http://127.0.0.1:9",
-      "--host",
-      hostile("nowhere"),
-      "--token-file",
-      write("token", "token-of-16-letters"),
-    ],
+    ["serve", ...offline, "--host", hostile("nowhere")],
+    ["serve", "--token-file", write(hostilePath("token"), "a b")],
+    ["serve", ...offline, "--host", hostile("nowhere"), "--token-file", write("token", "token-of-16-letters")],
   ],
   studio: () => [
     ["studio", hostile("threads.db")],
     ["studio", "--store", hostile("threads.db")],
-    ["studio", "--store", storePath, "--port", hostile("80")],
-    ["studio", "--store", storePath, "--options", hostile("machine.ts")],
-    ["studio", "--store", storePath, "--base-url", hostile("nowhere")],
+    ["studio", ...kept, "--port", hostile("80")],
+    ["studio", ...kept, "--options", hostile("machine.ts")],
+    ["studio", ...kept, "--base-url", hostile("nowhere")],
   ],
   telemetry: () => [
-    ["telemetry", journals, "--to", join(folder, hostile("spans").replaceAll("\0", ""))],
-    ["telemetry", hostile("nobody"), "--store", storePath, "--to", join(folder, "none.jsonl")],
+    ["telemetry", journals, "--to", join(folder, hostilePath("spans"))],
+    ["telemetry", hostile("nobody"), ...kept, "--to", join(folder, "none.jsonl")],
     ["telemetry", write("torn.jsonl", `${hostile("{")}\n`), "--to", join(folder, "torn-spans.jsonl")],
     ["telemetry", journals, "--to", `http://${hostile("nowhere")}`],
     ["telemetry", journals, "--to", "http://127.0.0.1:9", "--header-file", write("odd-headers", hostile("name"))],
   ],
   threads: () => [
-    ["threads", "--store", storePath],
-    ["threads", "--store", storePath, "--find", "needle"],
-    ["threads", "--store", hostile("nowhere").replaceAll("\0", "")],
+    ["threads", ...kept],
+    ["threads", ...kept, "--find", "needle"],
+    ["threads", "--store", hostilePath("nowhere")],
   ],
   export: () => [
-    ...["journal", "chat", "responses", "model", "ui", hostile("xml")].map((as) => [
-      "export",
-      id,
-      "--as",
-      as,
-      "--store",
-      storePath,
-    ]),
-    ...["sft", "dpo", "trl", "trl-messages"].map((as) => [
-      "export",
-      id,
-      "--as",
-      as,
-      "--per",
-      "step",
-      "--store",
-      storePath,
-    ]),
-    ["export", id, "--as", "sft", "--per", hostile("word"), "--store", storePath],
-    ["export", hostile("nobody"), "--as", "sft", "--store", storePath],
-    ["export", hostile("nobody"), "--store", storePath],
-    ["export", "--all", "--to", join(folder, "out"), "--store", storePath],
+    ...["journal", "chat", "responses", "model", "ui", hostile("xml")].map((as) => ["export", id, "--as", as, ...kept]),
+    ...["sft", "dpo", "trl", "trl-messages"].map((as) => ["export", id, "--as", as, "--per", "step", ...kept]),
+    ["export", id, "--as", "sft", "--per", hostile("word"), ...kept],
+    ["export", hostile("nobody"), "--as", "sft", ...kept],
+    ["export", hostile("nobody"), ...kept],
+    ["export", "--all", "--to", join(folder, "out"), ...kept],
   ],
   import: () => [
-    ["import", journals, "--store", join(folder, "other.db")],
-    ["import", journals, "--store", join(folder, "other.db")],
-    ["import", write("bad.jsonl", `${hostile("{")}\n`), "--store", join(folder, "other.db")],
-    ["import", write("said.json", chatMessages(hostile("Hi"))), "--from", "chat", "--store", join(folder, "other.db")],
+    ["import", journals, ...other],
+    ["import", journals, ...other],
+    ["import", write("bad.jsonl", `${hostile("{")}\n`), ...other],
+    ["import", write("said.json", chatMessages(hostile("Hi"))), "--from", "chat", ...other],
     ...[
       hostile("{"),
       JSON.stringify({ messages: [{ role: "user", content: hostile("Hi") }], [hostile("odd")]: 1 }),
-    ].map((line, index) => [
-      "import",
-      write(`rows-${index}.jsonl`, line),
-      "--from",
-      "sft",
-      "--store",
-      join(folder, "other.db"),
-    ]),
-    ["import", write("bad.json", hostile("[")), "--from", "chat", "--store", join(folder, "other.db")],
+    ].map((line, index) => ["import", write(`rows-${index}.jsonl`, line), "--from", "sft", ...other]),
+    ["import", write("bad.json", hostile("[")), "--from", "chat", ...other],
   ],
 };
 
 describe("what others wrote does not steer the terminal", () => {
-  test("of each command there is a case", () => {
+  test("every command has a case", () => {
     expect(Object.keys(cases).toSorted()).toEqual(Object.keys(commands).toSorted());
   });
 
@@ -228,12 +184,12 @@ describe("what others wrote does not steer the terminal", () => {
   });
 
   test("an id with a line break forges no line", async () => {
-    const { output } = await run(["threads", "--store", storePath]);
+    const { output } = await run(["threads", ...kept]);
     expect(output.trimEnd().split("\n")).toHaveLength(1);
     expect(output).toContain(String.raw`"id\u001b]52;c;aGk=\u0007`);
   });
 
-  test("a journal that is exported is the one that is kept", async () => {
+  test("an exported journal equals the stored one", async () => {
     const store = await openStore(storePath);
     const kept = await store.read(id);
     await store.close();
@@ -248,7 +204,7 @@ describe("what others wrote does not steer the terminal", () => {
 
 const slashLines: Readonly<Record<string, string>> = {
   "/thread": `/thread ${hostile("other")}`,
-  // Written nowhere: it is there.
+  // Not written, since the file exists.
   "/export": `/export ${hostile("package.json")}`,
 };
 
@@ -284,7 +240,7 @@ describe("a chat", () => {
       ...questions,
     ];
     const args = ["chat", "--base-url", server.url, "--model", hostile("model"), "--thread", threadId];
-    const { output, error } = await run(args, { questions: lines });
+    const { output, error } = await run(args, lines);
     expect(output).toMatch(/One .*two\./s);
     expect(error).toContain("error: the model call failed");
     expect(steeringIn(output + error)).toEqual([]);
@@ -324,7 +280,7 @@ describe("a chat", () => {
   });
 });
 
-/** Where readline puts the cursor, and that it clears behind it. */
+/** Matches readline's sequences: they move the cursor and clear after it. */
 const keys = new RegExp(String.raw`\u001B\[(?:\d+G|0J|\d*[ABCD])`, "g");
 
 describe("the one function", () => {

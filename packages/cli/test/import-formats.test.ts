@@ -1,24 +1,17 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { journalOf, linesOf } from "./journal.ts";
 import { run } from "./run-command.ts";
+import { testFolder } from "./test-folder.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "colloquy-formats-"));
-afterAll(() => rmSync(folder, { recursive: true }));
+const { folder, write } = testFolder();
+
 const store = join(folder, "kept.db");
-
-const write = (name: string, content: string): string => {
-  const path = join(folder, name);
-  writeFileSync(path, content);
-  return path;
-};
 
 const weather = { name: "weather", args: { city: "Oslo" } };
 const call = { id: "c", type: "function", function: { name: "weather", arguments: '{"city":"Oslo"}' } };
 
-/** The same conversation in each format, as a file has it. */
+/** The contents of files with the same conversation in each format. */
 const files: Readonly<Record<string, unknown>> = {
   "journal.jsonl": linesOf(journalOf("kept", ["Oslo?", "Rain."])),
   "chat.json": [

@@ -1,6 +1,6 @@
 import { conversationMachine, type Entry, type Event, outstanding, start, transition } from "@colloquy/machine";
 
-/** The journal of a thread whose user is ada, with these questions and answers: an event each second. */
+/** Returns the journal of a thread whose user is ada, with these questions and answers, an event each second. */
 export const journalOf = (
   threadId: string,
   ...turns: readonly (readonly [question: string, answer: string])[]
@@ -24,6 +24,6 @@ export const journalOf = (
   return entries;
 };
 
-/** As JSON lines, such as those of a journal's file. */
+/** Returns the values as JSON lines, such as a journal's file has. */
 export const linesOf = (values: readonly unknown[]): string =>
   values.map((value) => `${JSON.stringify(value)}\n`).join("");

@@ -17,7 +17,7 @@ const write = (name: string, content: string): string => {
   return path;
 };
 
-/** A journal of so many turns. */
+/** Returns a journal of `count` turns. */
 const turns = (count: number): readonly Entry[] =>
   journalOf(
     "t",
@@ -35,7 +35,7 @@ const gap = write("gap.jsonl", linesOf(turns(2).filter(({ seq }) => seq !== 2)))
 const lastOne = optionsModule("last-one.ts", "{ policy: lastTurns(1) }");
 
 describe("colloquy compare", () => {
-  test("goes through files and folders, and says what differs", async () => {
+  test("compares files and folders, and reports the differences", async () => {
     const { exitCode, output, error } = await run("compare", join(folder, "recorded"), "--after", lastOne);
     expect(error).toBe("");
     expect(output).toContain(`${short}: 1 call, the same prompts\n`);
@@ -93,7 +93,7 @@ describe("colloquy compare", () => {
     expect((await run("compare", long, "--before", narrow)).exitCode).toBe(0);
   });
 
-  test("goes on without what can't be read, and gives 1", async () => {
+  test("skips unreadable files, and exits with 1", async () => {
     const some = await run("compare", torn, long);
     expect(some.error).toBe(`colloquy: ${torn} can't be read: the last line, 4, is cut off: "{\\"seq\\":"\n`);
     expect(some.exitCode).toBe(1);
@@ -105,7 +105,7 @@ describe("colloquy compare", () => {
 });
 
 describe("colloquy explain", () => {
-  test("shows what the next prompt would show, and why", async () => {
+  test("shows the messages of the next prompt, and the reasons", async () => {
     const { exitCode, output } = await run("explain", long, "--options", lastOne);
     expect(output).toMatch(/ 3 {2}3\.0 +user +Question 3\? +out +0 +\d+ {2}older than the last 1 turns\n/);
     expect(output).toMatch(/ 4 {2}4\.0 +user +Question 4\? +whole /);
@@ -147,7 +147,7 @@ describe("what is invalid", () => {
     [["explain", long, "--at", "x"], '--at is "x"'],
   ];
 
-  // The folder has another name in each run, and tests have the same.
+  // The folder's name differs from run to run, but test names must not.
   const named = refused.map(([args, ...rest]) => [args.join(" ").replaceAll(folder, "…"), args, ...rest] as const);
 
   test.each(named)("is refused, by its name: %s", async (_, args, message) => {

@@ -1,18 +1,11 @@
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readdirSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { journalOf, linesOf } from "./journal.ts";
 import { run } from "./run-command.ts";
+import { testFolder } from "./test-folder.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "colloquy-threads-"));
-afterAll(() => rmSync(folder, { recursive: true }));
-
-const write = (name: string, content: string): string => {
-  const path = join(folder, name);
-  writeFileSync(path, content);
-  return path;
-};
+const { folder, write } = testFolder();
 
 const parsed = (text: string): readonly unknown[] =>
   text
@@ -33,7 +26,7 @@ describe.each(["kept.db", "kept/"])("threads in %s", (name) => {
     expect(other).toMatchObject({ exitCode: 0, output: "other\n" });
   });
 
-  test("a thread that is there is not written over", async () => {
+  test("an existing thread is not overwritten", async () => {
     const again = await run(
       "import",
       write("tea.jsonl", linesOf(journalOf("tea", ["Again?", "Tea."]))),
@@ -80,7 +73,7 @@ describe.each(["kept.db", "kept/"])("threads in %s", (name) => {
     });
   });
 
-  test("all that are kept are listed, with what their first entry says of them", async () => {
+  test("all stored threads are listed, with the facts of their first entry", async () => {
     const { output } = await run("threads", "--store", store);
     expect(output.split("\n").filter((line) => line.startsWith("tea"))).toEqual([
       'tea  3 entries  from 1970-01-01T00:00:00.000Z  to 1970-01-01T00:00:02.000Z  {"user":"ada"}',
@@ -88,7 +81,7 @@ describe.each(["kept.db", "kept/"])("threads in %s", (name) => {
     expect(output).toContain("\nother  3 entries");
   });
 
-  test("there is no such thread, no such format, no such file: each is told with the way out", async () => {
+  test("an unknown thread, format or file gets an error with a remedy", async () => {
     expect((await run("export", "nobody", "--store", store)).error).toMatch(/no thread "nobody".*colloquy threads/);
     expect((await run("export", "tea", "--as", "xml", "--store", store)).error).toMatch(/"xml"; it must be one of/);
     const orphan = write("orphan.json", JSON.stringify([{ role: "tool", tool_call_id: "x", content: "?" }]));
@@ -98,7 +91,7 @@ describe.each(["kept.db", "kept/"])("threads in %s", (name) => {
   });
 });
 
-test("what was said is found in a file that can be searched, and in which thread", async () => {
+test("search finds words in a store, and names their thread", async () => {
   const { output } = await run("threads", "--find", "pot in", "--store", join(folder, "kept.db"));
   expect(output).toMatch(/^(tea|other) {2}entry 1 .*What is in the pot\?\n(tea|other) {2}entry 1 /);
 });
@@ -113,7 +106,7 @@ test.each(["missing/kept.db", "missing/folder/"])("the folder around %s is not m
   expect(readdirSync(folder)).not.toContain("missing");
 });
 
-test("a path where nothing is kept is not made by looking", async () => {
+test("reading an unused path does not create it", async () => {
   expect((await run("threads", "--store", join(folder, "nowhere.db"))).error).toMatch(/no file or folder/);
   expect((await run("threads")).error).toMatch(/--store is missing/);
   expect(readdirSync(folder)).not.toContain("nowhere.db");

@@ -1,15 +1,14 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import { createOpenAI } from "@ai-sdk/openai";
 import { reply, scriptedModel } from "@colloquy/runtime-test/models";
 import { loopbackServer } from "@colloquy/runtime-test/server";
-import { afterAll, expect, test, vi } from "vitest";
+import { expect, test, vi } from "vitest";
 import { run, runIn } from "./run-command.ts";
+import { testFolder } from "./test-folder.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "colloquy-models-"));
-afterAll(() => rmSync(folder, { recursive: true }));
+const { folder } = testFolder();
 
 const format = join(folder, "format.json");
 writeFileSync(
@@ -70,7 +69,7 @@ test.each([
     'the template "none.json" can\'t be used: there is no file or folder "none.json"',
   ],
   [["--template", format, ...anywhere], "--template is about text completion"],
-  [["--base-url", "nowhere"], "the base URL is no URL of http"],
+  [["--base-url", "nowhere"], "the base URL is not a URL of http"],
   [["--base-url", "http://ada:secret@127.0.0.1:1"], "holds a user name or a password"],
 ])("what can't be called is refused before anything is asked: %j", async (args, problem) => {
   const { exitCode, error, output } = await run("chat", "Hi?", ...args);

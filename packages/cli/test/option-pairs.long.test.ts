@@ -1,20 +1,12 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { ruleModel } from "@colloquy/runtime-test/models";
 import { loopbackServer, type LoopbackServer } from "@colloquy/runtime-test/server";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { commands } from "../src/commands.ts";
 import { exclusive } from "../src/options.ts";
 import { run } from "./run-command.ts";
+import { testFolder } from "./test-folder.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "colloquy-pairs-"));
-afterAll(() => rmSync(folder, { recursive: true }));
-const at = (name: string): string => join(folder, name);
-const write = (name: string, text: string): string => {
-  writeFileSync(at(name), text);
-  return at(name);
-};
+const { at, write } = testFolder();
 
 const model = ruleModel([{ name: "answer", when: () => true, answer: () => "Yes." }]);
 const server: { current: LoopbackServer | null } = { current: null };
@@ -41,7 +33,7 @@ const template = write(
   }),
 );
 
-/** How each option is given so that it works alone, unless another takes care of what it needs. */
+/** The arguments that make each option work alone, unless the other option provides what it needs. */
 const samples: Readonly<Record<string, readonly string[] | ((other: string) => readonly string[])>> = {
   thread: ["--thread", "kept"],
   store,
@@ -74,7 +66,7 @@ const samples: Readonly<Record<string, readonly string[] | ((other: string) => r
   deny: ["--deny", "kept/1.1.0!approval-1"],
 };
 
-/** A server is started for each: they have a test of their own. */
+/** The options without `mcp`: it starts a server each time, and has its own test. */
 const names = Object.keys(commands["chat"]?.options ?? {}).filter((name) => name !== "mcp");
 
 test("there is a sample of each option", () => {
@@ -86,7 +78,7 @@ const given = (option: string, other: string): readonly string[] => {
   return typeof sample === "function" ? sample(other) : sample;
 };
 
-/** Returns the problem with how two options are taken together, or null. */
+/** Returns the problem of two options together, or null. */
 const problemOf = async (one: string, other: string): Promise<string | null> => {
   const args = [...given(one, other), ...given(other, one), "--base-url", server.current?.url ?? ""];
   const answers = args.includes("--approve") || args.includes("--deny");

@@ -15,7 +15,7 @@ const main = new URL("../src/main.ts", import.meta.url).pathname;
 
 let slow = 0;
 
-/** Begins to answer where it is asked to be slow, and never ends, the first time of each. */
+/** Begins the first answer to each `slow` question, and never ends it. */
 const model = ruleModel([
   {
     name: "slow",
@@ -58,7 +58,7 @@ const ended = async (child: ChildProcess) => {
   return { exitCode: await exit, output, error };
 };
 
-/** Resolves when a text was written on the output. */
+/** Resolves when the output has a text. */
 const shown = (child: ChildProcess, words: string): Promise<void> =>
   new Promise((resolve) => {
     let output = "";
@@ -68,10 +68,10 @@ const shown = (child: ChildProcess, words: string): Promise<void> =>
     });
   });
 
-/** The same, within this process. */
+/** Runs a chat within this process. */
 const ask = (...args: readonly string[]) => run("chat", "--base-url", server.current?.url ?? "", ...args);
 
-/** Has a process write what it loaded to a file. */
+/** The file to which the hook writes the modules that a process loads. */
 const loaded = join(folder, "loaded");
 const hook = join(folder, "hook.mjs");
 writeFileSync(
@@ -84,7 +84,7 @@ process.once("exit", () => writeFileSync(${JSON.stringify(loaded)}, loaded.join(
 `,
 );
 
-/** The packages, and rooms of ours, of which a process with that hook loaded something. */
+/** Returns the packages, and our rooms, of which a process with that hook loaded a module. */
 const packagesLoaded = (): readonly string[] => {
   const urls = readFileSync(loaded, "utf8").split("\n");
   const name =
@@ -100,7 +100,7 @@ describe("a process", () => {
     await shown(child, "was ");
     child.kill("SIGINT");
     expect(await exit).toMatchObject({ exitCode: 130, error: expect.stringMatching(/cancelled\n$/) });
-    // The question, what was kept of the answer, and the next question.
+    // The question, the shown part of the answer, and the next question.
     expect((await ask("Hi", ...store)).output).toBe("3 messages\n");
   });
 

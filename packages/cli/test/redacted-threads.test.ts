@@ -1,15 +1,14 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { createHost, type Host, type Store } from "@colloquy/host";
 import { conversationMachine } from "@colloquy/machine";
 import { randomIds, systemClock } from "@colloquy/runtime-node";
-import { afterAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { openStore } from "../src/kept-threads.ts";
 import { run } from "./run-command.ts";
+import { testFolder } from "./test-folder.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "colloquy-redacted-"));
-afterAll(() => rmSync(folder, { recursive: true }));
+const { folder } = testFolder();
 
 const hostOn = (store: Store): Host =>
   createHost({
@@ -20,7 +19,7 @@ const hostOn = (store: Store): Host =>
     ids: randomIds,
   });
 
-/** Files of a store, by name, in whose bytes the word is. */
+/** Returns the names of the store's files that contain the word. */
 const filesWith = (word: string, directory: string): readonly string[] =>
   readdirSync(directory, { withFileTypes: true }).flatMap((entry) => {
     const path = join(directory, entry.name);
@@ -71,7 +70,7 @@ describe.each(["kept.db", "folder/"])("a redaction in %s", (name) => {
 
 const never = () => Promise.reject(new Error("killed"));
 
-/** The methods of a store, to be laid over. */
+/** Returns an object with the store's methods, some of which a test replaces. */
 const bound = (store: Store): Store => ({
   acquire: (...given) => store.acquire(...given),
   renew: (...given) => store.renew(...given),

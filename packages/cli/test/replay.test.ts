@@ -1,18 +1,11 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { run } from "./run-command.ts";
+import { testFolder } from "./test-folder.ts";
 
 const logs = join(import.meta.dirname, "../../../examples/docs/logs");
-const folder = mkdtempSync(join(tmpdir(), "colloquy-replay-"));
-afterAll(() => rmSync(folder, { recursive: true }));
-
-const write = (name: string, text: string): string => {
-  const path = join(folder, name);
-  writeFileSync(path, text);
-  return path;
-};
+const { folder, write } = testFolder();
 
 describe("colloquy replay", () => {
   test.each(["messages.json", "exchanges.jsonl", "ui-messages.json"])(

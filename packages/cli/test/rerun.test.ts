@@ -1,21 +1,20 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { conversationMachine, type Event, start, transition } from "@colloquy/machine";
 import { fails, reply, scriptedModel } from "@colloquy/runtime-test/models";
 import { loopbackServer } from "@colloquy/runtime-test/server";
-import { afterAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { run } from "./run-command.ts";
+import { testFolder } from "./test-folder.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "colloquy-rerun-"));
-afterAll(() => rmSync(folder, { recursive: true }));
+const { folder } = testFolder();
 
 const written = (name: string, content: string): string => {
   writeFileSync(join(folder, name), content);
   return join(folder, name);
 };
 
-/** A recorded conversation of these questions; the answer to each is `recorded`. */
+/** Records a conversation of these questions; the answer to each is `recorded`. */
 const recordingOf = (...questions: readonly string[]): string => {
   const machine = conversationMachine();
   const begun = start(machine, { threadId: "t", at: 0, system: "Be wordy.", model: { model: "old" } });

@@ -10,10 +10,10 @@ export interface Ran {
   readonly error: string;
 }
 
-/** Runs `colloquy` with these arguments, and nobody at a terminal. */
+/** Runs `colloquy` with these arguments, without a terminal. */
 export const run = (...args: readonly string[]): Promise<Ran> => runIn({}, ...args);
 
-/** The same, in a setting. */
+/** Runs `colloquy` with these arguments in a setting. */
 export const runIn = async (setting: Partial<CommandSetting>, ...args: readonly string[]): Promise<Ran> => {
   const output = new PassThrough();
   const error = new PassThrough();

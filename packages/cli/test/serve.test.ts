@@ -1,5 +1,4 @@
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { chmodSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { spawn } from "node:child_process";
@@ -8,13 +7,14 @@ import type { LlmHandler } from "@colloquy/host";
 import { loopbackServer } from "@colloquy/runtime-test/server";
 import OpenAI, { type APIError } from "openai";
 import { once } from "node:events";
-import { afterAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { runCommand } from "../src/command.ts";
 import { accessOf } from "../src/serve.ts";
 import { run } from "./run-command.ts";
+import { testFolder } from "./test-folder.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "colloquy-serve-"));
-afterAll(() => rmSync(folder, { recursive: true }));
+const { folder } = testFolder();
+
 const write = (name: string, text: string): string => {
   writeFileSync(join(folder, name), text, { mode: 0o600 });
   return join(folder, name);
@@ -24,7 +24,7 @@ const main = new URL("../src/main.ts", import.meta.url).pathname;
 
 const model = ["--base-url", "http://127.0.0.1:1/v1"];
 
-/** The command in this process, as far as that it listens. */
+/** Runs the command in this process until it listens. */
 const served = async (...args: readonly string[]) => {
   const ending = new AbortController();
   const output = new PassThrough();
@@ -80,7 +80,7 @@ test.skipIf(process.platform === "win32").each([0o640, 0o604, 0o620, 0o602, 0o64
 
 const { PATH, NODE_COMPILE_CACHE } = process.env;
 
-test("asked to end, it refuses what comes, and ends when what is under way is answered", async () => {
+test("when asked to end, it refuses new requests, and ends once the open ones are answered", async () => {
   const goOn = Promise.withResolvers<void>();
   const answer: LlmHandler = async (_, { onDelta }) => {
     onDelta({ type: "text", text: "It is " });
@@ -103,7 +103,7 @@ test("asked to end, it refuses what comes, and ends when what is under way is an
     if (text !== "It is ") continue;
     text += "very ";
     child.kill("SIGTERM");
-    // Until the signal has come, it is answered as before.
+    // Until the signal arrives, it answers as before.
     let status = 0;
     while (status !== 503)
       status = await client.conversations.create().then(

@@ -8,7 +8,7 @@ import { scriptedModel } from "@colloquy/runtime-test/models";
 import { type Call, eventStream, type Route, threadServer, type ThreadServerOptions } from "@colloquy/server";
 import { afterEach, expect, test, vi } from "vitest";
 import { z } from "zod";
-import { listen, type Listening, type ListeningPlace } from "../src/serving.ts";
+import { listen, type Listening, type ListeningPlace } from "../src/serve.ts";
 
 const open: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
@@ -38,7 +38,7 @@ const listening = async (
   return server;
 };
 
-/** A connection on which a test writes what it likes. */
+/** Opens a raw connection. */
 const connection = async ({ port }: Listening): Promise<Socket> => {
   const socket = connect({ port, host: "127.0.0.1" });
   open.push(() => Promise.resolve(socket.destroy()));
@@ -46,7 +46,7 @@ const connection = async ({ port }: Listening): Promise<Socket> => {
   return socket;
 };
 
-/** All that comes until the other side closes the connection. */
+/** Sends lines. Returns all that arrives until the other side closes the connection. */
 const answerTo = async (server: Listening, ...lines: readonly string[]): Promise<string> => {
   const socket = await connection(server);
   socket.on("error", () => {});
@@ -56,7 +56,7 @@ const answerTo = async (server: Listening, ...lines: readonly string[]): Promise
 
 const head = ["Host: localhost", "Content-Type: application/json"];
 
-test("a request is answered, at the address that is said", async () => {
+test("the printed address answers a request", async () => {
   const server = await listening([echo]);
   expect(server.url).toBe(`http://127.0.0.1:${server.port}`);
   const headers = { "content-type": "application/json" };
@@ -89,7 +89,7 @@ test.each([
   expect(await answerTo(await listening([echo]), ...lines)).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
 });
 
-test("a body that is too large is refused by its length before it comes, and without one when it is too large", async () => {
+test("a too large body is refused before it arrives by its length, or once it exceeds the limit", async () => {
   const server = await listening([echo], { bodyBytesMax: 1_000 });
   const sized = await answerTo(server, "POST /echo/a HTTP/1.1", ...head, "Content-Length: 1001", "", "{");
   expect(sized).toMatch(/^HTTP\/1.1 413 /);
@@ -106,14 +106,14 @@ test("a body that is too large is refused by its length before it comes, and wit
   expect(chunked).toMatch(/^HTTP\/1.1 413 /);
 });
 
-test("a head, and a body, that come too slowly are cut", async () => {
+test("a head or body that arrives too slowly is cut off", async () => {
   const server = await listening([echo], {}, { headMs: 50, requestMs: 100 });
   expect(await answerTo(server, "GET /echo/a HTTP/1.1", "Host: loc")).toMatch(/^HTTP\/1.1 408 /);
   const body = await answerTo(server, "POST /echo/a HTTP/1.1", ...head, "Content-Length: 10", "", "{");
   expect(body).toMatch(/^HTTP\/1.1 4/);
 });
 
-test("a reader that does not read has nothing made for it", async () => {
+test("the server produces nothing ahead for a reader that does not read", async () => {
   const bytes = 100_000;
   let made = 0;
   const server = await listening([
@@ -134,7 +134,7 @@ test("a reader that does not read has nothing made for it", async () => {
   }
   expect(made).toBe(1_000);
   expect(read).toBeGreaterThan(1_000 * bytes);
-  // This much can be in the buffers of the system; all of it is 100 MB.
+  // The system's buffers can hold this much; the whole answer is 100 MB.
   expect(most).toBeLessThan(40_000_000);
 });
 
@@ -172,8 +172,8 @@ test.each(["before its first block", "behind a block"])(
   },
 );
 
-test("a stream that breaks is cut, is no stream that ended, and prints no stack", async () => {
-  // The listener says there what was thrown: our own words.
+test("a failed stream is cut off without a last chunk, and prints no stack", async () => {
+  // The listener writes the thrown error there, in our own words.
   using said = vi.spyOn(console, "error").mockImplementation(() => {});
   const reported: unknown[] = [];
   const read = Promise.withResolvers<unknown>();
@@ -193,7 +193,7 @@ test("a stream that breaks is cut, is no stream that ended, and prints no stack"
   socket.on("data", (chunk) => String(chunk).includes("data: 1") && read.resolve(null));
   const answer = await all;
   expect(answer).toContain("data: 1\n\n");
-  // The last chunk of a whole answer.
+  // No last chunk: the answer is not whole.
   expect(answer).not.toMatch(/\r\n0\r\n\r\n$/);
   expect(answer).not.toContain("sk-");
   expect(reported).toEqual([new Error("key sk-1")]);
@@ -217,7 +217,7 @@ test("closing ends streams that are open, and all connections", async () => {
   await expect(fetch(server.url)).rejects.toThrow("fetch failed");
 });
 
-test("a port that is taken is said in words", async () => {
+test("a port in use gets a clear error", async () => {
   const { port } = await listening([]);
   await expect(listening([], {}, { port })).rejects.toThrow(`port ${port} of 127.0.0.1 is taken`);
 });

@@ -25,7 +25,7 @@ const write = (whose: keyof typeof places, settings: unknown): void =>
 
 const model = ruleModel([{ name: "answer", when: () => true, answer: ({ system }) => `${system}!` }]);
 
-/** A question that is asked deep within the project. */
+/** Asks a question from a folder deep within the project. */
 const ask = (server: Pick<LoopbackServer, "url">, ...args: readonly string[]) =>
   runIn(
     {

@@ -1,17 +1,15 @@
 import { once } from "node:events";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { PassThrough } from "node:stream";
 import { createHost, sqliteStore } from "@colloquy/runtime-node";
 import { reply, scriptedModel } from "@colloquy/runtime-test/models";
-import { afterAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { runCommand } from "../src/command.ts";
 import { run } from "./run-command.ts";
+import { testFolder } from "./test-folder.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "colloquy-studio-"));
-afterAll(() => rmSync(folder, { recursive: true }));
+const { folder } = testFolder();
 
 test("the page is served until the process is asked to end, with the threads of the store and other policies", async () => {
   const path = join(folder, "threads.db");

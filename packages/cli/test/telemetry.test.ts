@@ -1,15 +1,14 @@
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from "node:http";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { buffer } from "node:stream/consumers";
-import { afterAll, afterEach, describe, expect, test } from "vitest";
+import { afterEach, describe, expect, test } from "vitest";
 import { retryDelayMs } from "../src/telemetry-sink.ts";
 import { run, runIn } from "./run-command.ts";
+import { testFolder } from "./test-folder.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "colloquy-telemetry-"));
-afterAll(() => rmSync(folder, { recursive: true }));
-const at = (name: string): string => join(folder, name);
+const { at } = testFolder();
+
 const written = (name: string, text: string): string => {
   writeFileSync(at(name), text);
   return at(name);
@@ -23,7 +22,7 @@ const spansIn = (json: string): readonly { readonly name: string; readonly spanI
     .trimEnd()
     .split("\n")
     .flatMap((line) =>
-      // The command wrote the line by the schema of OTLP.
+      // Cast: the command wrote the line by the schema of OTLP.
       (JSON.parse(line) as Written).resourceSpans.flatMap(({ scopeSpans }) => scopeSpans.flatMap(({ spans }) => spans)),
     );
 
@@ -42,7 +41,7 @@ interface Request {
 const closing: (() => void)[] = [];
 afterEach(() => closing.splice(0).forEach((close) => close()));
 
-/** An endpoint that gives these answers, the last one for ever. */
+/** Starts an endpoint that gives these answers, and repeats the last one. */
 const endpoint = async (
   ...answers: readonly { readonly status: number; readonly headers?: Record<string, string>; readonly body?: string }[]
 ): Promise<{ readonly url: string; readonly requests: readonly Request[] }> => {
@@ -173,9 +172,9 @@ describe("colloquy telemetry", () => {
     [["t", "--all", "--store", at("kept.db"), "--to", at("x")], "--all takes no thread; 1 are named"],
     [[at("nowhere.jsonl"), "--to", at("x")], "there is no file or folder"],
     [[recorded, "--to", "http://ada:canary@127.0.0.1:1"], "--to has a user or a password in it"],
-    [[recorded, "--to", "http://[canary"], "--to begins with http and is no URL"],
-    [[recorded, "--to", "localhost:4318"], "--to is no URL of http or https; give an endpoint such as http://"],
-    [[recorded, "--to", "grpc://canary.example/v1"], "--to is no URL of http or https"],
+    [[recorded, "--to", "http://[canary"], "--to begins with http and is not a URL"],
+    [[recorded, "--to", "localhost:4318"], "--to is not a URL of http or https; give an endpoint such as http://"],
+    [[recorded, "--to", "grpc://canary.example/v1"], "--to is not a URL of http or https"],
     [[recorded, "--to", at("none/x")], `the folder "${at("none")}" does not exist; create it first`],
     [[recorded, "--to", at("x"), "--header-file", written("h", "a: b")], "--header-file is for an endpoint"],
     [[recorded, "--to", "http://127.0.0.1:1", "--header-file", written("bad", "x: 1\ncanary")], 'is no "name: value"'],

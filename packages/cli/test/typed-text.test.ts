@@ -1,14 +1,13 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, expect, test } from "vitest";
-import { commandWords } from "../src/command-words.ts";
+import { expect, test } from "vitest";
+import { commandWords } from "../src/chat-tools.ts";
 import { historyFile, textEditor } from "../src/chat.ts";
+import { testFolder } from "./test-folder.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "colloquy-typed-"));
-afterAll(() => rmSync(folder, { recursive: true }));
+const { folder } = testFolder();
 
-test("what was typed is kept for its owner alone, line ends and all, and bounded", async () => {
+test("typed inputs are stored only for their owner, with line ends, up to a limit", async () => {
   const path = join(folder, "state/colloquy/history");
   const history = historyFile(path, 3);
   expect(await history.load()).toEqual([]);
@@ -23,7 +22,7 @@ test("what was typed is kept for its owner alone, line ends and all, and bounded
   expect(readdirSync(join(path, ".."))).toEqual(["history"]);
 });
 
-test("a text is edited by the program that the environment names, and by none where it names none", async () => {
+test("the program in the environment edits a text; without one there is no editor", async () => {
   const script = join(folder, "an editor.mjs");
   writeFileSync(
     script,
@@ -39,6 +38,6 @@ writeFileSync(file, readFileSync(file, "utf8") + (statSync(file).mode & 0o777).t
   expect(textEditor({ EDITOR: "" })).toBeUndefined();
 });
 
-test("a command line has words, of which what is quoted is one", () => {
+test("a command line is split into words, and a quoted text is one word", () => {
   expect(commandWords(`npx -y 'a b'  "c  d"/e x='1 2' ""`)).toEqual(["npx", "-y", "a b", "c  d/e", "x=1 2", ""]);
 });

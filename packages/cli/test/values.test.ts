@@ -1,12 +1,10 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { afterAll, expect, test } from "vitest";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { expect, test } from "vitest";
 import { run } from "./run-command.ts";
+import { testFolder } from "./test-folder.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "colloquy-values-"));
-afterAll(() => rmSync(folder, { recursive: true }));
-const at = (name: string): string => join(folder, name);
+const { at } = testFolder();
+
 mkdirSync(at("folder"));
 writeFileSync(at("latin1"), Buffer.from("Gr\xfc\xdfe", "latin1"));
 writeFileSync(at("binary"), Buffer.from([0x7f, 0x45, 0x4c, 0x46, 0, 0, 1, 2]));
@@ -30,8 +28,8 @@ test.each([
   [["--session", at("binary")], "is not a SQLite database"],
   [["--store", at("none/threads.db")], `the folder "${at("none")}" does not exist; create it first`],
   [["--store", "mysql://ada:secret@server/words"], '--store is a URL of "mysql"'],
-  [["--store", "redis://:secret@[bad"], "--store begins with redis:// and is no URL"],
-  [["--base-url", "ftp://server"], 'the base URL "ftp://server" is no URL of http or https'],
+  [["--store", "redis://:secret@[bad"], "--store begins with redis:// and is not a URL"],
+  [["--base-url", "ftp://server"], 'the base URL "ftp://server" is not a URL of http or https'],
   [["--mcp", at("none")], "ENOENT"],
   [["--mcp", `${process.execPath} ${at("dies.mjs")}`], "standard error: the key FOO is missing"],
 ])("a value that can't be is refused in words, and no secret is shown: %#", async (args, problem) => {

@@ -1,17 +1,11 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 import type { ConversationMachine, Entry, State } from "@colloquy/machine";
 import { frozenCopy } from "@colloquy/machine/hosting";
-import { type AskInput, type AskOptions, askOptionKinds } from "./ask/ask-event.ts";
+import { type AskInput, type AskOptions, askOptionKinds } from "./ask/ask-options.ts";
 import type { AskHandle } from "./ask/ask-handle.ts";
 import type { Ask } from "./ask/ask.ts";
-import {
-  ImportRefusedError,
-  SearchUnavailableError,
-  StoreError,
-  ThreadClosedError,
-  ThreadExistsError,
-} from "./boundary/errors.ts";
-import { problemOfOptions } from "./boundary/option-kinds.ts";
+import { ImportRefusedError, SearchUnavailableError, ThreadClosedError, ThreadExistsError } from "./boundary/errors.ts";
+import { kinds, problemOfOptions } from "./boundary/option-kinds.ts";
 import type { HostContext, ThreadDefaults } from "./context/host-context.ts";
 import { isRequest } from "./delegation/inbox-items.ts";
 import { dropRequests, msOfPolls } from "./delegation/requested-lease.ts";
@@ -79,10 +73,7 @@ export interface Host extends AsyncDisposable {
    * conversations that nobody should keep. Closing this host does not close it.
    */
   inMemory(): Host;
-  /**
-   * Waits for pending writes, then closes all threads as `HostedThread.close` does. To end turns first, await or abort
-   * their asks.
-   */
+  /** Waits for pending writes, then closes all threads. To end turns first, await or abort their asks. */
   close(): Promise<void>;
   /** Closes the host, for `await using`. */
   [Symbol.asyncDispose](): Promise<void>;
@@ -106,10 +97,7 @@ class ConversationHost implements Host, Loops {
   /** The threads that are being released, each with a promise of the end of that. */
   readonly #closing = new Map<string, Promise<void>>();
   readonly #recovery: Recovery | null;
-  /**
-   * The threads that were released for hosts that wanted them. Each function cancels the check whether such a host took
-   * the thread.
-   */
+  /** The threads that were handed over, each with a function that cancels the check whether they were taken. */
   readonly #handedOver = new Map<string, () => void>();
   readonly #close = new AbortController();
 
@@ -144,13 +132,17 @@ class ConversationHost implements Host, Loops {
   async search(words: string, options?: SearchOptions): Promise<SearchPage> {
     const { store } = this.#host;
     if (store.search === undefined) throw new SearchUnavailableError();
+    // Callers in JavaScript may pass any value.
+    if (!kinds.anyText.fits(words)) throw new RangeError(`search takes the words as a text (got ${typeof words})`);
     return store.search(words, frozenCopy(options));
   }
 
   async importJournal(
     entries: readonly unknown[],
-    options: { readonly threadId?: string } = {},
+    options: Pick<ImportOptions, "threadId"> = {},
   ): Promise<HostedThread> {
+    const problem = problemOfOptions("importJournal", options, { threadId: importOptionKinds.threadId });
+    if (problem !== null) throw new ImportRefusedError(threadIdIn(entries) ?? "new", null, problem);
     const thread = this.thread(options.threadId ?? threadIdIn(entries) ?? "new");
     await this.store(thread.id, importedJournal(entries, thread.id));
     return thread;
@@ -200,7 +192,7 @@ class ConversationHost implements Host, Loops {
   }
 
   use(threadId: string): ThreadLoop | null {
-    this.#beginRecovery();
+    if (!this.#closed) this.#recovery?.begin();
     // It ends if its lease ran out while the process stood still: another host may have continued the thread since.
     this.#loops.get(threadId)?.mayCall();
     return this.#loops.get(threadId) ?? (this.#closed ? null : this.#open(threadId, null));
@@ -213,10 +205,6 @@ class ConversationHost implements Host, Loops {
     return loop;
   }
 
-  #beginRecovery(): void {
-    if (!this.#closed) this.#recovery?.begin();
-  }
-
   opened(threadId: string): ThreadLoop | undefined {
     return this.#loops.get(threadId);
   }
@@ -227,7 +215,7 @@ class ConversationHost implements Host, Loops {
     why: ThreadClosedError = new ThreadClosedError(threadId),
   ): Promise<Done> {
     if (this.#closed) throw new ThreadClosedError(threadId);
-    this.#beginRecovery();
+    this.#recovery?.begin();
     this.#loops.get(threadId)?.end(why);
     const done = Promise.resolve(this.#closing.get(threadId)).then(() => {
       if (this.#closed) throw new ThreadClosedError(threadId);
@@ -284,8 +272,7 @@ class ConversationHost implements Host, Loops {
       else if (requests.length > 0 && !this.#closed && !this.#loops.has(threadId))
         await this.alone(threadId, () => dropRequests(this.#host, threadId, requests));
     } catch (thrown) {
-      if (!(thrown instanceof ThreadClosedError))
-        observation.report(new StoreError(threadId, "look into its inbox", thrown), "store");
+      if (!(thrown instanceof ThreadClosedError)) observation.report(thrown, "store");
     }
   }
 
@@ -301,4 +288,4 @@ class ConversationHost implements Host, Loops {
 /** The number of polls after which a host that wants a thread has tried to take it. */
 const takesPolls = 5;
 
-const hostAskOptionKinds = { ...askOptionKinds, threadId: true } as const;
+const hostAskOptionKinds = { ...askOptionKinds, threadId: kinds.text } as const;

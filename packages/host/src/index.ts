@@ -18,11 +18,11 @@ export type {
 } from "./context/hooks.ts";
 export { createHost, type Host } from "./host.ts";
 export { type HostOptions, hostOptionKinds, type ImportOptions } from "./options.ts";
-export type { AskInput, AskOptions, SteerOptions } from "./ask/ask-event.ts";
+export type { AskInput, AskOptions, SteerOptions } from "./ask/ask-options.ts";
 export type { ToolAnswer } from "./thread/answer-tool.ts";
-export type { CallerToolDefinition } from "./tools/caller-tools.ts";
-export type { ApproveOptions, DenyOptions } from "./thread/approve.ts";
-export type { ForkOptions } from "./thread/fork.ts";
+export type { CallerToolDefinition } from "./tools/tool.ts";
+export type { ApproveOptions, DenyOptions } from "./thread/answer-tool.ts";
+export type { ForkOptions } from "./thread/history.ts";
 export type { Fork, HostedThread } from "./thread/hosted-thread.ts";
 export type { Checkpoint } from "./thread/move.ts";
 export type { RejoinOptions } from "./thread/rejoin.ts";

@@ -1,8 +1,10 @@
-import { ConfigurationError, type ConversationMachine, type JsonObject, toolsOf } from "@colloquy/machine";
+import { ConfigurationError, type ConversationMachine, type JsonObject, start, toolsOf } from "@colloquy/machine";
 import { frozenCopy, isConversationMachine } from "@colloquy/machine/hosting";
 import { withContext } from "./ask/asks.ts";
 import { checkOptions, checkValue, kinds, type OptionKinds } from "./boundary/option-kinds.ts";
+import { messageOf } from "./boundary/thrown.ts";
 import { type Hooks, Observation, type Observer, type ObserverErrorHandler } from "./context/hooks.ts";
+import { InboxWatch } from "./context/inbox-watch.ts";
 import {
   type HostContext,
   type RecoveryOptions,
@@ -15,10 +17,10 @@ import { renewMsOf } from "./journal/lease.ts";
 import type { Clock } from "./ports/clock.ts";
 import type { Ids } from "./ports/ids.ts";
 import type { LlmHandler } from "./ports/llm.ts";
-import { storeInTime } from "./ports/store-in-time.ts";
+import { guardedStore } from "./ports/guarded-store.ts";
 import type { Store } from "./ports/store.ts";
-import { secretsOf } from "./secrets/secrets-of.ts";
-import { TurnLogs } from "./turn-log/turn-logs.ts";
+import { secretsOf } from "./secrets/redact.ts";
+import { TurnLogs } from "./turn-log/log.ts";
 import { toolRegistry } from "./tools/registry.ts";
 import type { Tool, ToolContext } from "./tools/tool.ts";
 
@@ -73,14 +75,12 @@ export interface HostOptions {
    */
   readonly whenHeld?: "enqueue" | "reject";
   /**
-   * How often an open thread reads its inbox, and a followed ask is checked for news, in milliseconds. The hosts of a
-   * store may differ; if one polls less often than every five seconds, all others should do so too. Default 200.
+   * How often the inboxes of open threads are looked at, and a followed ask is checked for news, in milliseconds. The
+   * hosts of a store may differ; if one polls less often than every five seconds, all others should do so too. Default
+   * 200.
    */
   readonly pollMs?: number;
-  /**
-   * How often the shown part of a streamed reply is journalled, in milliseconds, so that it survives a crash. Null:
-   * never. Default null.
-   */
+  /** How often the shown part of a reply is journalled, in milliseconds, to survive a crash. Default null: never. */
   readonly progressMs?: number | null;
   /**
    * The handling of a reply of which a part was journalled before a crash: the model is asked again, or the turn fails
@@ -116,7 +116,7 @@ export interface ImportOptions {
 }
 
 /** The options of everything that performs effects. */
-type RunOptions = Pick<
+export type RunOptions = Pick<
   HostOptions,
   | "machine"
   | "llm"
@@ -142,9 +142,9 @@ export const runContextOf = <Options extends RunOptions>(
   kindsOfOptions: OptionKinds<Options>,
 ): RunContext => {
   checkOptions(whose, options, kindsOfOptions);
-  checkOptions(`${whose}: thread`, options.thread ?? {}, threadDefaultKinds);
   checkOptions(`${whose}: hooks`, options.hooks ?? {}, hookKinds);
   const { machine, llm, clock, secrets } = options;
+  checkThread(`${whose}: thread`, machine, options.thread);
   const observation = new Observation(options.hooks ?? {}, [...(options.observers ?? [])], options.onObserverError);
   const failed = (thrown: unknown): void => observation.report(thrown, "secrets");
   const declared = toolsOf(machine);
@@ -164,10 +164,17 @@ export const runContextOf = <Options extends RunOptions>(
   };
 };
 
-/**
- * Returns the context that follows from the options of a host, with their defaults. @throws ConfigurationError for an
- * invalid one
- */
+/** Refuses initial values with which no thread could start. @throws ConfigurationError */
+const checkThread = (what: string, machine: ConversationMachine, thread: ThreadDefaults = {}): void => {
+  checkOptions(what, thread, threadDefaultKinds);
+  try {
+    start(machine, { ...thread, threadId: "default", at: 0 });
+  } catch (thrown) {
+    throw new ConfigurationError(`${what}: ${messageOf(thrown)}`);
+  }
+};
+
+/** Returns the context that follows from the options of a host, with defaults. @throws ConfigurationError */
 export const hostContextOf = (options: HostOptions, closed: AbortSignal): HostContext => {
   const run = runContextOf("createHost", options, hostOptionKinds);
   const { recovery = {} } = options;
@@ -180,7 +187,7 @@ export const hostContextOf = (options: HostOptions, closed: AbortSignal): HostCo
   // A store that gives its own time may give a wrong one.
   checkValue("createHost: leaseTtlMs of the store", leaseTtlMs, leaseTtl);
   const { clock, observation } = run;
-  const store = storeInTime(options.store, {
+  const store = guardedStore(options.store, {
     clock,
     timeoutMs: storeTimeoutMs,
     renewMs: Math.min(storeTimeoutMs, renewMsOf(leaseTtlMs)),
@@ -197,6 +204,12 @@ export const hostContextOf = (options: HostOptions, closed: AbortSignal): HostCo
     storeTimeoutMs,
     idleMs,
     pollMs,
+    inboxes: new InboxWatch({
+      clock,
+      pollMs,
+      inbox: store.inbox,
+      report: (error) => observation.report(error, "store"),
+    }),
     whenHeld,
     ids,
     progressMs,
@@ -225,7 +238,7 @@ export const runOptionKinds: OptionKinds<RunOptions> = {
   machine: kinds.needed(
     kinds.of("a conversation machine, which conversationMachine() makes", (machine) => isConversationMachine(machine)),
   ),
-  llm: kinds.needed(kinds.call),
+  llm: kinds.needed(kinds.of("a function such as openaiChat({ model })", kinds.call.fits)),
   clock: kinds.needed(kinds.having("a clock with now and wakeAt", "now", "wakeAt")),
   tools: true,
   thread: kinds.object,

@@ -8,36 +8,30 @@ import type {
   ThreadStarted,
 } from "@colloquy/machine";
 import { withContext } from "./ask/asks.ts";
-import type { AskPart } from "./turn-log/parts.ts";
 import { kinds, type OptionKinds } from "./boundary/option-kinds.ts";
 import type { RunContext } from "./context/host-context.ts";
-import { type DecideOptions, type Decision, decisionOf, type HandledDecision } from "./loop/decision.ts";
+import {
+  type DecideOptions,
+  type Decision,
+  decisionOf,
+  type HandledDecision,
+  reportDecision,
+  type ShownPart,
+} from "./loop/decision.ts";
 import { lostAnswer } from "./loop/recovery.ts";
-import { reportDecision, type ShownPart } from "./loop/report-decision.ts";
 import { type AnswerEvent, type PerformableEffect, type Performing, SingleEffect } from "./loop/single-effect.ts";
 import { mustBeJournalled } from "./loop/tool-run.ts";
-import { type HostOptions, runContextOf, runOptionKinds } from "./options.ts";
+import { runContextOf, type RunOptions, runOptionKinds } from "./options.ts";
 import type { Clock } from "./ports/clock.ts";
 import type { ToolContext } from "./tools/tool.ts";
+import type { AskPart } from "./turn-log/parts.ts";
 
 export type { DecideOptions, DecidedStep, Decision, HandledDecision, ShownReply } from "./loop/decision.ts";
-export type { ShownPart } from "./loop/report-decision.ts";
+export type { ShownPart } from "./loop/decision.ts";
 export type { AnswerEvent, PerformableEffect, Performing } from "./loop/single-effect.ts";
 
 /** The options of a performer: those of a host, without the ones for keeping threads. */
-export interface PerformerOptions extends Pick<
-  HostOptions,
-  | "machine"
-  | "llm"
-  | "clock"
-  | "tools"
-  | "thread"
-  | "hooks"
-  | "observers"
-  | "onObserverError"
-  | "describeThrown"
-  | "secrets"
-> {
+export interface PerformerOptions extends RunOptions {
   /**
    * Returns the context that every tool gets, by the thread of the call and its metadata. Never journalled. Default:
    * `{}`.
@@ -77,10 +71,7 @@ export interface Performer {
    * @param show is called with each part that asks are shown meanwhile, in order; must not throw
    */
   begin(effect: PerformableEffect, state: State, show: (turn: number, part: AskPart) => void): Performing;
-  /**
-   * Returns the event to send, as `recovered`, in place of an answer that a crashed process owed. Null if the effect
-   * must be performed again, from its beginning.
-   */
+  /** Returns the event to send, as `recovered`, for an answer that a crash lost. Null: perform the effect again. */
   lost(effect: AnswerableEffect, state: State): Promise<AnswerEvent | null>;
   /** Returns how often a tool call may be repeated. */
   repetitionOf(call: CallTool): Repetition;

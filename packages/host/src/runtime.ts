@@ -8,20 +8,20 @@ import {
   type SystemDraft,
 } from "@colloquy/machine";
 import { isConversationMachine } from "@colloquy/machine/hosting";
-import type { FailureReport } from "./boundary/failure-report.ts";
-import { checkOptions, type OptionKinds } from "./boundary/option-kinds.ts";
+import type { FailureReport } from "./boundary/thrown.ts";
+import { checkOptions, checkValue, type OptionKinds } from "./boundary/option-kinds.ts";
 import type { ObserverErrorHandler } from "./context/hooks.ts";
-import type { ThreadDefaults } from "./context/host-context.ts";
+import { systemKind, type ThreadDefaults } from "./context/host-context.ts";
 import { createHost, type Host } from "./host.ts";
 import { memoryStore } from "./memory-store/memory-store.ts";
 import { type HostOptions, hostOptionKinds } from "./options.ts";
 import type { Clock } from "./ports/clock.ts";
 import type { Ids } from "./ports/ids.ts";
 import type { LlmHandler } from "./ports/llm.ts";
-import { secretsOf } from "./secrets/secrets-of.ts";
+import { secretsOf } from "./secrets/redact.ts";
 import { declarationsOf, type Tool } from "./tools/tool.ts";
 
-export { failureReport, type FailureReport } from "./boundary/failure-report.ts";
+export { failureReport, type FailureReport } from "./boundary/thrown.ts";
 export { type ErrorAnswer, errorTextOf } from "./boundary/thrown.ts";
 export { type KeyFilter, keyFilter, type KeyPieces, redactionMark } from "./secrets/key-filter.ts";
 export { charactersRead, redact } from "./secrets/redact.ts";
@@ -115,10 +115,7 @@ export const runtimePerforming = (
   };
 };
 
-/**
- * Reads each option once, also from a prototype: options may be an object of a class. An option that is `undefined` is
- * left out.
- */
+/** Reads each option once, also from a prototype, as of a class. One that is `undefined` is left out. */
 const givenOf = (options: RuntimeHostOptions): RuntimeHostOptions => {
   const given = Object.keys(optionKinds).map((name): [string, unknown] => [name, Reflect.get(options, name)]);
   // The same members, by their names.
@@ -153,6 +150,7 @@ const machineOf = (
 };
 
 const threadWith = (of: string, system: SystemDraft, thread: ThreadDefaults): ThreadDefaults => {
+  checkValue(`${of}: system`, system, systemKind);
   if (thread.system !== undefined)
     throw new ConfigurationError(`${of} has both system and thread.system; give one of them`);
   return { ...thread, system };

@@ -10,8 +10,8 @@ export {
   type OptionKinds,
   problemOfOptions,
 } from "./boundary/option-kinds.ts";
-export { pageOfHits, type ReadThread } from "./memory-store/pages.ts";
-export { withRedactions } from "./journal/redaction.ts";
+export { pageOfHits, type ReadThread } from "./ports/searching.ts";
+export { withRedactions } from "./journal/read-journal.ts";
 export { disposable } from "./ports/disposable.ts";
 export {
   checkedListing,

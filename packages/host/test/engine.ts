@@ -4,27 +4,27 @@ import { ThreadExistsError, ThreadUnknownError } from "@colloquy/host";
 import { overriding } from "./gated-store.ts";
 import { type Stage, stage, type StageOptions } from "./stage.ts";
 
-/** An engine whose worker is a host of its own, and hosts that use it by its store. */
+/** An engine with a separate host as its worker, and hosts that use its store. */
 export interface EngineStage {
   /** The host that performs the effects. */
   readonly worker: Stage;
   /** The store that hosts over the engine use. */
   readonly store: Store;
-  /** A host over the engine. */
+  /** Makes a host over the engine. */
   readonly client: (options?: StageOptions) => Host;
-  /** Which news get lost from here on. */
+  /** Chooses the news that get lost from now on. */
   readonly lose: (which: (news: EngineNews) => boolean) => void;
-  /** Says something, whatever gets lost. */
+  /** Publishes news that never get lost. */
   readonly say: (news: EngineNews) => void;
-  /** How many of the events that are sent next fail, before or behind what they do. */
+  /** Makes the next events fail, before or after their effect. */
   readonly fail: (times: number, when?: "before" | "behind") => void;
-  /** How often an event was sent. */
+  /** Counts the sent events. */
   readonly sent: () => number;
-  /** How many follow. */
+  /** Counts the followers. */
   readonly followers: () => number;
 }
 
-/** @param follows false: nothing is said of what is new. */
+/** @param follows false: the engine publishes no news */
 export const engineStage = (options: StageOptions = {}, follows = true): EngineStage => {
   const ears = new Map<string, Set<(news: EngineNews) => void>>();
   const answers = new Map<string, Promise<InboxAnswer>>();
@@ -32,7 +32,7 @@ export const engineStage = (options: StageOptions = {}, follows = true): EngineS
   let failures = { times: 0, when: "before" };
   let sent = 0;
   const say = (threadId: string, news: EngineNews): void => {
-    // As it would come over a network.
+    // A copy, as over a network.
     const copy = JSON.parse(JSON.stringify(news)) as EngineNews;
     if (!isLost(news)) for (const ear of ears.get(threadId) ?? []) ear(copy);
   };
@@ -41,7 +41,7 @@ export const engineStage = (options: StageOptions = {}, follows = true): EngineS
     let turn = 0;
     for await (const part of worker.host.thread(threadId).rejoin(askId)) {
       if (part.type === "turn.started") turn = part.turn;
-      // Another ask of the turn may be followed already.
+      // Another ask may already follow the turn.
       if (part.type === "turn.started" && told.size === told.add(`${threadId} ${turn}`).size) return;
       if (turn > 0) say(threadId, { type: "part", turn, part });
     }
@@ -52,7 +52,7 @@ export const engineStage = (options: StageOptions = {}, follows = true): EngineS
       {
         entry: ({ event }, threadId) => {
           say(threadId, { type: "entries" });
-          // It ends with an error where the turn does, or the thread is closed.
+          // It rejects if the turn fails or the thread is closed.
           if (event.type === "ask.received") void tellParts(threadId, event.askId).catch(() => {});
         },
       },

@@ -1,10 +1,10 @@
 import type { Store } from "@colloquy/host";
 import { settle } from "./stage.ts";
 
-/** A store whose appends wait to be let through, or fail when that is said. */
+/** A store whose appends wait until they are passed, or fail on request. */
 export interface GatedStore {
   readonly store: Store;
-  /** Lets the oldest append that waits through, with an error: fails it. */
+  /** Passes the oldest waiting append, or fails it with an error. */
   readonly pass: (error?: Error) => Promise<void>;
   /** The waiting writes, oldest first. */
   readonly waiting: readonly string[];
@@ -31,7 +31,7 @@ export const gated = (inner: Store): GatedStore => {
   };
 };
 
-/** A store that does some things otherwise than the one below it. */
+/** Replaces some methods of a store. */
 export const overriding = (inner: Store, others: Partial<Store>): Store => ({
   acquire: (...given) => inner.acquire(...given),
   renew: (...given) => inner.renew(...given),

@@ -14,7 +14,7 @@ describe("all threads", () => {
     expect((await host.search("queen")).hits.map(({ threadId, seq }) => [threadId, seq])).toEqual([["a", 2]]);
   });
 
-  test("can't be searched where the store can't, which is said", async () => {
+  test("cannot be searched if the store cannot, which the error says", async () => {
     const clock = manualClock();
     const store = overriding(memoryStore({ clock }), {});
     delete store.search;

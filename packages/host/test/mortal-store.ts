@@ -1,7 +1,7 @@
 import type { Store } from "@colloquy/host";
 import { overriding } from "./gated-store.ts";
 
-/** A store as one process sees it, which can die: then nothing that it asks for is done, or answered, any more. */
+/** Makes a process's view of a store. After `die`, it carries out and answers nothing more. */
 export const mortal = (inner: Store): { readonly store: Store; readonly die: () => void } => {
   let dead = false;
   const never = new Promise<never>(() => {});

@@ -11,7 +11,7 @@ const amount = {
   },
 };
 
-/** A tool that needs approval, and what it was run with. */
+/** A tool that needs approval, and the inputs of its runs. */
 export const paying = (definition: Partial<ToolDefinition<ToolInput>> = {}) => {
   const runs: { readonly input: unknown; readonly key: string }[] = [];
   const pay = tool({
@@ -31,13 +31,13 @@ export const paying = (definition: Partial<ToolDefinition<ToolInput>> = {}) => {
 export const asking = (options: StageOptions): Stage =>
   stage({ script: [calls(["pay", { amount: 5 }]), says("done")], ...options });
 
-/** Arguments whose amount is rounded down. */
+/** Rounds the amount in the arguments down. */
 export const rounding = (to: number): ToolInput => ({
   "~standard": {
     version: 1,
     vendor: "test",
     jsonSchema: { input: () => ({}) },
-    // These tests send amounts.
+    // These tests pass amounts.
     validate: (value) => ({ value: { amount: Math.floor((value as { readonly amount: number }).amount / to) * to } }),
   },
 });

@@ -9,13 +9,13 @@ import {
 } from "@colloquy/host/perform";
 import type { EngineNews } from "@colloquy/host/store";
 
-/** The smallest engine: a journal in memory, one event at a time, and a performer. It loses what is performed only where it is told to crash. */
+/** The smallest engine: a journal in memory, one event at a time, and a performer. Only `crash` loses effects. */
 export class Engine {
   readonly journal: Entry[] = [];
   readonly parts: { readonly turn: number; readonly part: AskPart }[] = [];
   readonly refusals: Refusal[] = [];
   state: State | null = null;
-  /** Called with what is new, at once. */
+  /** Called at once with news. */
   onNews: (news: EngineNews) => void = () => {};
   readonly #threadId: string;
   readonly #performer: Performer;
@@ -32,7 +32,7 @@ export class Engine {
     return [...this.#performing.values()];
   }
 
-  /** Another worker, which finds the journal and nothing else. */
+  /** Starts another worker, which only has the journal. */
   async crash(options: PerformerOptions): Promise<Engine> {
     for (const performing of this.performing) performing.stop(new Error("it crashed"));
     for (const cancel of this.#timers.values()) cancel();

@@ -13,7 +13,7 @@ export const at = 2_000_000;
 
 export const ask = { type: "ask.received", at: 0, askId: "a", input: "Hi." } as const;
 
-/** Of a performer whose model follows a script. */
+/** Returns options of a performer whose model follows a script. */
 export const optionsOf = (
   script: readonly ScriptedStep[],
   tools: readonly Tool[] = [],
@@ -45,18 +45,18 @@ export const handled = (decision: Decision): HandledDecision => {
   return decision;
 };
 
-/** The first effect of a type that a decision asks for. */
+/** Returns the first effect of a type in a decision. */
 export const effectOf = <Type extends Effect["type"]>(
   { effects }: HandledDecision,
   type: Type,
 ): Extract<Effect, { readonly type: Type }> => {
   const found = effects.find((effect) => effect.type === type);
   if (found === undefined) throw new Error(`nothing asks for ${type}`);
-  // It is of that type; TypeScript can't tell one type of effect from a union of them.
+  // TypeScript can't narrow a union of effects by a type parameter.
   return found as Extract<Effect, { readonly type: Type }>;
 };
 
-/** A thread whose model has called the first of its tools, and that call. */
+/** Returns a thread whose model has called its first tool, and that call. */
 export const called = (
   options: PerformerOptions,
 ): { readonly performer: Performer; readonly state: State; readonly call: CallTool } => {

@@ -1,4 +1,4 @@
-import type { CallLlm, Entry, MachineOptions, ToolCallDraft } from "@colloquy/machine";
+import type { CallLlm, Entry, MachineOptions, RequestApproval, SeedDraft, ToolCallDraft } from "@colloquy/machine";
 import { conversationMachine, messagesOf, textOf } from "@colloquy/machine";
 import { createHost, declarationsOf, memoryStore, tool } from "@colloquy/host";
 import type {
@@ -13,15 +13,18 @@ import type {
   LlmOutcome,
   Store,
   Tool,
+  ToolDefinition,
+  ToolInput,
 } from "@colloquy/host";
+import type { Inbox } from "@colloquy/host/store";
 
-/** A host on a clock that stands still, with a model that follows a script. */
+/** A host on a manual clock, with a scripted model. */
 export interface Stage {
   readonly host: Host;
   readonly clock: ManualClock;
   readonly store: Store;
   readonly model: ScriptedModel;
-  /** Makes another host on the same store and clock, as another process would. */
+  /** Makes another host on the same store and clock, like another process. */
   readonly another: (options?: StageOptions) => Stage;
 }
 
@@ -29,11 +32,11 @@ export interface StageOptions extends Partial<Omit<HostOptions, "llm" | "machine
   readonly script?: readonly ScriptedStep[];
   readonly machine?: MachineOptions;
   readonly clock?: ManualClock;
-  /** The name under which it takes leases. Two of one name are a process that died, and one that takes over at once. Default: drawn. */
+  /** The owner of its leases. Two stages with the same one are a dead process and its successor. Default: drawn. */
   readonly owner?: string;
   /** The keys that the model handler sends. */
   readonly keys?: readonly string[];
-  /** Throws where the model handler can make no call. */
+  /** Throws if the model handler cannot make calls. */
   readonly check?: () => void;
 }
 
@@ -64,12 +67,12 @@ export const stage = (options: StageOptions = {}): Stage => {
   return { host, clock, store, model, another: (more = {}) => stage({ ...options, ...more, clock, ids, store }) };
 };
 
-/** What a model does when it is called: answers, or does as the function says. */
+/** A model's outcome, or a function that returns it. */
 export type ScriptedStep = LlmOutcome | ((call: CallLlm, context: LlmContext) => Promise<LlmOutcome>);
 
 export interface ScriptedModel {
   readonly handler: LlmHandler;
-  /** The calls that were made, in order. */
+  /** The calls so far, in order. */
   readonly calls: CallLlm[];
 }
 
@@ -105,7 +108,7 @@ export const calls = (...toolCalls: readonly (readonly [name: string, given: unk
   finishReason: "tool_calls",
 });
 
-/** A model call that waits until the test answers it. */
+/** Makes a model call that waits until the test answers it. */
 export const held = (): {
   readonly step: ScriptedStep;
   readonly answer: (outcome: LlmOutcome) => void;
@@ -125,16 +128,16 @@ export const held = (): {
   };
 };
 
-/** Lets time pass, and returns the outcome of a call meanwhile. */
+/** Lets time pass. Returns the outcome of a call meanwhile. */
 export const during = async <A>(clock: ManualClock, ms: number, outcome: PromiseLike<A>): Promise<A> => {
   const [result] = await Promise.all([outcome, clock.advance(ms)]);
   return result;
 };
 
 export interface ManualClock extends Clock {
-  /** Lets time pass, and wakes in order what is due meanwhile. */
+  /** Lets time pass, and fires due timers in order. */
   advance(ms: number): Promise<void>;
-  /** How many want to be woken. */
+  /** The number of timers. */
   readonly sleepers: number;
 }
 
@@ -176,7 +179,7 @@ export const manualClock = (): ManualClock => {
 /** Lets all promises run as far as they can. */
 export const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-/** The journal of a thread, entry by entry: type and, where there is one, its mark or outcome. */
+/** Returns the journal of a thread: each entry's type and, if any, its mark or outcome. */
 export const journalOf = async (store: Store, threadId = "default"): Promise<readonly string[]> =>
   (await entriesOf(store, threadId)).map((entry) => {
     const outcome = "outcome" in entry.event ? ` ${entry.event.outcome}` : "";
@@ -184,10 +187,17 @@ export const journalOf = async (store: Store, threadId = "default"): Promise<rea
   });
 
 export const entriesOf = async (store: Store, threadId = "default"): Promise<readonly Entry[]> =>
-  // What these tests stored are entries.
+  // These tests only store entries.
   (await store.read(threadId)) as readonly Entry[];
 
-/** A tool that says again what it is given as `text`. */
+/** Makes a tool that takes any object. */
+export const plain = (
+  name: string,
+  run: ToolDefinition<ToolInput>["run"],
+  definition: Partial<ToolDefinition<ToolInput>> = {},
+): Tool => tool({ name, description: "", input: { jsonSchema: { type: "object" } }, run, ...definition });
+
+/** A tool that repeats its `text`. */
 export const echo: Tool = tool({
   name: "echo",
   description: "Says it again.",
@@ -195,14 +205,14 @@ export const echo: Tool = tool({
   run: ({ text }) => text,
 });
 
-/** All parts of an ask, from where they were last read to the end. */
+/** Returns the remaining parts of an ask. */
 export const partsOf = async (handle: AsyncIterable<AskPart>): Promise<readonly AskPart[]> => {
   const parts: AskPart[] = [];
   for await (const part of handle) parts.push(part);
   return parts;
 };
 
-/** What a promise rejects with. */
+/** Returns the error of a promise. */
 export const errorOf = async (promise: PromiseLike<unknown>): Promise<unknown> => {
   try {
     await promise;
@@ -217,8 +227,38 @@ export const countingIds = (): Ids => {
   return { draw: (kind) => `${kind}-${++drawn}` };
 };
 
-/** The texts of a thread's messages, in order. */
+/** Returns the texts of a thread's messages, in order. */
 export const texts = async (thread: HostedThread): Promise<readonly string[]> => {
   const state = await thread.state();
   return state === null ? [] : messagesOf(state).map(textOf);
 };
+
+/** Makes a clock, and a store in memory with it. */
+export const stored = () => {
+  const clock = manualClock();
+  return { clock, inner: memoryStore({ clock }) };
+};
+
+export const inboxOf = ({ inbox }: Store): Inbox => {
+  if (inbox === undefined) throw new Error("no inbox");
+  return inbox;
+};
+
+/** The options of a machine whose asks queue. */
+export const queue = { overlap: { type: "queue", max: 8 } } as const;
+
+/** The journal of a new thread after the model has answered its first ask. */
+export const answered: readonly string[] = ["thread.started", "ask.received", "llm.completed"];
+
+/** Approves the oldest call that waits for approval. */
+export const approveFirst = async (thread: HostedThread): Promise<RequestApproval | undefined> => {
+  const [request] = await thread.approvals();
+  await thread.approve(request?.id ?? "");
+  return request;
+};
+
+/** Returns the messages of an added turn. */
+export const written = (turn: number): readonly SeedDraft[] => [
+  { role: "user", content: `question ${turn}` },
+  { role: "assistant", content: `answer ${turn}` },
+];

@@ -1,6 +1,6 @@
 import type { Policy } from "@colloquy/machine/policies";
 
-/** Shows everything, and has a summary written of each turn once it has ended. */
+/** Shows everything, and orders a summary of each turn after its end. */
 export const summarising: Policy = {
   name: "summarising",
   version: 1,

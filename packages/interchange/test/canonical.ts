@@ -1,9 +1,9 @@
 import type { Json, JsonObject } from "@colloquy/machine";
-import { isJsonObject } from "../src/exchange/json-object.ts";
+import { isJsonObject } from "../src/exchange/json.ts";
 
 /**
- * A chat message without what clients write differently for the same: the form in which the recordings compare.
- * Content null, "", [] and absent are one; texts in parts are joined; reasoning and refusals are left out.
+ * Removes differences between clients from a chat message, as the recordings do to compare: content null, "", [] and
+ * absent are equal, texts in parts are joined, reasoning and refusals are left out.
  */
 export const canonical = (message: JsonObject): JsonObject => {
   const { role, content, tool_calls: calls, function_call: called, tool_call_id: id, name } = message;

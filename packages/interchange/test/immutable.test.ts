@@ -85,7 +85,7 @@ const formats: readonly (readonly [
   ],
 ];
 
-/** Empties all lists and overwrites all members, at every depth; what is frozen throws, and stays. */
+/** Empties all lists and overwrites all members, at every depth; frozen ones throw, and stay. */
 const overwrite = (value: unknown): void => {
   if (typeof value !== "object" || value === null) return;
   for (const member of Object.values(value)) overwrite(member);

@@ -13,12 +13,12 @@ import { messagesOf, digestOfMessage, messageFromDraft, toolResultOf, messagesFr
 import { decodeEvent } from "@colloquy/machine/journal";
 import type { Imported, ImportOptions } from "../src/exchange/import-conversation.ts";
 import type { ImportProblem } from "../src/exchange/import-problem.ts";
-import type { Exported } from "../src/exchange/loss.ts";
+import type { Exported } from "../src/exchange/export.ts";
 import type { Message, SeedDraft } from "@colloquy/machine";
 
-/** The laws of a format, as properties of its own suite. */
+/** Checks the laws of a format as properties. */
 export const keepsTheLaws = (format: Format): void => {
-  property.prop([messagesArbitrary])("what is exported without loss comes back the same", (messages) =>
+  property.prop([messagesArbitrary])("an export without loss comes back the same", (messages) =>
     keepsMessages(format, messages),
   );
   property.prop([plainMessagesArbitrary])("plain conversations go out without loss, and come back", (messages) => {
@@ -28,12 +28,12 @@ export const keepsTheLaws = (format: Format): void => {
   property.prop([messagesArbitrary])("each message that comes back as another is reported", (messages) =>
     tellsAllLosses(format, messages),
   );
-  property.prop([messagesArbitrary])("what was lost is lost once", (messages) => settles(format, messages));
+  property.prop([messagesArbitrary])("content is lost only once", (messages) => settles(format, messages));
   property.prop([fc.jsonValue()])("anything is read or refused", (items) => isTotal(format, items));
-  property.prop([damagedArbitrary(format)])("what is damaged is read or refused", (items) => isTotal(format, items));
+  property.prop([damagedArbitrary(format)])("a damaged export is read or refused", (items) => isTotal(format, items));
 };
 
-/** A format, both ways. */
+/** A format's export and import. */
 export interface Format {
   readonly write: (messages: readonly Message[]) => Exported<unknown>;
   readonly read: (items: unknown, options?: ImportOptions) => Either.Either<ImportProblem, Imported>;
@@ -45,7 +45,7 @@ export const right = <Value>(read: Either.Either<{ readonly reason: string }, Va
   return read.right;
 };
 
-/** The messages of a thread that took what was imported. Fails where the thread could not take all of it. */
+/** Returns the messages of a thread that took an import. Fails if the thread refuses a part of it. */
 export const threadOf = ({ system, turns }: Imported): readonly Message[] => {
   const said = turns.flatMap((messages, turn) => {
     const event = decodeEvent({ type: "turn.added", at: 0, messages });
@@ -60,8 +60,8 @@ export const threadOf = ({ system, turns }: Imported): readonly Message[] => {
 };
 
 /**
- * Checks that an export without loss is imported the same. Drafts cannot express two things that a format carries: how
- * a call ended, and the metadata of the system prompt. The import gives these.
+ * Checks that an export without loss imports as the same messages. Drafts cannot express a call's outcome and the
+ * system prompt's metadata, which the import gives.
  */
 const keepsMessages = ({ write, read }: Format, messages: readonly Message[]): void => {
   const exported = write(messages);
@@ -76,10 +76,10 @@ const keepsMessages = ({ write, read }: Format, messages: readonly Message[]): v
   expect(problemsOf(back)).toEqual([]);
 };
 
-/** Returns the facts that a thread stores of a message beside those that a model sees. */
+/** Returns the facts that a thread stores of a message, but a model does not see. */
 const kept = (message: Message) => [message.role, message.metadata ?? null, toolResultOf(message)?.outcome ?? null];
 
-/** Each message that comes back as another is reported. */
+/** Checks that each message that comes back changed is reported. */
 const tellsAllLosses = ({ write, read }: Format, messages: readonly Message[]): void => {
   const { value, losses } = write(messages);
   const back = threadOf(right(read(value, { repair: true })));
@@ -88,14 +88,14 @@ const tellsAllLosses = ({ write, read }: Format, messages: readonly Message[]): 
     return;
   }
   const lossy = losses.map(({ index }) => index);
-  // Where two messages become one and another is made up for a call without a result, as many come back, elsewhere.
+  // If two messages merge and a result is synthesised, the count is the same, but messages move.
   const moved = losses.some(({ what }) => what === "where the message begins and ends") ? back : [];
   for (const [index, { digest }] of messages.entries())
     if ([back[index], ...moved].every((each) => each?.digest !== digest)) expect(lossy).toContain(index);
 };
 
 /**
- * Checks that content is lost only once. An export without loss is the same after an import. After a loss, the third
+ * Checks that content is lost only once: an export without loss is the same after an import, and after a loss the third
  * export equals the second.
  */
 const settles = ({ write, read }: Format, messages: readonly Message[]): void => {
@@ -107,7 +107,7 @@ const settles = ({ write, read }: Format, messages: readonly Message[]): void =>
   expect(third.value).toEqual(second.value);
 };
 
-/** Checks that any input is read, or refused with an error. A thread takes all that is read. */
+/** Checks that any input is read or refused with an error, and that a thread takes everything that is read. */
 const isTotal = ({ read }: Format, items: unknown): void => {
   for (const repair of [false, true]) {
     const imported = read(items, { repair });
@@ -122,7 +122,7 @@ const problemsOf = (messages: readonly Message[]): readonly string[] => {
   return problem === null ? [] : [problem];
 };
 
-/** Under ids of one thread, so that what derives from them is the same in two. */
+/** Renames the ids to those of one thread, so that values derived from them are equal. */
 const renamed = (messages: readonly Message[]): readonly Message[] => {
   const ids = new Map<string, string>();
   let turn = 0;
@@ -143,7 +143,7 @@ const renamed = (messages: readonly Message[]): readonly Message[] => {
 
 const filledText = textArbitrary.filter((text) => text !== "");
 
-/** Messages as threads have them: of earlier conversations, and of conversations under way. */
+/** Draws messages of threads: of earlier conversations, and of conversations under way. */
 export const messagesArbitrary: fc.Arbitrary<readonly Message[]> = fc.oneof(
   fc
     .tuple(fc.option(messageDraftArbitrary.filter(({ role }) => role === "system")), seedArbitrary(["f", "g"]))
@@ -154,7 +154,7 @@ export const messagesArbitrary: fc.Arbitrary<readonly Message[]> = fc.oneof(
   }),
 );
 
-/** Conversations as most are: texts, and rounds whose calls have ids of their own, which later rounds use again. */
+/** Draws usual conversations: texts, and rounds whose calls have distinct ids, which later rounds use again. */
 const plainMessagesArbitrary: fc.Arbitrary<readonly Message[]> = fc
   .array(
     fc.oneof(
@@ -178,7 +178,7 @@ const plainMessagesArbitrary: fc.Arbitrary<readonly Message[]> = fc
   )
   .map((units) => messagesFrom(units.flat()));
 
-/** An export with a few of its members or items taken out, put twice, or replaced by any value. */
+/** Draws an export with some members or items removed, doubled, or replaced by any value. */
 const damagedArbitrary = ({ write }: Format): fc.Arbitrary<unknown> =>
   fc
     .tuple(

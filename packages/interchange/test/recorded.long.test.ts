@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { isJsonObject } from "../src/exchange/json-object.ts";
+import { isJsonObject } from "../src/exchange/json.ts";
 import { fromChatMessages, toChatMessages } from "../src/chat/messages.ts";
 import { fromModelMessages, toModelMessages } from "../src/ai-sdk/model-messages.ts";
 import { fromResponseItems, toResponseItems } from "../src/responses/items.ts";
@@ -11,12 +11,12 @@ import { recordingsFolder, recordingsOf } from "./recordings.ts";
 
 const folder = recordingsFolder();
 
-// Reading recordings: a missing or other value stands for an empty one.
+// Recordings may lack a value or have another type; both count as empty.
 const object = (value: unknown): JsonObject => (isJsonObject(value) ? value : {});
 const objects = (value: unknown): readonly JsonObject[] => (Array.isArray(value) ? value.filter(isJsonObject) : []);
 const records = (file: string): readonly JsonObject[] => objects(recordingsOf(folder, file));
 
-/** The conversations as chat messages: cases with all that was said, and the bodies of requests as they were sent. */
+/** Returns the conversations as chat messages: whole cases, and the bodies of requests as sent. */
 const chats = (): readonly (readonly JsonObject[])[] => [
   ...["tau-bench-gpt-4o-airline.jsonl", "chat-cases.jsonl"].flatMap(records).map((recorded) => [
     ...(typeof recorded["system"] === "string" ? [{ role: "system", content: recorded["system"] }] : []),
@@ -33,7 +33,7 @@ const chats = (): readonly (readonly JsonObject[])[] => [
     .filter((messages) => messages.length > 0),
 ];
 
-/** The conversations as Responses items: cases with all inputs and outputs, and requests with what they were answered. */
+/** Returns the conversations as Responses items: cases with all inputs and outputs, and requests with their answers. */
 const responses = (): readonly (readonly JsonObject[])[] => [
   ...records("responses-cases.jsonl").map(({ steps }) =>
     objects(steps).flatMap(({ items, output }) => objects(items ?? output)),
@@ -46,10 +46,10 @@ const responses = (): readonly (readonly JsonObject[])[] => [
   }),
 ];
 
-/** All but a message of a model that is empty, which stands beside what the model made instead. */
+/** Checks that a message is not an empty one of a model, which accompanies the model's other output. */
 const saysSomething = ({ role, content }: JsonObject): boolean => role !== "assistant" || content !== "";
 
-/** An item without what clients write differently for the same. */
+/** Removes differences between clients from an item. */
 const canonicalItem = (item: JsonObject): unknown => {
   const { type = "message", content, output, ...rest } = item;
   const said = content ?? output;
@@ -69,13 +69,13 @@ const canonicalPart = ({ type, annotations, logprobs, ...rest }: JsonObject) => 
   ...(objects(logprobs).length === 0 ? {} : { logprobs }),
 });
 
-/** How recorded conversations fare on their way through a thread. */
+/** The results of importing and exporting recorded conversations. */
 interface Fares<Item> {
-  /** Told as they are, without loss: what went in, and what comes out again. */
+  /** Imported and exported without loss: the input, and the output. */
   readonly whole: readonly { readonly before: readonly Item[]; readonly after: readonly Item[] }[];
-  /** Taken as they are, with losses that are reported. */
+  /** Imported with reported losses. */
   readonly lossy: number;
-  /** Told with a repair. */
+  /** Imported with a repair. */
   readonly repaired: number;
   readonly refused: readonly string[];
 }
@@ -90,7 +90,7 @@ const fares = <Item>(conversations: readonly (readonly Item[])[], { read, write 
     const strict = read(before);
     if ("left" in mended) refused.push(mended.left.reason);
     else if ("left" in strict) {
-      // Whatever is mended, a thread takes it.
+      // A thread takes every repaired conversation.
       threadOf(mended.right);
       repaired++;
     } else {

@@ -1,7 +1,7 @@
 import { existsSync, globSync, readFileSync } from "node:fs";
 import path from "node:path";
 
-/** Where the recorded conversations are; null, with a line that says so, where they are absent. */
+/** Returns the folder of recorded conversations; if it is absent, prints that and returns null. */
 export const recordingsFolder = (): string | null => {
   const folder = process.env["COLLOQUY_RECORDINGS"] ?? path.join(import.meta.dirname, "../../../../shared/recordings");
   if (existsSync(folder)) return folder;
@@ -10,8 +10,8 @@ export const recordingsFolder = (): string | null => {
 };
 
 /**
- * The records of a kind of file, one a line: `exchanges.jsonl`, or the files of a folder `exchanges`. None where there
- * are none. The recordings' own page says what each holds.
+ * Returns the records of a file, one per line: `exchanges.jsonl`, or all files of a folder `exchanges`. Returns none if
+ * both are absent. The recordings' own page describes them.
  */
 export const recordingsOf = (folder: string | null, file: string): readonly unknown[] =>
   folder === null

@@ -9,15 +9,15 @@ export type {
   Waking,
 } from "./conversation/protocol/data.ts";
 export { callIdAt, deadlineId, llmId, placeIn, turnOfEffect } from "./conversation/protocol/effect-id.ts";
-export { problemOfEvent, readEvent } from "./conversation/protocol/event-shape.ts";
+export { problemOfEvent, readEvent } from "./conversation/protocol/event-forms.ts";
 export { foreignCallsIn } from "./conversation/update/turn-opening.ts";
 export { configurationOfMachine, isConversationMachine, overlapOf } from "./conversation/machine.ts";
 export { callOut, callToAnswer, waitsOutside } from "./conversation/read/outstanding.ts";
 export { askedOtherwise, isSameInput, refusalOfRepeat } from "./conversation/read/same-ask.ts";
 export { transitionRead } from "./conversation/transition.ts";
-export { waitingMessages } from "./conversation/update/turn-opening.ts";
+export { waitingAsks } from "./conversation/update/turn-opening.ts";
 export { approvalDigest } from "./conversation/update/call.ts";
-export { denialOf, notApproved } from "./conversation/update/denial.ts";
+export { denialOf, notApproved } from "./conversation/update/round.ts";
 export { lostEventIn } from "./journal/lost-events.ts";
 export { type SummarySection, summarySections } from "./prompt/summary-message.ts";
 export { chunkSize } from "./thread/chunks.ts";

@@ -1,7 +1,6 @@
 // Exports about the content of prompts: the policies, their building blocks, and counting.
 export { type Counter, countMessage, countPrompt, estimateCounter } from "./prompt/counter.ts";
-export type { Cut, InterruptedTurns, SummarisedTurns, TurnRange } from "./prompt/cut.ts";
-export type { Fields } from "./prompt/fields.ts";
+export type { Cut, Fields, SummarisedTurns, TurnRange } from "./prompt/cut.ts";
 export { boundsOf, type NewestFirst, type Window } from "./prompt/newest-first.ts";
 export { clearResults, type ClearResultsOptions } from "./prompt/policies/clear-results.ts";
 export { compactTurns, type CompactTurnsOptions } from "./prompt/policies/compact-turns.ts";
@@ -14,7 +13,7 @@ export { limitResults, type LimitResultsOptions } from "./prompt/policies/limit-
 export { omitFields } from "./prompt/policies/omit-fields.ts";
 export { onlyInputs } from "./prompt/policies/only-inputs.ts";
 export { summariseTurns, type SummariseTurnsOptions } from "./prompt/policies/summarise-turns.ts";
-export type { SummaryLevel } from "./prompt/policies/summary-instructions.ts";
+export type { SummaryLevel } from "./prompt/policies/summary-options.ts";
 export type { SummaryOptions } from "./prompt/policies/summary-options.ts";
 export { tokenWindow, type TokenWindowOptions } from "./prompt/policies/token-window.ts";
 export type {
@@ -27,8 +26,7 @@ export type {
   Summariser,
   SummaryWanted,
 } from "./prompt/policy.ts";
-export type { UnitPosition } from "./prompt/position.ts";
 export { type Shrink, shortestShrink, shrinkMessage, textOfResult } from "./prompt/shrink.ts";
 export { summaryLines } from "./prompt/summary-message.ts";
-export { type Unit, unitsOf } from "./prompt/unit.ts";
+export { type InterruptedTurns, type Unit, type UnitPosition, unitsOf } from "./prompt/unit.ts";
 export { checkPrompt, type PromptProblem } from "./prompt/well-formed.ts";

@@ -28,8 +28,8 @@ import { Talk } from "./talk.ts";
 type Told = Parameters<Talk["tell"]>[0];
 
 /**
- * A conversation whose every step is checked: the state is the fold of the journal through JSON, what is out is what
- * was asked for as it was asked for, prompts are well-formed, no more was used than calls say, and figures are true.
+ * A conversation with checks at every step: the state is the fold of the journal through JSON, outstanding effects
+ * equal their requests, prompts are well-formed, the usage is at most that of the calls, and figures are true.
  */
 export class CheckedTalk extends Talk {
   entries: Entry[];
@@ -58,7 +58,7 @@ export class CheckedTalk extends Talk {
     return handled;
   }
 
-  /** The same conversation, told on under other options. */
+  /** Returns the same conversation under other options. */
   under(options: MachineOptions): CheckedTalk {
     const machine = conversationMachine(options);
     const next = new CheckedTalk(machine);
@@ -71,7 +71,7 @@ export class CheckedTalk extends Talk {
     return next;
   }
 
-  /** The answering model call that is out. */
+  /** Returns the outstanding model call for an answer. */
   override call(): CallLlm {
     const call = this.#callFor("answer");
     if (call === undefined) throw new Error("no answering call is out");
@@ -87,7 +87,7 @@ export class CheckedTalk extends Talk {
     return this.call().messages.map(textOf);
   }
 
-  /** The summary that is being written. */
+  /** Returns the outstanding call for a summary. */
   summary(): CallLlm {
     const call = this.#callFor("summary");
     if (call === undefined) throw new Error("no summary is out");
@@ -109,7 +109,7 @@ export class CheckedTalk extends Talk {
     return this.tell({ type: "llm.failed", effectId: this.summary().id, failure });
   }
 
-  /** Asks, and has the answer. */
+  /** Asks, and gets the answer. */
   say(input: string, answer: string): void {
     this.ask(input);
     this.reply(answer);
@@ -119,18 +119,18 @@ export class CheckedTalk extends Talk {
     return this.effects.flatMap((effect) => (effect.type === "publish" ? effect.signal : []));
   }
 
-  /** The types of the effects of the newest event, of signals their own. */
+  /** Returns the types of the newest event's effects, and of signals the signals' types. */
   told(): readonly string[] {
     return this.effects.map((effect) => (effect.type === "publish" ? effect.signal.type : effect.type));
   }
 
-  /** Why an event would be refused; null when it would not be. Tells nothing. */
+  /** Returns the refusal of an event, or null, without sending it. */
   refusalOf(told: Told): Refusal | null {
     const answer = transition(this.machine, this.state, { at: this.now, ...told });
     return answer.handled ? null : answer.refusal;
   }
 
-  /** The machine decides as the journal says. */
+  /** Checks that the machine decides as the journal says. */
   replays(): void {
     const replayed = replay(this.machine, throughJson(this.entries));
     expect(replayed).toEqual(Either.right(this.state));
@@ -140,7 +140,7 @@ export class CheckedTalk extends Talk {
     return this.out().find((effect): effect is CallLlm => effect.type === "callLlm" && effect.purpose === purpose);
   }
 
-  /** The journal is decoded and folded whole while it is short, and then after each eighth entry. */
+  /** Decodes and folds the whole journal while it is short, and later after each eighth entry. */
   #foldOfNow(newest: LaterEntry): State {
     const { length } = this.entries;
     return length < 16 || length % 8 === 0
@@ -159,7 +159,7 @@ export class CheckedTalk extends Talk {
     if (event.type === "tool.started") this.#start(event.effectId);
   }
 
-  /** A call that was started says so when it is looked at again. */
+  /** Marks a call as started, as `outstanding` does. */
   #start(effectId: string): void {
     const call = this.#asked.get(effectId);
     if (call?.type === "callTool") this.#asked.set(effectId, { ...call, started: true });
@@ -188,7 +188,7 @@ const checkUsage = ({ context: { usage, conversation, open } }: State): void => 
   expect(all.reduce((sum, { totalTokens }) => sum + totalTokens.sum, 0)).toBe(usage.total.totalTokens.sum);
 };
 
-/** The figures of `thread.updated`, counted the long way. */
+/** Checks the figures of `thread.updated` by a full count. */
 const checkFigures = (signals: readonly Signal[], state: State): void => {
   const { conversation } = state.context;
   const turns = turnsOf(state);

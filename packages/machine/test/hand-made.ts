@@ -9,7 +9,7 @@ import {
   type SummaryWanted,
 } from "../src/policies.ts";
 
-/** A token for each character that is said, called with or answered; nothing else costs anything. */
+/** Counts a token for each character of texts, arguments and results; everything else costs nothing. */
 export const characterCounter: Counter = {
   name: "characters",
   version: 1,
@@ -25,23 +25,23 @@ const charactersOf = (part: Part): number => {
   return part.type === "toolResult" ? part.content.reduce((total, inner) => total + charactersOf(inner), 0) : 0;
 };
 
-/** The room for requests for summaries: some tests have rooms that no instruction fits into. */
-export const requestTokens = 4_000;
+/** The room for requests for summaries, since some tests have too little room for an instruction. */
+const requestTokens = 4_000;
 
 export interface RollingOptions {
-  /** Closed turns that are never summarised. Default 1. */
+  /** The closed turns that are never summarised. Default 1. */
   readonly keep?: number;
   /** Default 1,000. */
   readonly maxTokens?: number;
-  /** `full`: only where the prompt would not fit. Default `always`. */
+  /** `full`: only if the prompt would not fit. Default `always`. */
   readonly when?: "always" | "full";
-  /** After so many failures for one turn it is given up. Default 2. */
+  /** The failures after which a turn is given up. Default 2. */
   readonly failures?: number;
-  /** Without a summary that was waited for, `drop` shows none of the turns that it was to cover. Default `keep`. */
+  /** If an awaited summary fails, `drop` hides the turns that it was to cover. Default `keep`. */
   readonly without?: "keep" | "drop";
 }
 
-/** Has all closed turns but the newest summarised, into one summary, and leaves nothing else out. */
+/** Summarises all closed turns except the newest into one summary, and leaves out nothing else. */
 export const rolling = (options: RollingOptions = {}): Policy => {
   const { keep = 1, maxTokens = 1_000, when = "always", failures = 2, without = "keep" } = options;
   return {
@@ -70,7 +70,7 @@ export const rolling = (options: RollingOptions = {}): Policy => {
   };
 };
 
-/** Shows all, and asks for nothing but what a function says. */
+/** Shows everything, and orders only the summaries that a function returns. */
 export const asking = (next: (input: PolicyInput) => SummaryWanted | null): Policy => ({
   ...keepAll(),
   name: "asking",
@@ -96,7 +96,7 @@ const showing = (turns: readonly HistoryTurn[]): PolicyDecision => {
 const wanted = (turns: readonly HistoryTurn[], keep: number, failures: number): SummaryWanted | null => {
   const [oldest] = turns;
   const last = turns.at(-1 - keep);
-  // The seed can't keep a summary.
+  // The seed can't have a summary.
   if (oldest === undefined || last === undefined || last.number === 0) return null;
   if (last.summaryFailures >= failures) return null;
   const covered = coveredUpTo(turns);

@@ -16,7 +16,7 @@ import {
   transition,
 } from "../src/index.ts";
 
-/** A conversation that a test holds: it tells events, one millisecond after the other, and keeps what came of them. */
+/** A conversation of a test. It sends events, one each millisecond, and keeps the results. */
 export class Talk {
   readonly machine: ConversationMachine;
   /** The first entry of its journal. */
@@ -24,7 +24,7 @@ export class Talk {
   state: State;
   /** The effects of the newest event. */
   effects: readonly Effect[] = [];
-  /** The time of the newest event; the next is told one millisecond later. */
+  /** The time of the newest event; the next comes one millisecond later. */
   now = 0;
 
   constructor(machine: ConversationMachine, input: Partial<ThreadInput> = {}) {
@@ -34,7 +34,7 @@ export class Talk {
     this.state = begun.state;
   }
 
-  /** Tells an event that must be handled. */
+  /** Sends an event that must be handled. */
   tell(event: Untimed): Handled {
     const told = transition(this.machine, this.state, { at: ++this.now, ...event });
     if (!told.handled) throw new Error(`${event.type} was refused: ${told.refusal.kind}: ${told.refusal.reason}`);
@@ -43,7 +43,7 @@ export class Talk {
     return told;
   }
 
-  /** Tells an event that must be refused, and change nothing. */
+  /** Sends an event that must be refused without a change. */
   refused(event: Untimed): Refusal {
     const told = transition(this.machine, this.state, { at: ++this.now, ...event });
     if (told.handled) throw new Error(`${event.type} was handled`);
@@ -55,7 +55,7 @@ export class Talk {
     return this.tell({ type: "ask.received", askId, input });
   }
 
-  /** Answers the model call that is out. */
+  /** Answers the outstanding model call. */
   reply(reply: string | ReplyDraft, more: Partial<Extract<Event, { type: "llm.completed" }>> = {}): Handled {
     const draft = typeof reply === "string" ? { content: reply } : reply;
     return this.tell({ type: "llm.completed", effectId: this.call().id, reply: draft, finishReason: "stop", ...more });
@@ -71,7 +71,7 @@ export class Talk {
     return this.tell({ type: "tool.completed", effectId: this.tools()[position]?.id ?? "none", content });
   }
 
-  /** Lets the timer of a purpose fire, at its time. */
+  /** Fires the timer of a purpose, at its time. */
   fire(purpose: "retry" | "deadline" | "queue" | "summary"): Handled {
     const timer = this.out().find((effect) => effect.type === "startTimer" && effect.purpose === purpose);
     if (timer?.type !== "startTimer") throw new Error(`no ${purpose} timer is out`);
@@ -83,14 +83,14 @@ export class Talk {
     return outstanding(this.state);
   }
 
-  /** The model call that is out. */
+  /** Returns the outstanding model call. */
   call(): CallLlm {
     const call = this.out().find((effect) => effect.type === "callLlm");
     if (call?.type !== "callLlm") throw new Error("no model call is out");
     return call;
   }
 
-  /** The tool calls that are out, or were: by position. */
+  /** Returns the current round's tool calls by position, including answered ones. */
   tools(): readonly { readonly id: string }[] {
     const stage = this.state.context.open?.stage;
     if (stage?.type !== "running") throw new Error("no tools are out");
@@ -104,10 +104,10 @@ type Untimed = Event extends infer One
     : never
   : never;
 
-/** Calls of tools, as a model writes them. */
+/** Returns a reply with calls of tools, as a model writes them. */
 export const calling = (...names: readonly string[]): ReplyDraft => ({
   toolCalls: names.map((name, position) => ({ id: `call_${position}`, name, arguments: "{}" })),
 });
 
-/** Observers hear how each call ended; the vectors hold that, and no other test does. */
+/** Checks for a signal of a call's outcome, which only the vectors test. */
 const isOutcome = (effect: Effect): boolean => effect.type === "publish" && /^(model|tool)\./.test(effect.signal.type);

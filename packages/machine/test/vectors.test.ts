@@ -2,14 +2,14 @@ import { expect, test } from "vitest";
 
 import { problemOfFile } from "../../../proof/vectors/check.ts";
 import { vectorFiles } from "../../../proof/vectors/files.ts";
-import { played } from "../../../proof/vectors/observe.ts";
+import { played } from "../../../proof/vectors/record.ts";
 import { presentScripts } from "../../../proof/vectors/set.ts";
 
 test.each(vectorFiles())("does what $file says", ({ vector }) => {
   expect(problemOfFile(vector)).toBeNull();
 });
 
-// Vectors have no reasons, which are for people. Rewritten with `vitest run -u`.
+// Vectors omit reasons, which are for people. `vitest run -u` rewrites them.
 test("gives a reason for each refusal of the vectors, the same as before", async () => {
   const reasons = presentScripts().flatMap((script) =>
     played(script).steps.flatMap(({ event, answer }) =>

@@ -1,6 +1,6 @@
 import "fake-indexeddb/auto";
 
-import { describe, expect, test, vi } from "vitest";
+import { expect, test, vi } from "vitest";
 
 import { indexedDbStore, type IndexedDbStore } from "../src/index.ts";
 import { entriesOf, entry } from "./entries.ts";
@@ -11,7 +11,7 @@ const nextName = (): string => `database-${(databases += 1)}`;
 
 const ttlMs = 60_000;
 
-/** With a thread of two entries. */
+/** Makes a store with a thread of two entries. */
 const begun = async (name: string): Promise<IndexedDbStore> => {
   const store = indexedDbStore({ name });
   const lease = await store.acquire("t", "one", ttlMs);
@@ -35,7 +35,7 @@ const deleted = (name: string): Promise<void> =>
     request.addEventListener("blocked", () => reject(new Error("blocked")));
   });
 
-test("a later version of the page gets the database at once, and the tab of the older one is told to load again", async () => {
+test("a later version of the page gets the database at once, and the tab of the older one gets an error to reload", async () => {
   const name = nextName();
   const store = await begun(name);
   (await opened(name, 2)).close();
@@ -43,7 +43,7 @@ test("a later version of the page gets the database at once, and the tab of the 
   await expect(store.read("t")).rejects.toMatchObject({ name: "StorageError", kind: "newer" });
 });
 
-test("what the user deleted is gone; its leases are void, and the tab goes on with an empty database", async () => {
+test("data that the user deletes is gone; its leases are void, and the tab continues with an empty database", async () => {
   const name = nextName();
   const store = indexedDbStore({ name });
   const lease = await store.acquire("t", "one", ttlMs);
@@ -56,7 +56,7 @@ test("what the user deleted is gone; its leases are void, and the tab goes on wi
   await expect(store.append(lease, 1, [entry(2)])).rejects.toThrow(/lease of "one" \(token 1\) is no longer in force/);
 });
 
-test("a database that something else made is refused, and left as it is", async () => {
+test("a foreign database is refused, and left unchanged", async () => {
   const name = nextName();
   (await opened(name, 1)).close();
   await expect(indexedDbStore({ name }).list()).rejects.toMatchObject({ name: "StorageError", kind: "not-a-store" });
@@ -68,25 +68,23 @@ test("a closed store says so", async () => {
   await expect(store.read("t")).rejects.toMatchObject({ name: "StorageError", kind: "closed" });
 });
 
-describe("a transaction that the browser aborts", () => {
-  test("for want of room is `full`, and nothing of it is written", async () => {
-    const name = nextName();
-    const store = await begun(name);
-    const lease = await store.acquire("t", "one", ttlMs);
-    if (lease === null) throw new Error("the thread is its owner's");
-    const put = vi.spyOn(IDBObjectStore.prototype, "put").mockImplementation(function () {
-      throw new DOMException("no room", "QuotaExceededError");
-    });
-    const appended = store.append(lease, 1, [entry(2)]);
-    await expect(appended).rejects.toMatchObject({ name: "StorageError", kind: "full" });
-    put.mockRestore();
-    expect(await store.read("t")).toHaveLength(2);
-    await store.append(lease, 1, [entry(2)]);
-    expect(await store.read("t")).toHaveLength(3);
+test("a transaction that the browser aborts for want of room is `full`, and nothing of it is written", async () => {
+  const name = nextName();
+  const store = await begun(name);
+  const lease = await store.acquire("t", "one", ttlMs);
+  if (lease === null) throw new Error("the thread is its owner's");
+  const put = vi.spyOn(IDBObjectStore.prototype, "put").mockImplementation(function () {
+    throw new DOMException("no room", "QuotaExceededError");
   });
+  const appended = store.append(lease, 1, [entry(2)]);
+  await expect(appended).rejects.toMatchObject({ name: "StorageError", kind: "full" });
+  put.mockRestore();
+  expect(await store.read("t")).toHaveLength(2);
+  await store.append(lease, 1, [entry(2)]);
+  expect(await store.read("t")).toHaveLength(3);
 });
 
-test("without IndexedDB an error names the way out", async () => {
+test("without IndexedDB an error names a remedy", async () => {
   vi.stubGlobal("indexedDB", undefined);
   try {
     await expect(indexedDbStore().read("t")).rejects.toThrow(/there is no IndexedDB here; use another store/);
@@ -96,7 +94,7 @@ test("without IndexedDB an error names the way out", async () => {
 });
 
 test("options that are invalid are refused by name", () => {
-  // A caller in JavaScript may give anything.
+  // A caller in JavaScript may pass anything.
   expect(() => indexedDbStore({ nmae: "x" } as object)).toThrow(/nmae/);
   expect(() => indexedDbStore({ name: "" })).toThrow(/name must be a text that is not empty/);
   expect(() => indexedDbStore({ locks: {} as never })).toThrow(

@@ -2,7 +2,7 @@ import { storeContract } from "@colloquy/runtime-test/contracts";
 
 import { indexedDbStore } from "../src/index.ts";
 
-/** Checks the contract of stores with these locks, or without any. */
+/** Checks the store contract with these locks, or without any. */
 export const indexedDbContract = (title: string, locks: LockManager | null): void => {
   let databases = 0;
   storeContract(

@@ -5,7 +5,7 @@ import { expect, test, vi } from "vitest";
 import { indexedDbStore, type IndexedDbStore } from "../src/index.ts";
 import { entriesOf } from "./entries.ts";
 
-/** How often the database is asked, in all of its ways. */
+/** Counts the requests of all kinds to the database. */
 const requestsDuring = async (work: () => Promise<unknown>): Promise<number> => {
   const spies = [
     vi.spyOn(IDBDatabase.prototype, "transaction"),
@@ -23,7 +23,7 @@ const requestsDuring = async (work: () => Promise<unknown>): Promise<number> => 
 
 const ttlMs = 600_000;
 
-test("a batch of parts asks as often with many before it as with one, and once more for each that is over", async () => {
+test("a batch of parts makes as many requests after many parts as after one, and one more for each that ends", async () => {
   const store = indexedDbStore({ name: "parts" });
   const lease = await store.acquire("t", "one", ttlMs);
   if (lease === null) throw new Error("the thread is free");
@@ -37,7 +37,7 @@ test("a batch of parts asks as often with many before it as with one, and once m
   expect(await store.parts.read("t", { at: 0, after: null })).toHaveLength(191);
 });
 
-test("a search asks as often of many threads as of one", async () => {
+test("a search makes as many requests for many threads as for one", async () => {
   const asked = async (threads: number): Promise<number> => {
     const store: IndexedDbStore = indexedDbStore({ name: `search-${threads}` });
     for (let thread = 0; thread < threads; thread += 1) {

@@ -11,7 +11,7 @@ import { runs } from "../../../test/runs.ts";
 
 let databases = 0;
 
-/** Two tabs over one database. `die` takes the lock of the first away, as the browser does when a tab is closed: nothing else happens there. */
+/** Makes two tabs over one database. `die` takes the lock of the first, as when the browser closes a tab. */
 const twoTabs = (): {
   readonly clock: ReturnType<typeof manualClock>;
   readonly first: IndexedDbStore;
@@ -55,7 +55,7 @@ test("the lease of a tab that is gone is free at once, and the fence keeps that 
   expect(await second.read("t")).toEqual([]);
 });
 
-test("a tab that stands still for longer than its lease loses it, though it has its lock", async () => {
+test("a tab that stalls past its lease loses it, although it has its lock", async () => {
   const { clock, first, second } = twoTabs();
   const lease = await first.acquire("t", "one", ttlMs);
   if (lease === null) throw new Error("the thread is free");
@@ -64,7 +64,7 @@ test("a tab that stands still for longer than its lease loses it, though it has 
   await expect(first.append(lease, -1, [entry(0)])).rejects.toThrow(LeaseLostError);
 });
 
-test("a tab that is asked for at once by many is found alive by all of them", async () => {
+test("concurrent checks of a living tab all find it alive", async () => {
   const { first, second } = twoTabs();
   await first.acquire("t", "one", ttlMs);
   const owners = Array.from({ length: 20 }, (_, index) => `other-${index}`);
@@ -72,7 +72,7 @@ test("a tab that is asked for at once by many is found alive by all of them", as
   expect(leases.filter((lease) => lease !== null)).toEqual([]);
 });
 
-test("of many who ask for the thread of a tab that is gone exactly one gets it", async () => {
+test("of many requests for the thread of a dead tab exactly one gets it", async () => {
   const { first, second, die } = twoTabs();
   await first.acquire("t", "one", ttlMs);
   await first.acquire("u", "one", ttlMs);
@@ -83,7 +83,7 @@ test("of many who ask for the thread of a tab that is gone exactly one gets it",
   expect(leases.filter((lease) => lease !== null)).toHaveLength(1);
 });
 
-/** Whether a tab of the newest database holds its lock. */
+/** Checks that a tab of the newest database holds its lock. */
 const isLocked = async (): Promise<boolean> =>
   ((await navigator.locks.query()).held ?? []).some(({ name }) => name?.startsWith(`colloquy:tabs-${databases}:`));
 
@@ -93,7 +93,7 @@ const leaseOf = async (store: IndexedDbStore, threadId: string, owner: string): 
   return lease;
 };
 
-describe("a tab holds its lock only while it has a lease: it lets go of it", () => {
+describe("a tab holds its lock only while it has a lease: it releases it", () => {
   test("with the last lease that it gives back", async () => {
     const { first } = twoTabs();
     const [one, other] = [await leaseOf(first, "t", "one"), await leaseOf(first, "u", "one")];
@@ -140,7 +140,7 @@ describe("a tab holds its lock only while it has a lease: it lets go of it", () 
     await expect.poll(isLocked).toBe(false);
   });
 
-  test("when the lease could not be given back: then it is free at once all the same", async () => {
+  test("when the release of the lease failed: then it is free at once, too", async () => {
     const { first, second } = twoTabs();
     const lease = await leaseOf(first, "t", "one");
     const remove = vi.spyOn(IDBObjectStore.prototype, "delete").mockImplementation(() => {
@@ -151,7 +151,7 @@ describe("a tab holds its lock only while it has a lease: it lets go of it", () 
     await expect.poll(() => second.acquire("t", "two", ttlMs)).not.toBeNull();
   });
 
-  test("when the thread that it asked for is another's", async () => {
+  test("when another host has the requested thread", async () => {
     const { first, second } = twoTabs();
     const lease = await leaseOf(first, "t", "one");
     expect(await second.acquire("t", "two", ttlMs)).toBeNull();
@@ -170,7 +170,7 @@ describe("a tab holds its lock only while it has a lease: it lets go of it", () 
 });
 
 describe("two hosts of one tab", () => {
-  test("share its lock, and each lets go of its own lease alone", async () => {
+  test("share its lock, and each releases only its own lease", async () => {
     const { first, second } = twoTabs();
     const lease = await leaseOf(first, "t", "one");
     expect(await first.acquire("t", "other", ttlMs)).toBeNull();
@@ -194,7 +194,7 @@ describe("two hosts of one tab", () => {
               ? (await Promise.all([first.acquire("t", who, ttlMs), first.release(old)])).toReversed()
               : await Promise.all([first.release(old), first.acquire("t", who, ttlMs)]);
             lease = taken ?? (await leaseOf(first, "t", who));
-            // It is free of no living tab's lease.
+            // No living tab has a lease of it.
             expect(await second.acquire("t", "two", ttlMs)).toBeNull();
           }
           await first.release(lease);
@@ -213,7 +213,7 @@ test("a closed store leaves its threads free at once", async () => {
   await expect.poll(() => second.acquire("t", "two", ttlMs)).not.toBeNull();
 });
 
-test("where the platform refuses locks, leases run by their time alone", async () => {
+test("if the platform refuses locks, leases end only by time", async () => {
   databases += 1;
   const refusing: TabLockManager = { request: () => Promise.reject(new DOMException("no origin", "SecurityError")) };
   const clock = manualClock();

@@ -41,7 +41,7 @@ const asksOnce: LlmHandler = async (call, { tools }) => {
   return { type: "completed", reply, finishReason: answered ? "stop" : "tool_calls" };
 };
 
-/** As from a caller without types. */
+/** Casts options: a caller without types may pass any. */
 const untyped = (options: object): HostOptions => options as HostOptions;
 
 beforeEach(() => {
@@ -130,6 +130,7 @@ describe("options that can't be used are named", () => {
     [/^createHost has no option "sytem"; there are .*system/, { llm, store, sytem: "x" }],
     [/^createHost: machine has tools; name tools once/, { llm, store, machine: { tools: declarationsOf([weather]) } }],
     [/^createHost has both system and thread\.system/, { llm, store, system: "a", thread: { system: "b" } }],
+    [/^createHost: system must be a text, or a message .* \(got 5\)$/, { llm, store, system: 5 }],
     [
       /declares the tool "weather", and the host has no function/,
       { llm, store, machine: conversationMachine({ tools: declarationsOf([weather]) }) },
@@ -155,7 +156,10 @@ describe("options that can't be used are named", () => {
       /^createHost: machine is neither a conversation machine, .* nor the options of one$/,
       { llm, store, machine: "x" },
     ],
-    [/^createHost: llm must be a function \(got a text\)$/, { llm: "gpt-4o-mini", store }],
+    [
+      /^createHost: llm must be a function such as openaiChat\(\{ model \}\) \(got a text\)$/,
+      { llm: "gpt-4o-mini", store },
+    ],
     [/^createHost: store must be a store, such as memoryStore\(\) \(got an object\)$/, { llm, store: {} }],
   ])("%s", (words, options) => {
     expect(() => createHost(untyped(options))).toThrow(ConfigurationError);
@@ -167,17 +171,17 @@ describe("options that can't be used are named", () => {
     expect(createPureHost(given)).toBeDefined();
     for (const name of Object.keys(given)) {
       const without = untyped({ ...given, [name]: undefined });
-      // @ts-expect-error -- as from a caller without types
+      // @ts-expect-error -- a caller without types may do so
       expect(() => createPureHost(without)).toThrow(`createHost needs the option "${name}", and it is missing`);
     }
-    // @ts-expect-error -- as from a caller without types
+    // @ts-expect-error -- a caller without types may do so
     expect(() => createPureHost({ ...given, machine: {} })).toThrow(
       "createHost: machine must be a conversation machine",
     );
   });
 
   test("of openaiChat", () => {
-    // @ts-expect-error -- as from a caller without types
+    // @ts-expect-error -- a caller without types may do so
     expect(() => openaiChat({ modle: "gpt-4o-mini", apiKey: "k" })).toThrow(
       'openaiChat has no option "modle"; there are model',
     );

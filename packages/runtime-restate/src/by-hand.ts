@@ -15,10 +15,10 @@ import {
   readPage,
   setEntries,
   unreadable,
+  type WorkerContext,
 } from "./thread-state.ts";
-import type { WorkerContext } from "./worker-context.ts";
 
-/** The handlers by which a host changes a journal by hand: to import, redact, move or remove a thread. All hold the key. */
+/** The handlers by which a host changes a journal directly: to import, redact, move or remove a thread. All are exclusive. */
 export const handlersByHand = (
   worker: WorkerContext,
 ): Pick<ThreadHandlers, "journal" | "lease" | "release" | "append" | "rewrite" | "remove"> => ({
@@ -30,7 +30,7 @@ export const handlersByHand = (
     const held = place.lease;
     if (lease !== undefined && held?.token !== lease.token) return null;
     if (held !== undefined && held.owner !== owner && held.until > now) return null;
-    // By the time: greater than that of any before it, also where the thread was removed meanwhile.
+    // From the time, so that it is greater than all earlier ones, even if the thread was removed meanwhile.
     const token = lease?.token ?? Math.max(now, (held?.token ?? 0) + 1);
     context.set(placeKey, { ...place, lease: { owner, token, until: now + ttlMs } });
     return { threadId: context.key, owner, token };
@@ -50,9 +50,9 @@ export const handlersByHand = (
     setEntries(context, entries);
     const redacted = entries.flatMap(({ event }) => (event.type === "thread.redacted" ? event.seqs : []));
     const written = { ...place, seq: entries.at(-1)?.seq ?? place.seq, stamp: context.rand.uuidv4() };
-    // At once, so that nothing that happens meanwhile leaves words here.
+    // At once, so that no later event keeps the redacted words.
     const clean = redacted.length === 0 ? written : await withoutWords(context, written, redacted);
-    // What was under way where it comes from continues here.
+    // Effects of an imported thread that were under way continue here.
     const orders =
       place.seq >= 0 ? [] : await context.run("begin", () => ordersOf(worker.performer, effectsIn(entries)));
     context.set(placeKey, await dispatch(worker, context, clean, orders, true));

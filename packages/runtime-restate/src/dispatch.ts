@@ -2,10 +2,8 @@ import type { Performer } from "@colloquy/host/perform";
 import type { Effect } from "@colloquy/machine";
 import { type ObjectContext, rpc } from "@restatedev/restate-sdk";
 import type { Task, ThreadHandlers } from "./handlers.ts";
-import { type Place, placeKey } from "./thread-state.ts";
-import type { WorkerContext } from "./worker-context.ts";
+import { type Place, placeKey, type WorkerContext } from "./thread-state.ts";
 
-/** What an effect asks the engine for. */
 export type Order =
   | ({ readonly type: "perform" } & Task)
   | { readonly type: "wake"; readonly effectId: string; readonly inMs: number }
@@ -31,7 +29,7 @@ export const ordersOf = (performer: Performer, effects: readonly Effect[]): read
       case "cancelCheck":
       case "cancelTimer":
         return [{ type: "stop", effectId: effect.effectId }];
-      // Nothing is kept running for a question.
+      // No worker waits for the answer to an approval.
       case "requestApproval":
       case "cancelApproval":
       case "publish":
@@ -39,10 +37,13 @@ export const ordersOf = (performer: Performer, effects: readonly Effect[]): read
     }
   });
 
-/** Within what Restate can count to: a hundred years. */
+/** Limits a wait to a hundred years, which Restate can count. */
 const waitOf = (ms: number): number => Math.min(Math.max(0, ms), 3_155_760_000_000);
 
-/** Has orders carried out, and gives the place with what is out then. Where something is sent, the place is set before: who performs an effect looks for it there. */
+/**
+ * Carries out orders. Returns the place with the effects that are then under way. It sets the place before it sends an
+ * effect, as the performer reads the place.
+ */
 export const dispatch = async (
   { object }: Pick<WorkerContext, "object">,
   context: ObjectContext,

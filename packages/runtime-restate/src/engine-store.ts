@@ -9,20 +9,21 @@ import {
 } from "@colloquy/host/store";
 import type { Entry } from "@colloquy/machine";
 import { type IngressClient, rpc } from "@restatedev/restate-sdk-clients";
-import type { Mail, ThreadHandlers, Told, Writing } from "./handlers.ts";
+import { type Mail, type ThreadHandlers, type Told, type Writing, laterMs } from "./handlers.ts";
 import type { Hub, HubMessage } from "./hub.ts";
-import { laterMs } from "./worker-context.ts";
 import type { ShownPart } from "@colloquy/host/perform";
 
-/** Where the threads of an engine are. */
 export interface EngineStoreOptions {
-  /** The handlers of a thread, by its id. */
+  /** Returns the handlers of a thread. */
   readonly thread: (threadId: string) => IngressClient<ThreadHandlers>;
   readonly hub: Hub | null;
   readonly clock: Clock;
 }
 
-/** The threads of an engine, as a store behind which they are performed. Restate has no index of them, so none is listed or found by its words. */
+/**
+ * Presents the threads of an engine as a store. Its engine performs their effects. Restate has no index of threads, so the
+ * store cannot list or search them.
+ */
 export const engineStore = ({ thread, hub, clock }: EngineStoreOptions): Store => {
   const followed = new Map<string, FollowedThread>();
   const send = async (threadId: string, id: string, event: Mail["event"]): Promise<InboxAnswer> => {
@@ -51,11 +52,11 @@ export const engineStore = ({ thread, hub, clock }: EngineStoreOptions): Store =
     append: async (lease, expectedSeq, entries) =>
       check(lease, expectedSeq, await thread(lease.threadId).append({ lease, expectedSeq, entries })),
     rewrite: async (lease, entries) => check(lease, -1, await thread(lease.threadId).rewrite({ lease, entries })),
-    // The engine writes its own.
+    // The workers write snapshots.
     saveSnapshot: async () => {},
     readSnapshot: async () => null,
     list: async () => {
-      throw new Error("Restate has no list of threads; keep one where you ask, as by the answer of each ask");
+      throw new Error("Restate has no list of threads; keep a list of their ids where you ask");
     },
     delete: async (threadId, lease) => {
       const existed = await thread(threadId).remove(lease ?? null);
@@ -71,14 +72,14 @@ const readAll = async (thread: IngressClient<ThreadHandlers>, from: number): Pro
   for (;;) {
     const { entries, isLast } = await thread.journal(from + read.length);
     read.push(...entries);
-    // One that was deleted meanwhile ends where it is not there.
+    // A thread that was deleted meanwhile has no more entries.
     if (isLast || entries.length === 0) return read;
   }
 };
 
 const tell = async (thread: IngressClient<ThreadHandlers>, key: string, mail: Mail): Promise<Told> => {
   let told = await thread.tell(mail, rpc.opts({ idempotencyKey: key }));
-  // Again, where another reply has begun while it was asked what was shown of the one before.
+  // Repeated if another reply has begun since: that one is cut off then.
   while (told.type === "cutsOff") {
     const { effectId } = told;
     told = await thread.cut({ mail, effectId }, rpc.opts({ idempotencyKey: `${key} ${effectId}` }));
@@ -91,12 +92,12 @@ const check = (lease: Lease, expectedSeq: number, writing: Writing): void => {
   if (writing.type === "conflict") throw new SequenceConflictError(lease.threadId, expectedSeq, writing.actualSeq);
 };
 
-/** What is heard of a thread by a hub. It becomes news, and entries that were heard need not be read. */
+/** A thread that a hub reports on. Its messages become news, and the entries in them need not be read. */
 export class FollowedThread {
   readonly #tell: (news: EngineNews) => void;
-  /** The newest entries that were heard, one after the other. */
+  /** The newest entries that were heard, without a gap. */
   #entries: HeardEntries = [];
-  /** Whether some of them were not read yet. */
+  /** True while some of them are unread. */
   #hasNew = false;
   /** The runs of each effect, the newest last. */
   readonly #runs = new Map<string, readonly string[]>();
@@ -111,12 +112,12 @@ export class FollowedThread {
       return;
     }
     this.#keep(message.entries);
-    // What it shows was shown before it was journalled, where it is a delta; else it is shown with its entry.
+    // Deltas were shown before their entry was journalled; other parts are shown with it.
     this.#tell({ type: "entries" });
     this.#show(message.parts);
   }
 
-  /** The entries from a seq on, where all of them were heard and some were not read yet; else null. */
+  /** Returns the entries from a seq on if all were heard and some are unread; else null. */
   unread(from: number): HeardEntries | null {
     const first = this.#entries[0]?.seq;
     if (!this.#hasNew || first === undefined || from < first) return null;
@@ -126,7 +127,7 @@ export class FollowedThread {
 
   #keep(heard: HeardEntries): void {
     const next = (this.#entries.at(-1)?.seq ?? -1) + 1;
-    // Words that were taken out stand in entries that were heard before.
+    // The entries that were heard before hold the redacted words.
     const goesOn = heard[0]?.seq === next && !heard.some(({ event }) => event.type === "thread.redacted");
     this.#entries = [...(goesOn ? this.#entries : []), ...heard].slice(-heardMost);
     this.#hasNew = heard.length > 0;
@@ -136,7 +137,7 @@ export class FollowedThread {
     for (const { turn, part } of parts) this.#tell({ type: "part", turn, part });
   }
 
-  /** What a run showed is void when another begins: its process is gone, or believed to be. */
+  /** Checks whether a message comes from the newest run. A new run voids what the one before showed. */
   #isOfNewest({ effectId, run, parts }: Extract<HubMessage, { readonly type: "shown" }>): boolean {
     const runs = this.#runs.get(effectId) ?? [];
     if (runs.includes(run)) return runs.at(-1) === run;
@@ -155,5 +156,5 @@ export class FollowedThread {
 
 type HeardEntries = Extract<HubMessage, { readonly type: "stored" }>["entries"];
 
-/** How many entries are kept: a follower that is further behind reads. */
+/** The most entries that are kept. A follower that is further behind reads the journal. */
 const heardMost = 256;

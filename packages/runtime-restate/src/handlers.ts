@@ -3,41 +3,46 @@ import type { Lease } from "@colloquy/host/store";
 import type { Entry, Event, Refusal, ThreadStarted } from "@colloquy/machine";
 import type { ObjectContext, ObjectSharedContext } from "@restatedev/restate-sdk";
 
-/** The handlers of a thread, which is an object of Restate with the id of the thread as its key. None that holds the key ever waits. */
+/**
+ * The handlers of a thread, which is an object of Restate whose key is the thread's id. Exclusive handlers hold the key,
+ * and never wait.
+ */
 export interface ThreadHandlers {
-  /** Has the machine handle an event. Exclusive. */
+  /** Gives an event to the machine. Exclusive. */
   readonly tell: (context: ObjectContext, mail: Mail) => Promise<Told>;
-  /** The same for an event that cuts off a reply: what was shown of it goes with it. */
+  /** Does the same with an event that cuts off a reply, and adds what was shown of the reply. */
   readonly cut: (context: ObjectSharedContext, cut: Cut) => Promise<Told>;
-  /** Performs an effect, and tells what came of it. Not to be called from outside. */
+  /** Performs an effect, and tells the outcome. It cannot be called from outside. */
   readonly perform: (context: ObjectSharedContext, task: Task) => Promise<void>;
-  /** The entries from a seq on, with all that anybody heard of: one that is shown while it is told is there. Exclusive, as all below. */
+  /** Reads the entries from a seq on, including each that was published. Exclusive, as all below. */
   readonly journal: (context: ObjectContext, from: number) => Promise<Page>;
-  /** Takes or prolongs the lease under which a journal is changed by hand, while nothing is told; null where another has it. */
+  /**
+   * Acquires or renews the lease for changing the journal directly, during which no event is handled. Returns null if
+   * another owner has it.
+   */
   readonly lease: (context: ObjectContext, wanted: WantedLease) => Promise<Lease | null>;
   readonly release: (context: ObjectContext, lease: Lease) => Promise<void>;
-  /** Adds entries; where they begin a thread, its effects are performed. */
+  /** Appends entries. If they start a thread, its effects are performed. */
   readonly append: (context: ObjectContext, written: Written & { readonly expectedSeq: number }) => Promise<Writing>;
-  /** Puts entries in the place of others. */
   readonly rewrite: (context: ObjectContext, written: Written) => Promise<Writing>;
-  /** Removes a thread, and stops what is done for it. False when there was none, null when the given lease was lost. */
+  /** Removes a thread and stops its effects. Returns false if there was none, null if the given lease was lost. */
   readonly remove: (context: ObjectContext, lease: Lease | null) => Promise<boolean | null>;
 }
 
-/** Something for the machine of a thread. */
+/** An event for the machine of a thread. */
 export interface Mail {
   readonly event: Event | ThreadStarted;
-  /** It stands in the place of an outcome that a crash swallowed. */
+  /** The event replaces an outcome that a crash lost. */
   readonly recovered?: true;
-  /** What had been shown of the reply that it cuts off. Absent: nobody was asked. */
+  /** The shown part of the reply that the event cuts off. Absent: its performer was not asked. */
   readonly shown?: ShownReply;
-  /** What it answers was shown as it came. */
+  /** The parts of the answered call were shown as they came. */
   readonly streamed?: true;
-  /** Nobody waits for what becomes of it: a worker or a timer sent it, and its time is that of its telling. */
+  /** A worker or a timer sent the event, and waits for no result. It gets the time at which it is handled. */
   readonly isSent?: true;
 }
 
-/** What became of it. `cutsOff`: `cut` has to be called with it. `later`: somebody changes the journal by hand. */
+/** The result of an event. `cutsOff`: call `cut` with it. `later`: a host is changing the journal directly. */
 export type Told =
   | { readonly type: "handled"; readonly seq: number }
   | { readonly type: "refused"; readonly refusal: Refusal }
@@ -50,27 +55,27 @@ export interface Cut {
   readonly effectId: string;
 }
 
-/** An effect to be performed, by its id: the state has it. */
+/** An effect to perform, by its id; the state has the rest. */
 export interface Task {
   readonly effectId: string;
   readonly repetition: Repetition;
-  /** It is a model call whose reply is shown. */
+  /** The effect is a model call whose reply is shown. */
   readonly isReply?: true;
-  /** Who performed it before is gone, with what came of it. */
+  /** Its earlier performer is gone, and so is the outcome. */
   readonly isTakenUp?: true;
 }
 
-/** As many entries as one answer may have. */
+/** The entries that fit into one answer. */
 export interface Page {
   readonly entries: readonly Entry[];
-  /** There are none behind these. */
+  /** No entries follow these. */
   readonly isLast: boolean;
 }
 
 export interface WantedLease {
   readonly owner: string;
   readonly ttlMs: number;
-  /** The one to be prolonged; absent for a new one. */
+  /** The lease to renew; absent for a new one. */
   readonly lease?: Lease;
 }
 
@@ -83,3 +88,6 @@ export type Writing =
   | { readonly type: "written" }
   | { readonly type: "leaseLost" }
   | { readonly type: "conflict"; readonly actualSeq: number };
+
+/** The milliseconds before an event is told again while a host changes the journal directly. */
+export const laterMs = 100;

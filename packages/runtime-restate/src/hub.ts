@@ -3,25 +3,27 @@ import type { Entry } from "@colloquy/machine";
 import { z } from "zod";
 
 /**
- * What passes by the engine: what is shown of threads while it happens, from workers to those who asked. Nothing depends on
- * it: what gets lost is read in the journal.
+ * Carries what a thread shows, as it happens, from workers to the hosts that asked, beside the engine. Nothing depends on
+ * it: a host reads in the journal what gets lost.
  */
 export interface Hub {
-  /** Neither waits nor throws. */
+  /** Publishes a message. Neither waits nor throws. */
   publish(threadId: string, message: HubMessage): void;
-  /** Calls `heard` with what is published of a thread from here on, until the function that it gives is called. */
+  /** Calls `heard` with each message about a thread from now on. Returns a function that ends this. */
   subscribe(threadId: string, heard: (message: HubMessage) => void): () => void;
   close(): Promise<void>;
 }
 
-/** Plain JSON. */
 export type HubMessage =
-  /** Entries that were stored, and what they show. */
+  /** Entries that were stored, and the parts that they show. */
   | { readonly type: "stored"; readonly entries: readonly Entry[]; readonly parts: readonly ShownPart[] }
-  /** What a model or tool shows as it continues. `run` is drawn for each time that an effect is performed: another one, and what the one before had shown is void. */
+  /**
+   * Parts that a model or tool shows while it runs. Each performance of an effect draws a new `run`, which voids what the
+   * one before showed.
+   */
   | { readonly type: "shown"; readonly effectId: string; readonly run: string; readonly parts: readonly ShownPart[] };
 
-/** A hub for workers and those who ask in one process. */
+/** A hub for workers and hosts in one process. */
 export const memoryHub = (): Hub => {
   const listeners = new Map<string, Set<(message: HubMessage) => void>>();
   return {
@@ -40,12 +42,12 @@ export const memoryHub = (): Hub => {
   };
 };
 
-/** What a hub between processes was given as a text; an error that quotes nothing of it, for what is none. */
+/** Parses a message of a hub between processes. Returns an error, which quotes nothing of the text, if it is invalid. */
 export const hubMessageIn = (text: string): HubMessage | Error => {
   try {
     const message: unknown = JSON.parse(text);
-    // As it was sent, member by member: a heard entry is compared with the one that is read. Entries are decoded by who
-    // reads them as a journal, and parts of an unknown type are passed over.
+    // Returned as it was sent, since a heard entry is compared with the one that is read. The reader of the journal
+    // decodes entries, and parts of an unknown type are ignored.
     if (messageSchema.safeParse(message).success) return message as HubMessage;
   } catch {}
   return new TypeError("the published value is not a message of a hub: do others use its channels?");

@@ -3,11 +3,10 @@ import type { Performing } from "@colloquy/host/perform";
 import { type AnswerableEffect, type Event, outstanding, type ReplyDraft, type State } from "@colloquy/machine";
 import { loadAll } from "@colloquy/machine/storage";
 import { type ObjectSharedContext, RestatePromise, type TerminalError, TimeoutError } from "@restatedev/restate-sdk";
-import type { Mail, Task, ThreadHandlers, Told } from "./handlers.ts";
-import { type KnownThread, placeOf, withThread } from "./thread-state.ts";
-import { laterMs, type WorkerContext } from "./worker-context.ts";
+import { type Mail, type Task, type ThreadHandlers, type Told, laterMs } from "./handlers.ts";
+import { type KnownThread, placeOf, withThread, type WorkerContext } from "./thread-state.ts";
 
-/** Performs effects, in durable steps: they may be run again after a crash, and what may not be is claimed first. */
+/** Performs effects in durable steps. A step may run again after a crash; a call that must not is claimed first. */
 export const performHandler = (worker: WorkerContext): ThreadHandlers["perform"] => {
   const claims: Claims = new Map();
   return async (context, task) => {
@@ -24,12 +23,12 @@ export const performHandler = (worker: WorkerContext): ThreadHandlers["perform"]
   };
 };
 
-/** Has an event told that cuts off a reply, with what had been shown of it. */
+/** Sends an event that cuts off a reply, with the part shown so far. */
 export const cutHandler =
   ({ object }: WorkerContext): ThreadHandlers["cut"] =>
   async (context, { mail, effectId }) => {
     const { out } = await placeOf(context);
-    // Anybody may have sent the name of what all objects have.
+    // `effectId` may be any text, such as `__proto__`.
     const invocation = Object.hasOwn(out, effectId) ? out[effectId] : undefined;
     let reply: ReplyDraft | null = null;
     if (invocation !== undefined) {
@@ -40,13 +39,16 @@ export const cutHandler =
     return context.objectClient<ThreadHandlers>(object, context.key).tell({ ...mail, shown: { effectId, reply } });
   };
 
-/** Asks who performs a model call what was shown: by the awakeable that is to be resolved. */
+/** Asks the performer of a model call for the shown part. Its value is the awakeable to resolve. */
 const shownSignal = "shown";
 
-/** How long that may take, in milliseconds. One that has just ended does not answer. */
+/** The milliseconds that this may take. A performer that has just ended does not answer. */
 const shownMs = 2000;
 
-/** Calls that this process may begin, or continue once their start is told: then with the attempt that began them. By token. No other has them: so after a crash it is known that they may have run. */
+/**
+ * The calls that this process alone may begin, or continue once their start is journalled, by token; of a call that began,
+ * the attempt that did it. After a crash a call without its claim may have run.
+ */
 type Claims = Map<string, Performance | null>;
 
 /** One attempt to perform one effect. */
@@ -56,7 +58,7 @@ class Performance {
   readonly #task: Task;
   readonly #claims: Claims;
   #running: Performing | null = null;
-  /** It was said what was shown, and nothing more is: else it would not have been all. */
+  /** True once the shown part was reported; later parts are not published. */
   #isMuted = false;
 
   constructor(worker: WorkerContext, context: ObjectSharedContext, task: Task, claims: Claims) {
@@ -66,7 +68,7 @@ class Performance {
     this.#claims = claims;
   }
 
-  /** What is told of it; null where nobody wants it any more. */
+  /** Returns the event to send; null if the machine no longer waits. */
   async outcome(): Promise<Mail | null> {
     const lost = this.#task.isTakenUp === true ? await this.#lost() : null;
     if (lost !== null) return lost;
@@ -74,7 +76,7 @@ class Performance {
     const claim = await this.#context.run("claim", () => this.#claim(null));
     return this.#follow(
       await this.#step("perform", (thread, effect) =>
-        // Looked at last: a step that can't begin yet is not one that began.
+        // Load first: if loading fails, the call has not started.
         loadAll(thread.state) && this.#claims.delete(claim) ? this.#begin(thread, effect) : nobodyKnows,
       ),
     );
@@ -84,7 +86,7 @@ class Performance {
     return this.#follow(await this.#step("perform", this.#begin));
   }
 
-  /** Nothing that this attempt began continues behind it. */
+  /** Stops everything this attempt started. */
   stop(): void {
     this.#running?.stop(null);
     for (const [claim, holder] of this.#claims) if (holder === this) this.#claims.delete(claim);
@@ -94,7 +96,7 @@ class Performance {
     const { hub, performer } = this.#worker;
     const { effectId } = this.#task;
     const run = randomUUID();
-    // A tool may look at all of the thread, and can't wait when it does.
+    // A tool may read the whole thread, and without waiting.
     const state: State = effect.type === "callTool" ? loadAll(thread.state) : thread.state;
     const performing = performer.begin(effect, state, (turn, part) => {
       if (!this.#isMuted) hub.publish(this.#context.key, { type: "shown", effectId, run, parts: [{ turn, part }] });
@@ -104,10 +106,10 @@ class Performance {
     return event?.type === "tool.started" ? { event, claim: this.#claim(this) } : answer(performing, event);
   };
 
-  /** A call whose start is told runs then: here, or not at all. */
+  /** Runs a call once its start is journalled, only in this process. */
   async #follow(outcome: Outcome): Promise<Mail | null> {
     if (outcome === null) return null;
-    // Where its tool was declared again meanwhile, it may be one that can be run again.
+    // Meanwhile its tool may have been declared as one that can run again.
     if ("isLost" in outcome) return (await this.#lost()) ?? this.#perform();
     if (!("claim" in outcome)) return outcome;
     const { claim, event } = outcome;
@@ -127,7 +129,7 @@ class Performance {
     return claim;
   }
 
-  /** What an attempt began is no longer its own, should it only now notice that it is over. */
+  /** Takes over the call of another attempt, which then does not stop it at its end. */
   #takeOver(holder: Performance | null): Performing | null {
     if (holder === null) return null;
     const performing = holder.#running;
@@ -136,7 +138,7 @@ class Performance {
     return performing;
   }
 
-  /** What is told in the place of an answer that is lost; null where the effect is performed again. */
+  /** Returns the event to send in place of a lost answer; null if the effect is performed again. */
   #lost(): Promise<Mail | null> {
     return this.#step("lost", async ({ state }, effect) => {
       const event = await this.#worker.performer.lost(effect, state);
@@ -144,7 +146,7 @@ class Performance {
     });
   }
 
-  /** A step that looks at the effect; null where the machine waits for it no longer. */
+  /** Runs a step with the effect; returns null if the machine no longer waits for it. */
   async #step<Result>(label: string, act: Act<Result>): Promise<Result | null> {
     const { effectId, isReply } = this.#task;
     const place = await placeOf(this.#context);
@@ -156,7 +158,10 @@ class Performance {
     return withThread(this.#worker, this.#context, place, label, find, listening);
   }
 
-  /** Waits for a step; those who ask meanwhile get what was shown. Only promises of the SDK may be raced, and only by its own race. */
+  /**
+   * Waits for a step, and answers meanwhile whoever asks for the shown part. Only the SDK's own race may be used, and only
+   * with its promises.
+   */
   readonly #listening = async <Result>(step: RestatePromise<Result>): Promise<Result> => {
     const done = step.map((_, failure) => settled(null, failure));
     for (;;) {
@@ -171,7 +176,6 @@ class Performance {
     }
   };
 
-  /** True when it was handled. */
   async #tell(mail: Mail): Promise<boolean> {
     for (;;) {
       const told: Told = await this.#context

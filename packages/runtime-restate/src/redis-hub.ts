@@ -3,22 +3,27 @@ import { reasonOf } from "@colloquy/runtime-node";
 import { createClient } from "redis";
 import { type Hub, hubMessageIn } from "./hub.ts";
 
-/** Where the Redis is, and under which names it is used. */
+/** The address of the Redis, and the names that are used there. */
 export interface RedisHubOptions {
   readonly url: string;
-  /** Leads the names of the channels, so that several engines may share a Redis. Default `colloquy`. */
+  /** Begins the names of the channels, so that several engines may share a Redis. Default `colloquy`. */
   readonly prefix?: string;
-  /** Called when Redis can't be reached, once until it is again. Default: it is said on the console; nothing depends on the hub. */
+  /** Called once each time Redis can no longer be reached. Nothing depends on the hub. Default: writes to the console. */
   readonly onError?: (error: unknown) => void;
 }
 
-/** A hub for workers and those who ask in several processes: a channel of Redis for each thread. It connects when it is first used, and again when the connection is lost. @throws ConfigurationError for an address that is none */
+/**
+ * A hub for workers and hosts in several processes, with a channel of Redis for each thread. It connects at the first use,
+ * and again when the connection is lost.
+ *
+ * @throws ConfigurationError for an invalid address
+ */
 export const redisHub = ({ url, prefix = "colloquy", onError = sayOnConsole }: RedisHubOptions): Hub => {
-  // It may have a password in it.
+  // The address may hold a password, so the error does not quote it.
   if (!URL.canParse(url) || !/^rediss?:/.test(url))
     throw new ConfigurationError("redisHub: url must be an address such as redis://127.0.0.1:6379");
   const channelOf = (threadId: string): string => `${prefix}:shown:${threadId}`;
-  // What can't be sent at once is of no use later; a subscription is.
+  // A message that can't be sent at once is of no use later; a subscription is.
   const publisher = clientOf(url, true, onError);
   const subscriber = clientOf(url, false, onError);
   let isClosed = false;
@@ -39,14 +44,14 @@ export const redisHub = ({ url, prefix = "colloquy", onError = sayOnConsole }: R
       return () => report(subscriber().unsubscribe(channel, listener));
     },
     close: async () => {
-      // What was still on its way fails by this.
+      // Calls under way fail now, which is not reported.
       isClosed = true;
       for (const client of [publisher, subscriber]) if (client.isOpen()) client().destroy();
     },
   };
 };
 
-/** A client that is made and connected when it is first wanted. */
+/** Makes and connects a client at the first use. */
 const clientOf = (url: string, disableOfflineQueue: boolean, onError: (error: unknown) => void) => {
   let client: ReturnType<typeof made> | null = null;
   const made = () => {
@@ -57,7 +62,7 @@ const clientOf = (url: string, disableOfflineQueue: boolean, onError: (error: un
       if (!isReported) onError(error);
       isReported = true;
     });
-    // What fails is an error as well, and is tried again.
+    // A failure also emits an error, and the client tries again.
     client.connect().catch(() => {});
     return client;
   };

@@ -7,12 +7,12 @@ import type { ThreadHandlers } from "./handlers.ts";
 type Called = Exclude<keyof ThreadHandlers, "perform">;
 
 /**
- * How what handlers are called with is read. Anyone who reaches Restate's ingress may call them with anything; one that throws is
- * tried again for ever, and nobody else has the key of its thread meanwhile. So impossible calls are refused before.
+ * Returns the readers of the handlers' requests. Anyone who reaches Restate's ingress may send anything, and a handler that
+ * throws is retried for ever while it holds the key of its thread. So the readers refuse invalid requests before that.
  */
 export const requests = (): { readonly [Name in Called]: Serde<Parameters<ThreadHandlers[Name]>[1]> } => {
   const mail = z.looseObject({
-    // What more it says is looked at by the machine.
+    // The machine checks the rest.
     event: z.looseObject({ type: z.string() }),
     recovered: z.literal(true).optional(),
     shown: z.looseObject({ effectId: z.string(), reply: z.looseObject({}).nullable() }).optional(),
@@ -35,10 +35,10 @@ export const requests = (): { readonly [Name in Called]: Serde<Parameters<Thread
   };
 };
 
-/** Far longer than any host asks for: nobody keeps others from a thread for good, and forgets it. */
+/** Far longer than any host asks for, so that no forgotten lease blocks a thread for good. */
 const longestLeaseMs = 600_000;
 
-/** JSON of a schema, which is given just as it was sent. Errors about other JSON quote nothing of it. */
+/** Reads JSON of a schema, and returns it as it was sent. Errors quote nothing of it. */
 const requestOf = <Request, Read>(schema: z.ZodType<Read>, check: (read: Read) => void = () => {}): Serde<Request> => ({
   contentType: "application/json",
   serialize: (request) => serde.json.serialize(request),
@@ -50,7 +50,7 @@ const requestOf = <Request, Read>(schema: z.ZodType<Read>, check: (read: Read) =
       throw new TypeError(path.length === 0 ? message : `${message}, at "${path.join(".")}"`);
     }
     check(read.data);
-    // The schema is of its type, as the tests of all handlers see.
+    // The schema has the request's type, as the tests of all handlers show.
     return request as Request;
   },
 });
@@ -63,7 +63,7 @@ const requestIn = (data: Uint8Array): unknown => {
   }
 };
 
-/** @param first the seq that the entries begin at; null: they stand in the place of others */
+/** @param first the seq of the first entry; null for entries that replace others */
 const checkEntries = (entries: readonly unknown[], first: number | null): void => {
   for (const [index, entry] of entries.entries()) {
     const seq = first === null ? seqOf(entry) : first + index;

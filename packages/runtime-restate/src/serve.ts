@@ -12,42 +12,44 @@ import { type Hub, memoryHub } from "./hub.ts";
 import { cutHandler, performHandler } from "./perform.ts";
 import { requests } from "./requests.ts";
 import { tellHandler } from "./tell.ts";
-import { KnownThreads } from "./thread-state.ts";
-import type { WorkerContext } from "./worker-context.ts";
+import { KnownThreads, type WorkerContext } from "./thread-state.ts";
 
-/** What a worker is made from: what `createHost` of `@colloquy/runtime-node` is, without a store. All workers of an engine have the same machine and tools. */
+/**
+ * The options of a worker: those of `createHost` in `@colloquy/runtime-node`, without a store. All workers of an engine need
+ * the same machine and tools.
+ */
 export interface ServeOptions extends Omit<PerformerOptions, keyof PerformingOptions>, PerformingOptions {
-  /** What is shown while it happens passes by it to those who asked. Default: nothing does, and they read the journal. */
+  /** Carries what is shown to the hosts that asked, as it happens. Default: none, and they read the journal. */
   readonly hub?: Hub;
-  /** Where Restate finds this worker. Default 9080; 0 takes a free one. */
+  /** The port of this worker. Default 9080; 0 takes a free one. */
   readonly port?: number;
   /** The address that it listens at. Default 127.0.0.1. */
   readonly hostname?: string;
-  /** The address of Restate's admin API, such as `http://127.0.0.1:9070`, to which the worker makes itself known. Default: somebody else does that. */
+  /** The address of Restate's admin API, such as `http://127.0.0.1:9070`, where the worker registers. Default: it does not. */
   readonly admin?: string;
-  /** At which address Restate reaches it, where that is another than it listens at, as behind a balancer. */
+  /** The address at which Restate reaches the worker, if it differs, as behind a load balancer. */
   readonly advertised?: string;
-  /** The name of the threads' object; those who connect give the same. Default `thread`. */
+  /** The name of the threads' object, the same as in `connect`. Default `thread`. */
   readonly name?: string;
-  /** After how many entries a snapshot is written, so that a worker that does not know a thread reads little. 0: never. Default 64. */
+  /** The number of entries between snapshots, from which a worker reads a thread that it does not know. 0: none. Default 64. */
   readonly snapshotEvery?: number;
-  /** Of how many threads the state is kept in memory. 0: of none, and each event reads its thread. Default 2,000. */
+  /** The number of threads whose state is kept in memory. 0: each event reads its thread. Default 2,000. */
   readonly knownThreads?: number;
-  /** Keys of Restate's that requests must be signed by, such as `publickeyv1_…`. Default: anybody who reaches the address may ask. */
+  /** Restate's keys that must have signed a request, such as `publickeyv1_…`. Default: unsigned requests are accepted. */
   readonly identityKeys?: readonly string[];
 }
 
 /** A worker that listens. */
 export interface Worker {
   readonly url: string;
-  /** Takes no more work. Work under way has five seconds to end; the rest continues when a worker is back at this address. */
+  /** Takes no more work. Running steps get five seconds; the rest continues on the next worker at this address. */
   close(): Promise<void>;
 }
 
 /**
- * Serves threads to Restate: it calls this process when something comes for one, and when a timer is due.
+ * Serves threads to Restate, which calls this process for each event of a thread and when a timer is due.
  *
- * @throws ConfigurationError for options that are invalid; Error where it can't listen, or make itself known
+ * @throws ConfigurationError for invalid options; Error if the worker can't listen or register
  */
 export const serve = async (options: ServeOptions): Promise<Worker> => {
   checkOptions("serve", options, serveOptionKinds);
@@ -77,11 +79,14 @@ export const serve = async (options: ServeOptions): Promise<Worker> => {
   });
   server.listen(port, hostname);
   await once(server, "listening").catch((cause: unknown) => {
-    throw new Error(`a worker can't listen at port ${port} of ${hostname}; give another port, or end who has it`, {
-      cause,
-    });
+    throw new Error(
+      `a worker can't listen at port ${port} of ${hostname}; give another port, or end the process that uses it`,
+      {
+        cause,
+      },
+    );
   });
-  // It listens at a port, not at a path.
+  // The server listens on a port, not on a path.
   const { port: bound } = server.address() as AddressInfo;
   const url = `http://${hostname.includes(":") ? `[${hostname}]` : hostname}:${bound}`;
   const close = async (): Promise<void> => {
@@ -104,7 +109,7 @@ export const serve = async (options: ServeOptions): Promise<Worker> => {
   return { url, close };
 };
 
-/** How long steps that are under way have to end when a worker is closed, in milliseconds. */
+/** The milliseconds that running steps get when a worker is closed. */
 const closeMs = 5_000;
 
 const serveOptionKinds: OptionKinds<ServeOptions> = {
@@ -123,7 +128,7 @@ const serveOptionKinds: OptionKinds<ServeOptions> = {
   hub: true,
   port: true,
   hostname: true,
-  // It may have a password in it.
+  // The address may hold a password.
   admin: kinds.of("an address such as http://127.0.0.1:9070", (value) => URL.canParse(String(value))),
   advertised: true,
   name: true,
@@ -132,10 +137,10 @@ const serveOptionKinds: OptionKinds<ServeOptions> = {
   identityKeys: true,
 };
 
-/** How long Restate has to look at a worker, in milliseconds. */
+/** The milliseconds that Restate gets to examine a worker. */
 const answerMs = 60_000;
 
-/** The object that threads are, as Restate is told of it. */
+/** Defines the threads' object for Restate. */
 const threadObject = (worker: WorkerContext) => {
   const { exclusive, shared } = handlers.object;
   const input = requests();
@@ -156,11 +161,11 @@ const threadObject = (worker: WorkerContext) => {
     handlers: all,
     options: {
       enableLazyState: true,
-      // What is done is forgotten at once: the journal of the thread has it.
+      // A finished invocation is forgotten at once, as the journal of the thread has its results.
       journalRetention: 0,
-      // Nor is a result kept: one of `journal` has all words of the thread, and would outlive it.
+      // No result is kept either: one of `journal` has all words of the thread, and would outlive it.
       idempotencyRetention: 0,
-      // By itself Restate would give up after 70 times, which is a minute, and wait for a person.
+      // By default Restate gives up after 70 attempts, a minute, and waits for a person.
       retryPolicy: {
         initialInterval: 50,
         exponentiationFactor: 2,
@@ -171,17 +176,17 @@ const threadObject = (worker: WorkerContext) => {
   });
 };
 
-/** For so long an event that is sent again under its id is the same. */
+/** An event that is sent again under its id within this time is ignored. */
 const oncePerId = { idempotencyRetention: { hours: 1 } };
 
-/** A model may take as long: Restate would cut off what sends it nothing for a minute. */
+/** A model may be silent for so long. By default Restate cuts off what is silent for a minute. */
 const day = { hours: 24 };
 
-/** @throws Error with a message that says what to do */
+/** Registers the worker. @throws Error with a message that says what to do */
 const makeKnown = async (admin: string, uri: string): Promise<void> => {
-  // Without a password that the address may have.
+  // The origin has no password.
   const { origin } = new URL(admin);
-  // Forced: an address that Restate knows is looked at again, and what comes from here on goes there.
+  // Forced: Restate examines a known address again, and sends later events there.
   const within = AbortSignal.timeout(answerMs);
   const answer = await fetch(new URL("deployments", admin.endsWith("/") ? admin : `${admin}/`), {
     method: "POST",
@@ -200,11 +205,11 @@ const makeKnown = async (admin: string, uri: string): Promise<void> => {
     );
 };
 
-/** Of all that the SDK says, only what went wrong with a thread: a cancelled effect did not. To no log, since what is thrown may have words of the thread. */
+/** Reports only failures of threads; a cancelled effect is none. Nothing is logged, as an error may hold words of the thread. */
 const reporter =
   (report: Performing["onObserverError"]): LoggerTransport =>
   ({ level, context }, message: unknown, thrown?: unknown) => {
-    // The enumeration of levels is a type alone: the SDK does not export its values.
+    // The SDK exports the enumeration of levels only as a type.
     if (context === undefined || !["warn", "error"].includes(level) || thrown instanceof CancelledError) return;
     report(thrown ?? new Error(String(message)), `restate ${context.invocationTarget}`);
   };

@@ -4,7 +4,7 @@ import type { Entry, Refusal } from "@colloquy/machine";
 import { StoredChunks, takeSnapshot } from "@colloquy/machine/storage";
 import { type ObjectContext, rpc } from "@restatedev/restate-sdk";
 import { dispatch, type Order, ordersOf } from "./dispatch.ts";
-import type { Mail, ThreadHandlers, Told } from "./handlers.ts";
+import { type Mail, type ThreadHandlers, type Told, laterMs } from "./handlers.ts";
 import {
   type KnownThread,
   mostInMessage,
@@ -15,20 +15,17 @@ import {
   setSnapshot,
   sizeOf,
   withThread,
+  type WorkerContext,
 } from "./thread-state.ts";
-import { laterMs, type WorkerContext } from "./worker-context.ts";
 
-/**
- * Has the machine handle an event, and what follows from it performed. The result is decided in one durable step, and
- * its entries are set before anything is sent.
- */
+/** Gives an event to the machine in one durable step. Its entries are set before anything is sent. */
 export const tellHandler =
   (worker: WorkerContext): ThreadHandlers["tell"] =>
   async (context, mail) => {
-    // Who held a lease that ran out does not get it back: the journal is not what it was.
+    // An expired lease is dropped, and cannot be renewed: the journal changes now.
     const { lease, ...place } = await placeOf(context);
     if (lease !== undefined && lease.until > (await context.date.now())) return sendLater(worker, context, mail);
-    // After a crash of the process that decided, those who look on read the journal.
+    // After a crash of this process, followers read the journal.
     let report = (): readonly ShownPart[] => [];
     const decided = await withThread(worker, context, place, "decide", (thread): Decided => {
       const decision = decide(worker, context.key, thread, mail);
@@ -84,7 +81,7 @@ const keep = (
   return { type: "handled", stamp, entries: written, orders };
 };
 
-/** An entry in the result of a step: what its event has of the mail is not said again. */
+/** An entry in the result of a step, without the members that its event shares with the mail. */
 interface EntryOfMail {
   readonly entry: Omit<Entry, "event"> & Partial<Pick<Entry, "event">>;
   readonly own?: object;
@@ -98,11 +95,11 @@ const withoutEventOf = ({ event: sent }: Mail, entry: Entry): EntryOfMail => {
   return { entry: rest, own: Object.fromEntries(Object.entries(event).filter((member) => !isSaid(member))) };
 };
 
-/** The very entry again, so it is of its kind. */
+/** Restores the entry. */
 const withEventOf = ({ event }: Mail, { entry, own }: EntryOfMail): Entry =>
   (own === undefined ? entry : { ...entry, event: { ...event, ...own } }) as Entry;
 
-/** Nobody who sent it hears of it, so it is sent again here. */
+/** Sends an event again whose sender waits for no result. */
 const sendLater = (worker: WorkerContext, context: ObjectContext, mail: Mail): Told => {
   if (mail.isSent === true)
     context.objectSendClient<ThreadHandlers>(worker.object, context.key).tell(mail, rpc.sendOpts({ delay: laterMs }));
@@ -115,14 +112,14 @@ const cutOff = (worker: WorkerContext, context: ObjectContext, mail: Mail, effec
   return { type: "cutsOff", effectId };
 };
 
-/** An effect is answered; where somebody else than its performer did that, it is stopped. */
+/** Removes an answered effect. If another than its performer answered it, its performer is stopped. */
 const withoutTask = (context: ObjectContext, place: Place, effectId: string, { isSent }: Mail): Place => {
   const { [effectId]: invocation, ...out } = place.out;
   if (invocation !== undefined && isSent !== true) context.cancel(invocation);
   return { ...place, out };
 };
 
-/** A snapshot, where enough was written since the last one: so few entries have to be read by a process that does not know the thread. */
+/** Saves a snapshot after enough entries, so that a process that does not know the thread reads few of them. */
 const withSnapshot = async (
   worker: WorkerContext,
   context: ObjectContext,
@@ -137,13 +134,13 @@ const withSnapshot = async (
     if (thread === null) throw new RangeError(`thread "${context.key}" has entries, and no state`);
     const snapshot = takeSnapshot(thread.state, newest, thread.stored);
     const chunks = [...snapshot.chunks];
-    // Restate could not take it: the journal is read then.
+    // Too large for Restate; readers use the journal instead.
     if (sizeOf([snapshot.head, chunks]) > mostInMessage) return null;
     keepTaken = () => thread.stored.keep(snapshot);
     return { head: snapshot.head, chunks };
   });
   if (taken !== null) setSnapshot(context, { seq: place.seq, head: taken.head }, taken.chunks);
-  // Only now: the result of a step that was not recorded is not in the store.
+  // Only now, since the step was recorded.
   keepTaken();
   return { ...place, snapshotSeq: place.seq };
 };

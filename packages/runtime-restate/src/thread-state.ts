@@ -1,3 +1,4 @@
+import type { Performer } from "@colloquy/host/perform";
 import { withRedactions } from "@colloquy/host/store";
 import type { Entry, LaterEntry, State } from "@colloquy/machine";
 import { fold, foldEntry } from "@colloquy/machine/journal";
@@ -11,18 +12,19 @@ import {
 } from "@restatedev/restate-sdk";
 import * as Either from "fp-ts/lib/Either.js";
 import type { Page } from "./handlers.ts";
+import type { Hub } from "./hub.ts";
 
-/** Where a thread stands: the one small value that each event reads and writes. */
+/** The position of a thread: the one small value that each event reads and writes. */
 export interface Place {
-  /** Of the newest entry; -1 if the thread does not exist. */
+  /** The seq of the newest entry; -1 if the thread does not exist. */
   readonly seq: number;
-  /** Drawn with the decision of the newest entry: a state of a decision that was not recorded never has it. */
+  /** Drawn with the newest entry. The state of a decision that was not recorded has another stamp. */
   readonly stamp: string;
-  /** The newest entry that the snapshot covers; -1 for none. */
+  /** The seq of the newest entry in the snapshot; -1 without a snapshot. */
   readonly snapshotSeq: number;
-  /** Effects that are out, each with the invocation that performs it. */
+  /** The effects under way, each with the invocation that performs it. */
   readonly out: { readonly [effectId: string]: InvocationId };
-  /** Who changes the journal by hand, and until when. */
+  /** The lease of a host that changes the journal directly. */
   readonly lease?: { readonly owner: string; readonly token: number; readonly until: number };
 }
 
@@ -40,7 +42,7 @@ export const setEntries = (context: ObjectContext, entries: readonly Entry[]): v
   for (const entry of entries) context.set(entryKey(entry.seq), entry);
 };
 
-/** Sets a snapshot in the place of the one before. Its chunks are known by what they say, so those of the one before stay. */
+/** Replaces the snapshot. The chunks of the previous one stay, as their ids are derived from their contents. */
 export const setSnapshot = (
   context: ObjectContext,
   snapshot: StoredHead,
@@ -61,15 +63,15 @@ interface StoredHead {
   readonly head: string;
 }
 
-/** The state of a thread as a worker has it in memory, with what snapshots know of it. */
+/** The state of a thread in a worker's memory, with its chunks of snapshots. */
 export interface KnownThread {
   readonly state: State;
   readonly stored: StoredChunks;
-  /** Texts of chunks that were read, by id. */
+  /** The texts of the chunks that were read, by id. */
   readonly texts: Map<string, string>;
 }
 
-/** The states that a worker keeps, the newest two of a thread, each under the stamp that the thread stood at. */
+/** The states that a worker keeps: the newest two of a thread, by their stamps. */
 export class KnownThreads {
   readonly #most: number;
   readonly #byThread = new Map<string, readonly (readonly [stamp: string, thread: KnownThread])[]>();
@@ -93,15 +95,25 @@ export class KnownThreads {
   }
 }
 
+/** The values that all handlers of a worker share. */
+export interface WorkerContext {
+  readonly performer: Performer;
+  readonly hub: Hub;
+  /** The Restate object that holds the threads. */
+  readonly object: { readonly name: string };
+  readonly known: KnownThreads;
+  readonly snapshotEvery: number;
+}
+
 /**
- * Does something with the state of a thread as a durable step. Parts that this process lacks are read between steps, as
- * the results of those say and never as this process happens to know: so a retry in another process reads the same.
+ * Runs a durable step with the state of a thread. The results of the steps decide what is read between them, never the
+ * memory of this process, so that a retry in another process reads the same.
  *
- * @param act may be done again, as long as its step is not recorded. Its result is plain JSON.
+ * @param act runs again until its step is recorded. Its result is plain JSON.
  * @param until waits for a step.
  */
 export const withThread = async <Result>(
-  { known }: { readonly known: KnownThreads },
+  { known }: WorkerContext,
   context: ObjectSharedContext,
   place: Place,
   label: string,
@@ -127,7 +139,7 @@ export const withThread = async <Result>(
     };
     const result = await until(context.run(times === 1 ? label : `${label} ${times}`, step));
     if ("done" in result) return result.done;
-    // A chunk that is not there is one of a snapshot that is gone meanwhile; the journal has all.
+    // A missing chunk belongs to a snapshot that was removed meanwhile. The journal has everything.
     if (result.needs === journal) read = await readThread(context, place, true);
     else if (!(await readChunk(context, times < mostSingle ? result.needs : null, texts)))
       read = await readThread(context, place, false);
@@ -138,13 +150,13 @@ type Until = <Result>(step: RestatePromise<Result>) => Promise<Result>;
 
 type Step<Result> = { readonly done: Result } | { readonly needs: string };
 
-/** In the place of the id of a chunk. */
+/** Stands for the journal where a step names the chunk that it needs. */
 const journal = "journal";
 
-/** After so many chunks that were read one by one, all are read. */
+/** After so many single chunks, all chunks are read at once. */
 const mostSingle = 2;
 
-/** A thread as it was read: a snapshot, and what comes behind it. */
+/** A thread as it was read: a snapshot, and the entries after it. */
 interface Read {
   readonly snapshot: string | null;
   readonly entries: readonly Entry[];
@@ -154,28 +166,28 @@ interface Read {
 const readThread = async (context: ObjectSharedContext, place: Place, bySnapshot: boolean): Promise<Read> => {
   const snapshot = bySnapshot ? await context.get<StoredHead>(snapshotKey) : null;
   const from = snapshot === null ? 0 : snapshot.seq + 1;
-  // A shared handler may find a snapshot that is newer than its place: as good, but not under its stamp.
+  // A shared handler may find a snapshot that is newer than its place. It is as good, but has another stamp.
   const seq = Math.max(place.seq, from - 1);
   return { snapshot: snapshot?.head ?? null, entries: await readEntries(context, from, place.seq), seq };
 };
 
-/** The entries from one seq to another, which is among them. */
+/** Reads the entries from one seq to another, both included. */
 export const readEntries = async (
   context: ObjectSharedContext,
   from: number,
   to: number,
 ): Promise<readonly Entry[]> => {
   const seqs = Array.from({ length: Math.max(0, to - from + 1) }, (_, index) => from + index);
-  // They are promises of the SDK, which only its own combinators may wait for together; its types do not say so.
+  // These are promises of the SDK, which only its own combinators may join. Its types do not say so.
   const reads = seqs.map((seq) => context.get<Entry>(entryKey(seq)) as RestatePromise<Entry | null>);
   return (await RestatePromise.all(reads)).filter((entry) => entry !== null);
 };
 
-/** As many of them as go into one message, which Restate bounds (32 MiB): the first of them in any case. */
+/** Reads as many entries as fit into one message, which Restate limits to 32 MiB, and at least one. */
 export const readPage = async (context: ObjectSharedContext, from: number, to: number): Promise<Page> => {
   const page: Entry[] = [];
   let size = 0;
-  // More at a time, as long as they are small.
+  // The number doubles, as long as the entries are small.
   for (let seq = from, count = 8; seq <= to; seq += count, count *= 2) {
     for (const entry of await readEntries(context, seq, Math.min(to, seq + count - 1))) {
       size += sizeOf(entry);
@@ -186,12 +198,12 @@ export const readPage = async (context: ObjectSharedContext, from: number, to: n
   return { entries: page, isLast: true };
 };
 
-/** In bytes, of what may be put together into one message. */
+/** The most bytes that are joined into one message. */
 export const mostInMessage = 8_000_000;
 
 export const sizeOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value));
 
-/** Reads a chunk, or with null all of them. False where it is not there, or was read before. */
+/** Reads a chunk, or all chunks for null. Returns false if nothing new was found. */
 const readChunk = async (
   context: ObjectSharedContext,
   id: string | null,
@@ -221,9 +233,9 @@ const threadIn = ({ snapshot, entries }: Read): KnownThread => {
   const read = readSnapshot(snapshot, (id) => texts.get(id));
   if (Either.isLeft(read)) throw unreadable(read.left);
   const { state, stored } = read.right;
-  // Only entry 0 begins a thread, and a snapshot covers it.
+  // Only entry 0 starts a thread, and it is in the snapshot.
   return { state: entries.reduce((before, entry) => foldEntry(before, entry as LaterEntry), state), stored, texts };
 };
 
-/** Nothing gets better by trying again. */
+/** Ends the invocation, since no retry can help. */
 export const unreadable = (reason: string): TerminalError => new TerminalError(`the journal can't be read: ${reason}`);

@@ -21,7 +21,7 @@ const begun = () => {
   return { world, send, store, done: <Ended>(work: Promise<Ended>) => ending(world, restate, work) };
 };
 
-it("a lease that ran out is lost where something was told since, and kept where nothing was", async () => {
+it("a lease that expired is lost if the thread has had an event since, and can be renewed otherwise", async () => {
   const { world, send, store, done } = begun();
   const whatIsLeft = async (whileIsOut: () => unknown): Promise<readonly unknown[]> => {
     const lease = await store.acquire("t", "a host", 1_000);

@@ -11,7 +11,7 @@ import {
 } from "@colloquy/runtime-restate";
 import { afterAll, describe } from "vitest";
 
-/** Tests on a Restate. Without one they are left out, and their name says why. */
+/** Registers tests on a Restate. Without one they are skipped, and their name says why. */
 export const withRestate = (name: string, tests: (engine: Engine) => void): void => {
   const url = process.env["COLLOQUY_RESTATE_URL"] ?? "";
   const admin = process.env["COLLOQUY_RESTATE_ADMIN_URL"] ?? "";
@@ -26,7 +26,7 @@ export const withRestate = (name: string, tests: (engine: Engine) => void): void
   });
 };
 
-/** A server of Restate, and what tests start on it. */
+/** A server of Restate, and the parts that tests start on it. */
 export class Engine {
   readonly #url: string;
   readonly #admin: string;
@@ -37,7 +37,7 @@ export class Engine {
     this.#admin = admin;
   }
 
-  /** A worker and a host that asks it, under a name that no other test has. */
+  /** Starts a worker and a host that asks it, under a name of its own. */
   async start(options: Omit<ServeOptions, "port" | "admin">): Promise<Started> {
     const { hub = memoryHub(), name = `thread-${randomUUID()}` } = options;
     const worker = await this.serve({ ...options, hub, name });

@@ -29,7 +29,7 @@ const following = (): { readonly thread: FollowedThread; readonly news: EngineNe
 };
 
 describe("a thread that is followed by a hub", () => {
-  it("is read where its entries were not heard, or all of them were read", () => {
+  it("gives only entries that were heard and are unread", () => {
     const { thread } = following();
     expect(thread.unread(0)).toBeNull();
     thread.hear(stored(3, 4));
@@ -38,7 +38,7 @@ describe("a thread that is followed by a hub", () => {
     expect(thread.unread(4)).toBeNull();
   });
 
-  it("forgets what was heard where entries are missing, and where words were taken out", () => {
+  it("forgets the heard entries before a gap or a redaction", () => {
     const { thread } = following();
     thread.hear(stored(3, 4));
     thread.hear(stored(6));
@@ -50,7 +50,7 @@ describe("a thread that is followed by a hub", () => {
     expect(thread.unread(7)).toEqual([redacted]);
   });
 
-  it("shows that what a run had shown is void when another begins, and nothing of the first any more", () => {
+  it("voids the parts of a run when another begins, and ignores later parts of the first", () => {
     const { thread, news } = following();
     for (const message of [delta("a", "1"), delta("a", "2"), delta("b", "1"), delta("a", "3"), delta("b", "2")])
       thread.hear(message);

@@ -15,7 +15,7 @@ describe("a message between processes", () => {
   });
 
   it.each(["", "{}", '{"type":"stored"}', '{"type":"shown","effectId":1,"run":"a","parts":[]}'])(
-    "that is none is an error that quotes nothing: %s",
+    "that is invalid gives an error that quotes nothing: %s",
     (text) => {
       expect(hubMessageIn(text)).toEqual(
         new TypeError("the published value is not a message of a hub: do others use its channels?"),

@@ -12,7 +12,7 @@ withRestate("what Restate keeps of a thread", (engine) => {
     await thread.ask("two");
     expect(await thread.exportJournal()).toHaveLength(5);
     await thread.delete();
-    // Results that are kept are those of events, which say whether they were handled.
+    // Restate keeps only the results of events, which say whether they were handled.
     const invocations = `SELECT DISTINCT target_handler_name AS kept FROM sys_invocation WHERE target_service_name = '${name}'`;
     expect(await engine.rows(invocations)).toEqual([{ kept: "tell" }]);
     expect(await engine.rows(`SELECT key AS kept FROM state WHERE service_name = '${name}'`)).toEqual([]);

@@ -12,13 +12,13 @@ const options: ServeOptions = {
 };
 
 describe("options", () => {
-  it("a misspelt one is named", async () => {
+  it("the error names a misspelt option", async () => {
     const misspelt = { prot: 1, hup: 1 };
     await expect(serve({ ...options, ...misspelt })).rejects.toThrow('serve has no option "prot"');
     expect(() => connect({ url: "http://127.0.0.1:1", ...misspelt })).toThrow('connect has no option "prot"');
   });
 
-  it("an address that is none is named, and one that is wrong without its password", async () => {
+  it("the error names an invalid address, without its password", async () => {
     expect(() => connect({ url: "restate" })).toThrow("url must be an address such as http://127.0.0.1:8080");
     await expect(serve({ ...options, admin: "restate" })).rejects.toThrow("admin must be an address");
     const refused = await serve({ ...options, admin: "http://me:word@127.0.0.1:1" }).catch(String);
@@ -32,20 +32,20 @@ describe("options", () => {
     );
   });
 
-  it("an admin API that does not answer is named, and the worker does not go on listening", async () => {
+  it("the error names an admin API that does not answer, and the worker stops listening", async () => {
     await expect(serve({ ...options, admin: "http://127.0.0.1:1" })).rejects.toThrow(
       "Restate does not answer at http://127.0.0.1:1",
     );
   });
 
-  it("a port that is taken is named", async () => {
+  it("the error names a port that is taken", async () => {
     const worker = await serve(options);
     const port = Number(new URL(worker.url).port);
     await expect(serve({ ...options, port })).rejects.toThrow(`can't listen at port ${port} of 127.0.0.1`);
     await worker.close();
   });
 
-  it("an ingress that does not answer, or is none, is named", async () => {
+  it("the error names an ingress that does not answer, or is not Restate's", async () => {
     const nowhere = connect({ url: "http://127.0.0.1:1" });
     await expect(nowhere.thread("ada").exportJournal()).rejects.toThrow(
       "Restate does not answer at http://127.0.0.1:1",

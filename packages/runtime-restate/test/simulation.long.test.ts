@@ -13,7 +13,7 @@ beforeAll(() => {
 });
 afterAll(() => restore());
 
-/** @throws Error that says which case it was */
+/** Simulates a case and judges it. @throws Error that names the case */
 const hold = async (given: Case, seeded?: Seeded): Promise<void> => {
   try {
     const [simulated, expected] = [await simulate(given, seeded), await reference(given)];
@@ -35,7 +35,7 @@ const cases: fc.Arbitrary<Case> = fc
   })
   .map((drawn) => ({ ...drawn, isShown: drawn.isShown || drawn.strikes === 0 }));
 
-/** Of one script, with many deaths. */
+/** Makes many cases of one script, with many deaths. */
 const manyOf = (length: number, script: readonly string[], lost?: number): readonly Case[] =>
   Array.from({ length }, (_, seed) => {
     const given = { kinds: script, movedAt: null, isShown: false, strikes: 8, snapshotEvery: 1 + (seed % 8), seed };
@@ -43,19 +43,19 @@ const manyOf = (length: number, script: readonly string[], lost?: number): reado
   });
 
 describe("a conversation on workers that die", () => {
-  it("comes to what it comes to in memory, or differs as recovery says", async () => {
+  it("has the same result as in memory, or differs by the rules of recovery", async () => {
     const property = fc.asyncProperty(cases, (given) => hold(given));
     await fc.assert(property, { numRuns: runs(240) });
   });
 
-  it("is the same again by the same seed", async () => {
+  it("is the same for the same seed", async () => {
     for (const given of manyOf(Math.max(1, runs(8)), ["charge", "steer", "cancel"]))
       expect((await simulate(given)).journal).toEqual((await simulate(given)).journal);
   });
 
   it.each([
-    ["goes on with a call that an attempt began whose connection was lost", ["charge", "verify"], 100],
-    ["has in its journal what anybody was shown, and takes the answer to it", ["caller", "plain"], 0],
+    ["continues a call that was begun by an attempt whose connection was lost", ["charge", "verify"], 100],
+    ["has in its journal all that was shown to a host, and takes that host's answer", ["caller", "plain"], 0],
   ])("%s", async (_, script, lost) => {
     for (const given of manyOf(runs(200), script, lost)) await hold(given);
   });

@@ -6,7 +6,7 @@ const llm = () => Promise.resolve({ type: "completed", reply: { content: "hello"
 
 const lease = { owner: "a stranger", token: 1 };
 
-/** Bodies that mean nothing, by the handler that gets them. */
+/** Meaningless bodies, by handler. */
 const nonsense: { readonly [handler: string]: readonly unknown[] } = {
   tell: [undefined, null, 5, "words", {}, { event: null }, { event: 5 }, { event: {}, shown: 5 }],
   cut: [undefined, null, {}, { mail: null, effectId: "x" }, { mail: { event: { type: "x" } }, effectId: {} }],
@@ -36,12 +36,12 @@ withRestate("what strangers send to the ingress", (engine) => {
     for (const threadId of ["there", "new"])
       for (const body of bodies)
         expect(await send(`${name}/${threadId}/${handler}`, body)).toMatchObject({ status: 400 });
-    // Nothing is stuck.
+    // No handler is blocked.
     expect(await answered(host, "there")).toBe("hello");
     expect(await answered(host, "new")).toBe("hello");
   });
 
-  it("is refused in words where it means something else", async () => {
+  it("is refused with a reason if it is meant for something else", async () => {
     const { host, name } = await engine.start({ llm, onObserverError: () => {} });
     const begun = { type: "thread.started", at: 0, threadId: "other" };
     const other = await send(`${name}/a/tell`, { event: begun });
@@ -60,7 +60,7 @@ withRestate("what strangers send to the ingress", (engine) => {
     expect(await send(`${name}/a/perform`, {})).toMatchObject({ status: 400 });
   });
 
-  it("a time that never comes is waited for", async () => {
+  it("an event of a far future waits without blocking", async () => {
     const { promise: isLooked, resolve: look } = Promise.withResolvers<void>();
     const { host, name } = await engine.start({ llm: () => isLooked.then(llm) });
     const event = { type: "ask.received", at: 1e300, askId: "a", input: "hi", limits: { deadlineMs: 1 } };

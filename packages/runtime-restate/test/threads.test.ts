@@ -15,7 +15,7 @@ const tools = [
 
 const machine = conversationMachine({ tools: declarationsOf(tools) });
 
-/** Calls the tool that the last message names, and else says it again, word by word. */
+/** Calls the tool that the last message names, or else repeats the message word by word. */
 const llm: ServeOptions["llm"] = async ({ messages }, { onDelta, signal }) => {
   const last = messages.at(-1);
   const text = last === undefined ? "" : textOf(last);
@@ -30,12 +30,12 @@ const llm: ServeOptions["llm"] = async ({ messages }, { onDelta, signal }) => {
 const inMemory = (): Host =>
   createHost({ machine, tools, llm, store: memoryStore({ clock: systemClock }), clock: systemClock, ids: randomIds });
 
-/** Returns all that is shown of an ask whose calls are approved, and its outcome. */
+/** Approves the calls of an ask. Returns all parts that it shows, and its outcome. */
 const followed = async (host: Host, ask: AskHandle): Promise<readonly unknown[]> => {
   const parts: AskPart[] = [];
   for await (const part of ask) {
     const last = parts.at(-1);
-    // How deltas are joined depends on how soon they are read.
+    // The size of deltas depends on how soon they are read.
     if (part.type === "text.delta" && last?.type === part.type)
       parts.splice(-1, 1, { ...part, text: last.text + part.text });
     else parts.push(part);
@@ -53,7 +53,7 @@ withRestate("threads on Restate", (engine) => {
     await plain.close();
   });
 
-  it.each([2_000, 0])("keeps of a reply that is cut off just what was shown of it: %i", async (knownThreads) => {
+  it.each([2_000, 0])("keeps just the shown part of a reply that is cut off: %i", async (knownThreads) => {
     const { host } = await engine.start({ machine, tools, llm, onObserverError: () => {}, knownThreads });
     const thread = host.thread("new");
     const ask = thread.ask("wait for me");
@@ -69,7 +69,7 @@ withRestate("threads on Restate", (engine) => {
     });
   });
 
-  it("changes a thread by all that a host has", async () => {
+  it("changes a thread by all methods of a host", async () => {
     const { host } = await engine.start({ machine, tools, llm, snapshotEvery: 2 });
     const thread = host.thread("new");
     await thread.start({ system: "Be brief." });
@@ -87,7 +87,7 @@ withRestate("threads on Restate", (engine) => {
     expect(await thread.state()).toBeNull();
   });
 
-  it("goes on where a worker is back, for those who ask without a hub too", async () => {
+  it("continues when a worker is back, also for a host without a hub", async () => {
     const { host, worker, hub, name } = await engine.start({ machine, tools, llm, snapshotEvery: 2 });
     const asked = host.ask("refund", { threadId: "over two", askId: "a" });
     for await (const part of asked) if (part.type === "approval.requested") break;
@@ -100,7 +100,7 @@ withRestate("threads on Restate", (engine) => {
     expect((await other.ask("refund", { threadId: "over two", askId: "a" })).text).toBe("refunded");
   });
 
-  it("goes on at an address that Restate knew before", async () => {
+  it("continues at an address that Restate knows already", async () => {
     const { host, worker, hub, name } = await engine.start({ llm });
     await worker.close();
     const newer = await engine.serve({ llm, hub, name });

@@ -1,5 +1,4 @@
 export * from "./arbitraries/coverage.ts";
 export * from "./golden.ts";
 export * from "./scenario.ts";
-export { sequentialIds } from "./ports/sequential-ids.ts";
-export { runningClock, virtualClock, type VirtualClock } from "./ports/virtual-clock.ts";
+export { sequentialIds, runningClock, virtualClock, type VirtualClock } from "./ports/virtual-clock.ts";

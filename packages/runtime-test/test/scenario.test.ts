@@ -12,7 +12,7 @@ const answer: Event = {
   finishReason: "stop",
 };
 
-/** All that comes of an answer. */
+/** The expected result of an answer. */
 const completed: Then = {
   phase: "completed",
   effects: [

@@ -1,6 +1,7 @@
 export { usable } from "./http/list-page.ts";
 export { eventStream, type StreamContext } from "./http/event-stream.ts";
-export { type Call, HttpError, type Principal, type Route } from "./http/route.ts";
+export { HttpError } from "./http/http-error.ts";
+export type { Call, Principal, Route } from "./http/route.ts";
 export type { ThreadServer } from "./http/server.ts";
 export type { AccessOptions, Authenticate } from "./http/access.ts";
 export type { HttpOptions } from "./http/server-options.ts";

@@ -2,22 +2,14 @@ import { createHost, memoryStore } from "@colloquy/runtime-node";
 import { ConfigurationError } from "@colloquy/machine";
 import { scriptedModel } from "@colloquy/runtime-test/models";
 import { describe, expect, it, test } from "vitest";
-import { type Principal, type Route, uiChat } from "../src/index.ts";
-import { at, errorOf, serving } from "./serving.ts";
+import { type Principal, uiChat } from "../src/index.ts";
+import { at, errorOf, get, serving } from "./serving.ts";
 
-const who: Route = { method: "GET", path: "/who", handle: ({ principal }) => Response.json({ id: principal.id }) };
-const may: Route = {
-  method: "GET",
-  path: "/may/:id",
-  handle: async (call) => Response.json(await call.mayUse(call.parameters["id"] ?? "")),
-};
-const begin: Route = {
-  method: "GET",
-  path: "/begin",
-  handle: async (call) => Response.json(await call.newThreadId("conv_1")),
-};
+const who = get("/who", ({ principal }) => Response.json({ id: principal.id }));
+const may = get("/may/:id", async (call) => Response.json(await call.mayUse(call.parameters["id"] ?? "")));
+const begin = get("/begin", async (call) => Response.json(await call.newThreadId("conv_1")));
 
-/** A value as JavaScript may give it. */
+/** Casts a value: callers in JavaScript may pass any. */
 const odd = (value: unknown): never => value as never;
 
 const throwing = (error: Error) => (): never => {
@@ -68,27 +60,28 @@ describe("authenticate", () => {
   it("lets nobody in whom a map of users does not have", async () => {
     const users = new Map<string | null, Principal>([["key", { id: "ada" }]]);
     const server = serving({ authenticate: ({ headers }) => users.get(headers.get("x-key")) }, who);
-    expect((await server.fetch(at("/who"))).status).toBe(401);
+    // This precedes the search for a route.
+    for (const path of ["/who", "/nowhere"]) expect((await server.fetch(at(path))).status).toBe(401);
     expect((await server.fetch(at("/who", { headers: { "x-key": "key" } }))).status).toBe(200);
   });
 });
 
-describe("mayUse", () => {
-  it.each([
-    ["true", true, true],
-    ["a promise of true", Promise.resolve(true), true],
-    ["false", false, false],
-    ["a promise of false", Promise.resolve(false), false],
-    ["undefined", undefined, false],
-    ["1", 1, false],
-    ["a text", "no", false],
-    ["an object", {}, false],
-    ["a promise of an object", Promise.resolve({ owner: "bob" }), false],
-    ["a function", () => true, false],
-  ])("allows a thread only if mayUse gives true: %s", async (_, value, wanted) => {
-    const server = serving({ mayUse: odd(() => value) }, may);
-    expect(await (await server.fetch(at("/may/t"))).json()).toBe(wanted);
-  });
+it.each([
+  ["true", true, true],
+  ["a promise of true", Promise.resolve(true), true],
+  ["false", false, false],
+  ["a promise of false", Promise.resolve(false), false],
+  ["undefined", undefined, false],
+  ["1", 1, false],
+  ["a text", "no", false],
+  ["an object", {}, false],
+  ["a promise of an object", Promise.resolve({ owner: "bob" }), false],
+  ["a function", () => true, false],
+])("mayUse allows a thread only if mayUse gives true: %s", async (_, value, wanted) => {
+  // `mayUse` receives this thread and this principal.
+  const mayUse = ({ id }: Principal, threadId: string): unknown => `${id} ${threadId}` !== "anybody t" || value;
+  const server = serving({ mayUse: odd(mayUse) }, may);
+  expect(await (await server.fetch(at("/may/t"))).json()).toBe(wanted);
 });
 
 describe("threadPrefix", () => {
@@ -136,6 +129,7 @@ test.each<[string, unknown]>([
   ["authenticate", "key"],
   ["authenticate", {}],
   ["authenticate", { token: undefined }],
+  ["authenticate", { token: 1_234_567_890_123_456 }],
   ["authenticate", { token: "fifteen-letters" }],
   ["authenticate", { token: "sixteen letters." }],
   ["authenticate", { token: "sixteen-letters.\n" }],
@@ -163,6 +157,12 @@ test.each<[string, unknown]>([
   expect(() => serving(options)).toThrow(words);
   expect(() => serving(options)).toThrow(name);
   expect(() => serving(options)).not.toThrow(/letters\./u);
+});
+
+test.each([undefined, null])("an error about authenticate: %s says that without it everybody is admitted", (value) => {
+  expect(() => serving(odd({ authenticate: value }))).toThrow(
+    `threadServer: authenticate is ${value}; give it a value, or leave it out if everybody that reaches the server may use all threads`,
+  );
 });
 
 test.each(["api.example", "api.example:8080", "API.example", "my_service", "127.0.0.2", "[::1]:80", "*"])(

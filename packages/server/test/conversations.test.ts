@@ -34,9 +34,9 @@ const all = async <Item>(items: AsyncIterable<Item>): Promise<readonly Item[]> =
   return read;
 };
 
-/** Items in short: their kind and their words. */
+/** Returns an item's kind and texts. */
 const inShort = (item: { readonly type: string }): string => {
-  // These are the members that the kinds share.
+  // Cast: the kinds share these members.
   const { role, content, name, output } = item as Record<string, unknown>;
   const texts = Array.isArray(content) ? content.map((part: { text?: string }) => part.text ?? "") : [];
   return [item.type === "message" ? role : item.type, ...texts, name, output]
@@ -236,7 +236,7 @@ describe("the items of a long conversation", () => {
     const newest = chunks.size;
     chunks.clear();
     await client.conversations.items.list("long", { limit: 5, order: "asc" });
-    // A thousand turns lie in more than thirty chunks.
+    // A thousand turns take more than thirty chunks.
     expect(Math.max(newest, chunks.size)).toBeLessThan(8);
     expect(chunks.size).toBeGreaterThan(0);
   });
@@ -290,45 +290,43 @@ describe("an item that is taken back", () => {
   });
 });
 
-describe("two principals", () => {
-  const server = () =>
-    served(hostWith(), {
-      authenticate: ({ headers }) => ({ id: headers.get("authorization")?.slice(7) ?? "" }),
-      threadPrefix: ({ id }) => `${id}-`,
-      mayUse: ({ id }, threadId) => threadId.startsWith(`${id}-`),
-    });
+/** Gives each principal its own threads. */
+const ofPrincipals: ThreadServerOptions = {
+  authenticate: ({ headers }) => ({ id: headers.get("authorization")?.slice(7) ?? "" }),
+  threadPrefix: ({ id }) => `${id}-`,
+  mayUse: ({ id }, threadId) => threadId.startsWith(`${id}-`),
+};
 
-  it("see their own conversations and no others, whether there are any or not", async () => {
-    const { as } = server();
-    const [ada, bob] = [as("ada"), as("bob")];
-    const mine: string[] = [];
-    for (let index = 0; index < 5; index++) {
-      mine.push((await ada.conversations.create({ items: [user("secret")] })).id);
-      await bob.conversations.create();
-    }
-    const [one = ""] = mine;
-    const [item] = (await ada.conversations.items.list(one)).data;
-    const tries = [
-      bob.conversations.retrieve(one),
-      bob.conversations.update(one, { metadata: {} }),
-      bob.conversations.delete(one),
-      bob.conversations.items.list(one),
-      bob.conversations.items.create(one, { items: [user("mine")] }),
-      bob.conversations.items.retrieve(item?.id ?? "", { conversation_id: one }),
-      bob.conversations.items.delete(item?.id ?? "", { conversation_id: one }),
-    ];
-    for (const tried of tries) expect((await refusal(tried)).status).toBe(404);
-    const there = await refusal(bob.conversations.retrieve(one));
-    expect(there.message.replace(one, "ada-0")).toBe((await refusal(bob.conversations.retrieve("ada-0"))).message);
-    const listing = async (query: string) =>
-      (await ada.get(`/conversations?${query}`)) as { data: { id: string }[]; has_more: boolean; last_id: string };
-    const first = await listing("limit=3");
-    expect(first.has_more).toBe(true);
-    const rest = await listing(`limit=3&after=${first.last_id}`);
-    expect(rest.has_more).toBe(false);
-    expect([...first.data, ...rest.data].map(({ id }) => id).toSorted()).toEqual(mine.toSorted());
-    expect((await refusal(bob.get(`/conversations?after=${one}`))).status).toBe(400);
-  });
+it("two principals see their own conversations and no others, whether there are any or not", async () => {
+  const { as } = served(hostWith(), ofPrincipals);
+  const [ada, bob] = [as("ada"), as("bob")];
+  const mine: string[] = [];
+  for (let index = 0; index < 5; index++) {
+    mine.push((await ada.conversations.create({ items: [user("secret")] })).id);
+    await bob.conversations.create();
+  }
+  const [one = ""] = mine;
+  const [item] = (await ada.conversations.items.list(one)).data;
+  const tries = [
+    bob.conversations.retrieve(one),
+    bob.conversations.update(one, { metadata: {} }),
+    bob.conversations.delete(one),
+    bob.conversations.items.list(one),
+    bob.conversations.items.create(one, { items: [user("mine")] }),
+    bob.conversations.items.retrieve(item?.id ?? "", { conversation_id: one }),
+    bob.conversations.items.delete(item?.id ?? "", { conversation_id: one }),
+  ];
+  for (const tried of tries) expect((await refusal(tried)).status).toBe(404);
+  const there = await refusal(bob.conversations.retrieve(one));
+  expect(there.message.replace(one, "ada-0")).toBe((await refusal(bob.conversations.retrieve("ada-0"))).message);
+  const listing = async (query: string) =>
+    (await ada.get(`/conversations?${query}`)) as { data: { id: string }[]; has_more: boolean; last_id: string };
+  const first = await listing("limit=3");
+  expect(first.has_more).toBe(true);
+  const rest = await listing(`limit=3&after=${first.last_id}`);
+  expect(rest.has_more).toBe(false);
+  expect([...first.data, ...rest.data].map(({ id }) => id).toSorted()).toEqual(mine.toSorted());
+  expect((await refusal(bob.get(`/conversations?after=${one}`))).status).toBe(400);
 });
 
 test("a listing of one conversation reads one page of the store, however many threads others have", async () => {
@@ -376,11 +374,7 @@ test("no id reaches a nested thread, or one whose id no path can have", async ()
 });
 
 test("responses of two principals are theirs, forks too", async () => {
-  const { as } = served(hostWith(reply("1"), reply("2"), reply("3"), reply("4"), reply("5")), {
-    authenticate: ({ headers }) => ({ id: headers.get("authorization")?.slice(7) ?? "" }),
-    threadPrefix: ({ id }) => `${id}-`,
-    mayUse: ({ id }, threadId) => threadId.startsWith(`${id}-`),
-  });
+  const { as } = served(hostWith(reply("1"), reply("2"), reply("3"), reply("4"), reply("5")), ofPrincipals);
   const [ada, bob] = [as("ada"), as("bob")];
   const first = await ada.responses.create({ input: "one" });
   const on = { previous_response_id: first.id };
@@ -394,7 +388,7 @@ test("responses of two principals are theirs, forks too", async () => {
     expect((await refusal(bob.responses.retrieve(id))).status).toBe(404);
     expect((await refusal(bob.responses.create({ previous_response_id: id, input: "mine" }))).status).toBe(400);
   }
-  // An id that somebody sends along is none of an ask.
+  // A client's request id is not an ask's id.
   const headers = { "x-request-id": "one" };
   const said: string[] = [];
   for (const input of ["three", "four"])
@@ -404,7 +398,7 @@ test("responses of two principals are theirs, forks too", async () => {
 
 test("a session of the Agents SDK keeps its items here", async () => {
   const { client } = served();
-  // Of another copy of the package, and the same.
+  // Cast: the client is of another copy of the same package.
   const session = new OpenAIConversationsSession({ client: client as never });
   await session.addItems([{ type: "message", role: "user", content: "Hello" }]);
   await session.addItems([

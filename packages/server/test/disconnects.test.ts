@@ -17,13 +17,13 @@ const llm = ruleModel([
   { name: "look", when: () => true, answer: () => toolCalls([{ name: "look_up", arguments: {} }]) },
 ]);
 
-/** Asks, reads so many chunks of the stream, and goes. Gives how many there were: fewer where it ended before. */
+/** Asks, reads at most `chunks` chunks of the stream, and disconnects. Returns the number of chunks. */
 const readAndGo = async (chunks: number) => {
   const host = createHost({ llm, store: memoryStore(), tools: [lookUp], clock: runningClock() });
-  // Who goes gives the stream back: else there would be none for the next.
+  // A disconnect must free the only stream for the next client.
   const server = threadServer(host, { streamsMax: 1 });
   const made = await server.fetch(post("/v1/conversations", {}));
-  // As the route answers.
+  // Cast: the route answers so.
   const { id } = (await made.json()) as { id: string };
   const response = await server.fetch(post("/v1/responses", { conversation: id, input: "Find it", stream: true }));
   const reader = (response.body ?? new ReadableStream<Uint8Array>()).getReader();

@@ -2,14 +2,10 @@ import { virtualClock } from "@colloquy/runtime-test";
 import { describe, expect, it, test } from "vitest";
 import { z } from "zod";
 import { type Call, eventStream, HttpError, type Route, type ThreadServerOptions } from "../src/index.ts";
-import { at, errorOf, post, serving } from "./serving.ts";
+import { at, errorOf, get, post, serving } from "./serving.ts";
 
-const hello: Route = { method: "GET", path: "/hello", handle: () => new Response("hello") };
-const thing: Route = {
-  method: "GET",
-  path: "/things/:id",
-  handle: ({ parameters }) => Response.json(parameters),
-};
+const hello = get("/hello", () => new Response("hello"));
+const thing = get("/things/:id", ({ parameters }) => Response.json(parameters));
 const echo: Route = {
   method: "POST",
   path: "/echo",
@@ -18,11 +14,13 @@ const echo: Route = {
 };
 
 describe("paths", () => {
-  const server = serving({}, hello, thing, echo, {
-    method: "GET",
-    path: "/things/all",
-    handle: () => new Response("all"),
-  });
+  const server = serving(
+    {},
+    hello,
+    thing,
+    echo,
+    get("/things/all", () => new Response("all")),
+  );
 
   it("lead to routes, those without parameters first", async () => {
     expect(await (await server.fetch(at("/hello?x=1"))).text()).toBe("hello");
@@ -101,7 +99,7 @@ describe("bodies", () => {
         controller.enqueue(new TextEncoder().encode(" ".repeat(40)));
       },
     });
-    // Needed for a stream, and missing in the type.
+    // Cast: a stream needs `duplex`, which the type lacks.
     const streamed = { body, duplex: "half" } as RequestInit;
     const request = at("/echo", { method: "POST", ...streamed, headers: { "content-type": "application/json" } });
     const response = await server.fetch(request);
@@ -117,16 +115,13 @@ describe("bodies", () => {
 describe("what stands behind the path", () => {
   const server = serving(
     {},
-    {
-      method: "GET",
-      path: "/list",
-      handle: (call) =>
-        Response.json(
-          call.query(
-            z.object({ limit: z.coerce.number().max(100).default(20), include: z.array(z.string()).optional() }),
-          ),
+    get("/list", (call) =>
+      Response.json(
+        call.query(
+          z.object({ limit: z.coerce.number().max(100).default(20), include: z.array(z.string()).optional() }),
         ),
-    },
+      ),
+    ),
   );
 
   it("is read by a schema, lists as clients write them", async () => {
@@ -143,7 +138,7 @@ describe("what stands behind the path", () => {
 });
 
 describe("who may ask", () => {
-  const who: Route = { method: "GET", path: "/who", handle: ({ principal }) => Response.json(principal) };
+  const who = get("/who", ({ principal }) => Response.json(principal));
   const bearer = (token: string): Request => at("/who", { headers: { authorization: `Bearer ${token}` } });
 
   it("is everybody by default, and all who bear the token where there is one", async () => {
@@ -165,37 +160,6 @@ describe("who may ask", () => {
         message: expect.stringContaining("key (Authorization: Bearer …)"),
       });
     }
-  });
-
-  it("is what a function says, which is asked before any route is looked for", async () => {
-    const server = serving(
-      {
-        authenticate: (request) => (request.headers.has("x-user") ? { id: request.headers.get("x-user") ?? "" } : null),
-      },
-      who,
-    );
-    expect(await (await server.fetch(at("/who", { headers: { "x-user": "ada" } }))).json()).toEqual({ id: "ada" });
-    expect((await server.fetch(at("/nowhere"))).status).toBe(401);
-  });
-
-  it("is asked for each thread", async () => {
-    const asked: string[] = [];
-    const server = serving(
-      {
-        mayUse: ({ id }, threadId) => {
-          asked.push(`${id} ${threadId}`);
-          return threadId === "mine";
-        },
-      },
-      {
-        method: "GET",
-        path: "/may/:id",
-        handle: async (call) => Response.json(await call.mayUse(call.parameters["id"] ?? "")),
-      },
-    );
-    expect(await (await server.fetch(at("/may/mine"))).json()).toBe(true);
-    expect(await (await server.fetch(at("/may/yours"))).json()).toBe(false);
-    expect(asked).toEqual(["anybody mine", "anybody yours"]);
   });
 });
 
@@ -268,18 +232,12 @@ describe("answers", () => {
 
   it("say nothing of what a route threw, which is reported", async () => {
     const reported: unknown[] = [];
-    const broken: Route = {
-      method: "GET",
-      path: "/broken",
-      handle: () => {
-        throw new Error("key sk-12345");
-      },
-    };
-    const refusing: Route = {
-      method: "GET",
-      path: "/refusing",
-      handle: () => Promise.reject(new HttpError(418, "no coffee", { param: "pot", code: "teapot" })),
-    };
+    const broken = get("/broken", () => {
+      throw new Error("key sk-12345");
+    });
+    const refusing = get("/refusing", () =>
+      Promise.reject(new HttpError(418, "no coffee", { param: "pot", code: "teapot" })),
+    );
     const server = serving({ onError: (error, id) => reported.push([id, error]) }, broken, refusing);
     const response = await server.fetch(at("/broken", { headers: { "x-request-id": "r1" } }));
     const { status, message } = await errorOf(response);
@@ -299,12 +257,15 @@ describe("answers", () => {
     const failing = (): never => {
       throw new Error("no console");
     };
-    const server = serving({ onError: failing }, { method: "GET", path: "/broken", handle: failing });
+    const server = serving({ onError: failing }, get("/broken", failing));
     expect((await server.fetch(at("/broken"))).status).toBe(500);
   });
 
   it("that can't be changed are passed on", async () => {
-    const server = serving({}, { method: "GET", path: "/", handle: () => Response.redirect("http://localhost/hello") });
+    const server = serving(
+      {},
+      get("/", () => Response.redirect("http://localhost/hello")),
+    );
     const response = await server.fetch(at("/"));
     expect(response.status).toBe(302);
     expect(response.headers.get("location")).toBe("http://localhost/hello");
@@ -312,7 +273,7 @@ describe("answers", () => {
   });
 });
 
-/** Blocks that a test gives one by one, and what became of them. */
+/** Makes a stream of blocks that the test sends one by one, and records its use. */
 const scripted = () => {
   const asked: string[] = [];
   const given: Promise<IteratorResult<string>>[] = [];
@@ -350,16 +311,8 @@ const rejected = async (error: Error): Promise<never> => {
 const streaming = (options: ThreadServerOptions, blocksOf: (call: Call) => AsyncIterable<string>) => {
   const server = serving(
     { authenticate: ({ headers }) => ({ id: headers.get("x-user") ?? "anybody" }), ...options },
-    {
-      method: "GET",
-      path: "/stream",
-      handle: (call) => eventStream(call.openStream(), blocksOf(call), { "x-own": "1" }),
-    },
-    {
-      method: "GET",
-      path: "/failing",
-      handle: (call) => Promise.reject(new HttpError(400, `no ${call.openStream() === null}`)),
-    },
+    get("/stream", (call) => eventStream(call.openStream(), blocksOf(call), { "x-own": "1" })),
+    get("/failing", (call) => Promise.reject(new HttpError(400, `no ${call.openStream() === null}`))),
   );
   return {
     server,
@@ -457,7 +410,7 @@ describe("streams", () => {
     expect(aborted?.asked).toEqual(["next", "return"]);
     expect((await open("ada", { signal: AbortSignal.abort() })).status).toBe(200);
     expect(before?.asked).toEqual(["return"]);
-    // Each gave its place back.
+    // Each stream freed its place.
     expect((await open()).status).toBe(200);
   });
 
@@ -481,7 +434,7 @@ describe("streams", () => {
     expect((await open("bob")).status).toBe(200);
     expect(await errorOf(await open("bob"))).toMatchObject({ status: 503, code: "too_many_streams" });
     await first?.body?.cancel();
-    // A route that took a request and made no stream of it gives its place back.
+    // A route that opened no stream frees its place.
     expect((await server.fetch(at("/failing", { headers: { "x-user": "ada" } }))).status).toBe(400);
     expect((await open("ada")).status).toBe(200);
   });
@@ -493,7 +446,10 @@ describe("closing", () => {
     const script = scripted();
     const slow = Promise.withResolvers<Response>();
     const { server, open } = streaming({ clock }, () => script.blocks);
-    const both = serving({ clock }, { method: "GET", path: "/slow", handle: () => slow.promise });
+    const both = serving(
+      { clock },
+      get("/slow", () => slow.promise),
+    );
     const reader = readerOf(await open());
     let closed = 0;
     const closing = Promise.all([server.close(), server.close()]).then(() => (closed += 1));
@@ -537,6 +493,6 @@ test.each([
   [{ bodyBytesMax: 0 }, "bodyBytesMax must be a whole number ≥ 1 (got 0)"],
   [{ drainMs: 1.5 }, "drainMs must be a whole number ≥ 0 (got 1.5)"],
 ])("options that are invalid are refused in words: %j", (options, words) => {
-  // Options that only JavaScript may give.
+  // Cast: only JavaScript can pass these options.
   expect(() => serving(options as ThreadServerOptions)).toThrow(words);
 });

@@ -2,12 +2,15 @@ import { createHost, type Host, memoryStore } from "@colloquy/runtime-node";
 import { scriptedModel } from "@colloquy/runtime-test/models";
 import { type Route, type ThreadServer, threadServer, type ThreadServerOptions } from "../src/index.ts";
 
-/** A host that is never asked. */
+/** Makes a host for tests that never ask it. */
 const silentHost = (): Host => createHost({ llm: scriptedModel([]), store: memoryStore() });
 
-/** A server with one's own routes beside its own. */
+/** Makes a server with extra routes. */
 export const serving = (options: ThreadServerOptions, ...routes: readonly Route[]): ThreadServer =>
   threadServer(silentHost(), options, routes);
+
+/** A route of a test. */
+export const get = (path: string, handle: Route["handle"]): Route => ({ method: "GET", path, handle });
 
 export const at = (path: string, init: RequestInit = {}): Request => new Request(`http://localhost${path}`, init);
 
@@ -27,7 +30,7 @@ export const errorOf = async (
   readonly param: string | null;
   readonly code: string | null;
 }> => {
-  // As the server promises it; what is missing fails the comparison.
+  // Cast: the server promises this; a missing member fails the comparison.
   const { error } = (await response.json()) as {
     error: { message: string; param: string | null; code: string | null };
   };

@@ -2,12 +2,19 @@ import { type HostedThread, JournalUnreadableError } from "@colloquy/host";
 import { checkOptions, checkValue, kinds, type OptionKinds } from "@colloquy/host/store";
 import * as Either from "fp-ts/lib/Either.js";
 import { type SavedSession, savedSession } from "./saved/saved-session.ts";
-import { mostShown, policyOf } from "./threads/policy.ts";
+import { mostShown, policyOf } from "./threads/options.ts";
 import type { SharedSession } from "./threads/shared-session.ts";
 import { type ExampleOptions, type Examples, examplesOf, mergeExamples } from "./turns/examples.ts";
 import { promptsIn, type TurnPrompt, type TurnPrompts } from "./turns/prompts.ts";
-import { type Metric, noteScores, type ScoreOptions, scoresOf } from "./turns/score.ts";
-import { type SessionTurn, sessionTurns, turnsInView } from "./turns/turns.ts";
+import {
+  type Metric,
+  noteScores,
+  type ScoreOptions,
+  scoresOf,
+  type SessionTurn,
+  sessionTurns,
+  turnsInView,
+} from "./turns/turns.ts";
 
 /** The functions on the recorded turns of a session. */
 export interface Records<Inputs extends object, Result extends object> {

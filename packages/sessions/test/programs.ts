@@ -15,7 +15,7 @@ export type Options = Omit<SessionOptions<Question, Question, Answer, Answer>, "
   readonly name?: string;
 };
 
-/** A session that is closed when its test ends. */
+/** Makes a session that is closed when its test ends. */
 export const sessionOf = (
   program: Program<Question, Answer>,
   options: Options = {},
@@ -25,7 +25,7 @@ export const sessionOf = (
   return made;
 };
 
-/** A session that answers each question with `A`, and the memories that its program saw. */
+/** Makes a session that answers each question with `A`, and records the memories that its program saw. */
 export const seeing = (options: Options = {}) => {
   const seen: Memory[] = [];
   const qa = sessionOf((_, { memory }) => {
@@ -35,7 +35,7 @@ export const seeing = (options: Options = {}) => {
   return { qa, seen };
 };
 
-/** Calls with `Q<first>` and so on. */
+/** Calls the session with `Q<first>` and so on. */
 export const asked = async (
   qa: Pick<Session<Question, Question, Answer, Answer>, "call">,
   ...numbers: readonly number[]
@@ -43,6 +43,6 @@ export const asked = async (
   for (const number of numbers) await qa.call({ q: `Q${number}` });
 };
 
-/** The questions of a memory, with the numbers of their turns. */
+/** Returns the questions of a memory with their turn numbers. */
 export const questions = (memory: Memory | undefined): readonly (readonly unknown[])[] =>
   (memory?.exchanges ?? []).map(({ turn, inputs }) => [turn, inputs["q"]]);

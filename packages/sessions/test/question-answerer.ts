@@ -11,7 +11,7 @@ export interface Answer {
 
 export type QuestionAnswerer = Session<Question, Question, Answer>;
 
-/** A session whose program answers from a list, and throws where that says so. `seen` has the memory of each call. */
+/** Makes a session whose program answers from a list, and throws its errors. `seen` has the memory of each call. */
 export const answering = (
   answers: readonly (string | Error)[],
   options: Partial<SessionOptions<Question, Question, Answer, Answer>> = {},
@@ -29,13 +29,13 @@ export const answering = (
   return { qa, seen };
 };
 
-/** Calls it with Q0, Q1 and so on; what fails is left to the turns. */
+/** Calls the session with Q0, Q1 and so on; the turns record failures. */
 export const asked = async (qa: QuestionAnswerer, count: number, from = 0): Promise<QuestionAnswerer> => {
   for (let index = from; index < from + count; index++) await qa.call({ question: `Q${index}` }).catch(() => null);
   return qa;
 };
 
-/** The question of each turn on the path. */
+/** Returns the question of each turn on the path. */
 export const questionsOf = async (qa: QuestionAnswerer): Promise<readonly string[]> =>
   (await qa.turns()).map(({ inputs }) => inputs.question);
 

@@ -20,7 +20,7 @@ const city = {
   additionalProperties: false,
 };
 
-/** A schema as arktype has them: a function, which says itself as JSON Schema. */
+/** A schema like arktype's: a function that can convert itself to JSON Schema. */
 const callable: StandardSchema<City> = Object.assign(() => null, {
   "~standard": {
     version: 1,
@@ -30,7 +30,7 @@ const callable: StandardSchema<City> = Object.assign(() => null, {
   } as const,
 });
 
-/** A schema of a vendor that has no more than the standard, and validates later. */
+/** A schema of a vendor with only the standard, which validates asynchronously. */
 const bare: StandardSchema<City> = {
   "~standard": {
     version: 1,
@@ -39,7 +39,7 @@ const bare: StandardSchema<City> = {
   },
 };
 
-/** How schemas of each vendor are given. */
+/** The same schema of each vendor. */
 const schemas: readonly (readonly [vendor: string, schema: StandardSchema<City>])[] = [
   ["zod", z.object({ city: z.string() })],
   [

@@ -4,8 +4,8 @@ import { type Exchange, type Memory, scoreOf, session, type Session } from "../s
 import { type Fields, type SlowExchange, type SlowHistory, type SlowOptions, SlowSession } from "./slow-session.ts";
 import { runs } from "../../../test/runs.ts";
 
-// Whatever is called, undone, forked and restored under whatever options: a session is what the slow model is, and what each
-// turn saw stays what it was, also when the session is saved and loaded.
+// For any calls, undos, forks, restores and options, a session equals the slow model, and the memory that each turn saw
+// stays the same, also after the session is saved and loaded.
 
 type Step =
   | { readonly type: "call"; readonly inputs: Fields; readonly fails: boolean; readonly history: SlowHistory | null }
@@ -138,7 +138,7 @@ class Pair {
     );
   }
 
-  /** Saving and loading changes no turn, no example, and nothing that any program saw. */
+  /** Checks that saving and loading changes no turn, no example, and no memory that a program saw. */
   async compareLoaded(): Promise<void> {
     if ((await this.#real.thread.state()) === null) return;
     const loaded = await this.#loaded();

@@ -1,5 +1,5 @@
-// A plain slow model of what dspy-session documents, by lists and copies only. Where its code does otherwise than it
-// documents (the cases marked [F]), the model does what is documented; where a session here means to differ, a comment says so.
+// A plain slow model of dspy-session's documentation, with lists and copies only. Where its code differs from its docs
+// (the cases marked [F]), the model follows the docs. Comments mark intended differences of sessions here ("theirs").
 
 /** Named values. */
 export type Fields = Readonly<Record<string, string>>;
@@ -10,23 +10,22 @@ export interface SlowExchange {
   readonly outputs: Fields;
 }
 
-/** A call that was made, or that failed, with what its program was shown. */
+/** A successful or failed call, with the exchanges that its program saw. */
 export interface SlowTurn {
   readonly number: number;
   readonly inputs: Fields;
-  /** Null where it failed: it counts as none, and has a number (theirs leaves nothing). */
+  /** Null if the call failed: it does not count, but has a number (theirs leaves nothing). */
   readonly outputs: Fields | null;
   readonly shown: readonly SlowExchange[];
   /**
-   * A history with which the conversation started again here; it ends with the turn (theirs outlives it, as a seed).
+   * The history with which the conversation restarted here. It ends with the turn (theirs outlives it, as a seed).
    */
   readonly before: readonly SlowExchange[] | null;
 }
 
-/** A call that was made. */
+/** A successful call. */
 export type SlowCall = SlowTurn & SlowExchange;
 
-/** How it is configured. */
 export interface SlowOptions {
   readonly maxTurns?: number;
   readonly maxStoredTurns?: number;
@@ -35,7 +34,7 @@ export interface SlowOptions {
   readonly seed?: readonly SlowExchange[];
 }
 
-/** A history that a call brings, and what it does with the session. */
+/** A history that a call brings, and its effect on the session. */
 export interface SlowHistory {
   readonly exchanges: readonly SlowExchange[];
   readonly as: "override" | "useIfProvided" | "replaceSession";
@@ -52,7 +51,7 @@ export class SlowSession {
     this.#options = options;
   }
 
-  /** The newest are a view: none is gone, and an undo reaches those before them (theirs are deleted). */
+  /** Returns the newest turns. Older ones are only hidden, and an undo reaches them (theirs are deleted). */
   turns(): readonly SlowCall[] {
     const { maxStoredTurns } = this.#options;
     const calls = this.#path.flatMap((turn) => (turn.outputs === null ? [] : { ...turn, outputs: turn.outputs }));
@@ -60,15 +59,15 @@ export class SlowSession {
   }
 
   /**
-   * Returns the exchanges that the next call is shown: the newest ones of the newest turns. A turn of which nothing is
-   * shown counts as a turn, and not as an exchange. The seed is the oldest turn, also for the stored turns.
+   * Returns the exchanges that the next call sees: the newest of the newest turns. A turn that shows nothing counts as
+   * a turn, but not as an exchange. The seed is the oldest turn, also for the stored turns.
    */
   memory(): readonly SlowExchange[] {
     const { seed = [] } = this.#options;
     const calls = this.#path.flatMap((turn) => {
       if (turn.outputs === null) return [];
       const shown = this.#filtered({ inputs: turn.inputs, outputs: turn.outputs });
-      // A history is shown with the inputs of the call that gave it: not without any.
+      // A history is shown only with the inputs of the call that gave it.
       return [{ shown, before: Object.keys(shown.inputs).length === 0 ? null : turn.before }];
     });
     const isAnew = calls.some(({ before }) => before !== null);
@@ -79,12 +78,12 @@ export class SlowSession {
     return lastOf(lastOf(turns, this.#most).flat().filter(showsSomething), this.#most);
   }
 
-  /** Calls a program that gives these outputs, or throws. Gives what it is shown. */
+  /** Calls a program that returns these outputs, or throws. Returns the exchanges that it sees. */
   call(inputs: Fields, outputs: Fields | null, history: SlowHistory | null): readonly SlowExchange[] {
     const before = history?.as === "replaceSession" ? history.exchanges : null;
     const shown = before === null ? (history?.exchanges ?? this.memory()) : lastOf(before, this.#most);
     if (history?.as === "override") return shown;
-    // A call that starts again and fails leaves everything as it was.
+    // A failed call with a replacing history changes nothing.
     if (before !== null && outputs === null) this.#count++;
     else this.#record({ inputs, outputs, shown, before });
     return shown;
@@ -106,12 +105,12 @@ export class SlowSession {
     this.#path = [];
   }
 
-  /** A copy up to the newest turn; what it calls next is numbered from there on. */
+  /** Returns a copy up to the newest turn. Its next calls are numbered from there. */
   fork(): SlowSession {
     const fork = new SlowSession(this.#options);
     fork.#path = this.#path;
     fork.#count = this.#path.at(-1)?.number ?? 0;
-    // Its next call may have the number of one that was taken back here.
+    // Its next call may have the number of an undone one here.
     fork.#scores = new Map([...this.#scores].filter(([number]) => this.#path.some((turn) => turn.number === number)));
     return fork;
   }
@@ -167,13 +166,13 @@ export class SlowSession {
   }
 }
 
-/** One of which no field is shown is none (theirs is empty). */
+/** Returns whether an exchange shows any field; without one it is omitted (theirs is empty). */
 const showsSomething = ({ inputs, outputs }: SlowExchange): boolean =>
   Object.keys(inputs).length + Object.keys(outputs).length > 0;
 
 const only = (fields: Fields, isKept: (name: string) => boolean): Fields =>
   Object.fromEntries(Object.entries(fields).filter(([name]) => isKept(name)));
 
-/** Written so that 0 is none, which `slice(-0)` is not. */
+/** Returns the last `count` items; none for 0, unlike `slice(-0)`. */
 const lastOf = <Item>(items: readonly Item[], count: number): readonly Item[] =>
   items.slice(Math.max(0, items.length - count));

@@ -2,7 +2,7 @@ import { expect, expectTypeOf, it } from "vitest";
 import * as z from "zod";
 import { type CallHandle, type Program, session } from "../src/index.ts";
 
-// The compiler is the test: nothing here is run but what makes the sessions.
+// The compiler is the test: the code here only makes sessions.
 
 const signature = {
   inputs: z.object({ q: z.string(), most: z.number().default(3) }),

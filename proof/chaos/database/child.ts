@@ -1,4 +1,4 @@
-// A process that uses a store at full speed until it is killed. Started by `writers.ts`.
+// Uses a store at full speed until it is killed. `target.ts` starts this process.
 import { writeSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 
@@ -30,10 +30,10 @@ const main = async ({ place, synchronous, onlyAppends, seed, boot, fault }: Chil
     owner: `writer ${boot}`,
     threadIds,
     random: randomOf(seed),
-    // A line of JSON at the moment of the fact: it survives this process.
+    // A line of JSON, written synchronously so that it survives this process.
     note: (note) => void writeSync(1, `${JSON.stringify(note)}\n`),
     onlyAppends,
-    // Short enough that the process after a kill soon has the lease.
+    // Short leases, so that the process after a kill soon gets one.
     leasesMs: [100],
     nextNumber: () => (number += 1),
   });
@@ -41,11 +41,11 @@ const main = async ({ place, synchronous, onlyAppends, seed, boot, fault }: Chil
     try {
       if (!(await user.visit())) await delay(1);
     } catch (error) {
-      // On a busy machine a lease may run out.
+      // On a busy machine a lease may expire.
       if (!(error instanceof LeaseLostError)) throw error;
     }
   }
 };
 
-// Its parent made them.
+// The parent process writes these options.
 if (import.meta.main) await main(JSON.parse(process.argv[2] ?? "") as ChildOptions);

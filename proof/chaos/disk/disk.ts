@@ -1,18 +1,17 @@
 import type { Random } from "../../kit/random.ts";
 
-/** Flushes that the disk does not do, as though the store had left them out, and what each means. */
+/** Flushes that the disk ignores, as if the store omitted them. */
 export const faults = {
-  files: "no file is flushed, before it is acknowledged or takes the place of another",
-  parent: "that the folder of the store is there is not flushed",
-  folder: "nor which files are in it",
+  files: "no file is flushed before it is acknowledged or replaces another",
+  parent: "the parent of the store's folder is not flushed",
+  folder: "the store's folder, the list of its files, is not flushed",
 } as const;
 
 export type Fault = keyof typeof faults;
 
 /**
- * A disk that keeps what was flushed, and of the rest what a power cut leaves. It sees what is done to files, and
- * promises no more than POSIX: a file's bytes are safe when the file was flushed, and which files a folder has when the
- * folder was.
+ * A disk that keeps flushed data, and of the rest what a power cut leaves. It learns of all file operations, and
+ * promises no more than POSIX: flushing a file saves its bytes, and flushing a folder saves its list of files.
  */
 export interface SimulatedDisk {
   readonly root: Folder;
@@ -20,10 +19,10 @@ export interface SimulatedDisk {
   readonly truncate: (file: DiskFile, length: number) => void;
   readonly make: (folder: Folder, name: string, node: DiskNode) => void;
   readonly remove: (folder: Folder, name: string) => void;
-  /** In one folder, and at once: never are both names there, nor neither. */
+  /** Renames within a folder, atomically: exactly one of the names exists. */
   readonly rename: (folder: Folder, name: string, newName: string) => void;
   readonly flush: (node: DiskNode) => void;
-  /** Returns the content after the power is back. The disk itself continues: it may be cut again, another way. */
+  /** Returns the content after a power cut. The disk itself continues, and may be cut again in another way. */
   readonly cut: (random: Random) => Left;
 }
 
@@ -31,7 +30,7 @@ export type DiskNode = DiskFile | Folder;
 
 export interface DiskFile {
   readonly kind: "file";
-  /** As they would be found now. */
+  /** The bytes that a reader finds now. */
   bytes: Buffer;
   safe: Buffer;
   pending: Change[];
@@ -47,9 +46,9 @@ export interface Folder {
   pending: Renaming[];
 }
 
-/** Names that change together. */
+/** Names of a folder that change together. */
 interface Renaming {
-  /** The order in which all of them were made, in all folders. */
+  /** The order among the renamings of all folders. */
   readonly number: number;
   readonly names: readonly (readonly [name: string, node: DiskNode | null])[];
 }
@@ -69,7 +68,7 @@ export const newFolder = (name: string): Folder => ({
 
 const nothing = Buffer.alloc(0);
 
-/** A disk on which this was flushed. */
+/** Makes a disk with flushed content. */
 export const simulatedDisk = (left: Left, fault: Fault | null): SimulatedDisk => {
   const root = folderOf("", left);
   let count = 0;
@@ -103,7 +102,7 @@ export const simulatedDisk = (left: Left, fault: Fault | null): SimulatedDisk =>
       node.pending = [];
     },
     cut: (random) => {
-      // As a journal of the file system keeps them: all up to one of them, or in any order.
+      // Like a file system's journal: all changes up to one of them, or any of them.
       const inOrder = random.percent(50);
       const last = random.integer(-1, count);
       const share = random.integer(0, 100);
@@ -113,7 +112,6 @@ export const simulatedDisk = (left: Left, fault: Fault | null): SimulatedDisk =>
   };
 };
 
-/** The flushes that a fault leaves out. */
 const leavesOut: Readonly<Record<Fault, (node: DiskNode) => boolean>> = {
   files: ({ kind }) => kind === "file",
   parent: (node) => node.kind === "folder" && node.name === "",
@@ -144,7 +142,7 @@ const leftOf = ({ safe, pending }: Folder, isKept: (change: Renaming) => boolean
   );
 };
 
-/** Returns the rest of a file after a cut. Of the unflushed writes it has none, all, the first ones, or some blocks. */
+/** Returns a file's content after a cut: none of the unflushed writes, all, the first ones, or some blocks. */
 const bytesLeft = ({ safe, pending }: DiskFile, random: Random): Buffer => {
   const way = random.integer(0, 3);
   if (pending.length === 0 || way === 0) return safe;

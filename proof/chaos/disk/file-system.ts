@@ -4,7 +4,7 @@ import { basename, dirname, join, relative, sep } from "node:path";
 
 import { type DiskNode, type Folder, newFile, newFolder, type SimulatedDisk } from "./disk.ts";
 
-/** An error in place of the file system's answer, once the process is dead. */
+/** The error of all operations once the process is dead. */
 class Killed extends Error {}
 
 interface Place {
@@ -13,9 +13,9 @@ interface Place {
 }
 
 /**
- * Puts a simulated disk beneath the store as it is: the functions of `node:fs` that it calls do what they did, and the
- * disk learns of it. Those that would change something past the disk throw, so that a store which begins to call one is
- * noticed. There is one file system in a process: two can't be simulated at once.
+ * Puts a simulated disk under the unchanged store: the functions of `node:fs` that it calls work as before, and the
+ * disk learns of them. Functions that would change files without the disk throw, so that a store's first use of one is
+ * noticed. A process has one file system, so it cannot simulate two at once.
  */
 export class SimulatedFileSystem {
   readonly #root: string;
@@ -29,7 +29,7 @@ export class SimulatedFileSystem {
     this.#root = root;
   }
 
-  /** Gives back what takes it away again. */
+  /** Installs the simulation. Returns a function that removes it. */
   install(): () => void {
     const replaced = { ...this.#refusing(), ...this.#files(), ...this.#folders() };
     const real = Object.fromEntries(Object.entries(this.#real).filter(([name]) => name in replaced));
@@ -42,8 +42,8 @@ export class SimulatedFileSystem {
   }
 
   /**
-   * Directs operations on the folder to this disk from now on; null for none. Starts a process, which dies after so
-   * many changes.
+   * Directs operations on the folder to a disk from now on; null for none. Starts a process, which dies after `changes`
+   * changes.
    */
   begin(disk: SimulatedDisk | null, changes: number): void {
     if (disk !== this.#disk) this.#open.clear();
@@ -56,17 +56,14 @@ export class SimulatedFileSystem {
     return this.#isDead;
   }
 
-  /** Counts a change. None comes through when the process is dead. */
+  /** Counts a change. Throws once the process is dead. */
   #step(): void {
     this.#isDead ||= this.#left <= 0;
     if (this.#isDead) throw new Killed("the process was killed");
     this.#left -= 1;
   }
 
-  /**
-   * Returns the place of a path on the disk; null for a path that is on none. The files of the database are SQLite's, which
-   * flushes by itself.
-   */
+  /** Returns the place of a path on the disk; null for a path outside. SQLite flushes its own files. */
   #at(path: fs.PathLike): Place | null {
     const text = String(path);
     if (this.#disk === null || !text.startsWith(this.#root + sep) || basename(text).startsWith("threads.db"))
@@ -122,7 +119,7 @@ export class SimulatedFileSystem {
       this.#open.delete(file);
       real.closeSync(file);
     };
-    // The store writes buffers: the one form of many that is simulated.
+    // The store only writes buffers, so only this overload is simulated.
     const written = writeSync as typeof fs.writeSync;
     return { openSync, writeSync: written, ftruncateSync, fsyncSync: flush, fdatasyncSync: flush, closeSync };
   }
@@ -147,7 +144,7 @@ export class SimulatedFileSystem {
       really(path);
       if (place !== null) this.#disk?.remove(place.folder, place.name);
     };
-    /** One after the other, as it is done. */
+    /** Removes one path after the other, as the real function does. */
     const rmSync: typeof fs.rmSync = (path, options) => {
       if (this.#at(path) === null || !real.existsSync(path)) return real.rmSync(path, options);
       if (!real.lstatSync(path).isDirectory()) return remove(path, real.unlinkSync);
@@ -155,7 +152,7 @@ export class SimulatedFileSystem {
       remove(path, real.rmdirSync);
     };
     return {
-      // Not the form that makes several, and says which it made first.
+      // The overload that makes several folders and returns the first is not simulated.
       mkdirSync: mkdirSync as typeof fs.mkdirSync,
       renameSync,
       rmSync,
@@ -164,7 +161,7 @@ export class SimulatedFileSystem {
     };
   }
 
-  /** All that changes files and is not simulated. */
+  /** Returns all other functions that change files, which throw. */
   #refusing(): Record<string, unknown> {
     const changing = Object.entries(this.#real).filter(([name]) => changesFiles.test(name));
     return Object.fromEntries(
@@ -172,7 +169,7 @@ export class SimulatedFileSystem {
         name,
         (...given: readonly unknown[]): unknown => {
           if (this.#disk !== null) throw new Error(`${name} is not simulated`);
-          // All that is called so is a function.
+          // All values with such names are functions.
           return Reflect.apply(value as (...given: readonly unknown[]) => unknown, this.#real, given);
         },
       ]),

@@ -1,22 +1,19 @@
-import { setTimeout as pause } from "node:timers/promises";
-
 import { createHost, type Host, type Store } from "@colloquy/host";
 import { randomIds, systemClock } from "@colloquy/runtime-node";
 
-import { ending, isPassing } from "../../kit/calls.ts";
+import { ending, isPassing, repeating } from "../../kit/calls.ts";
 import type { Fact } from "../story/facts.ts";
-import { Fuse } from "../story/fuse.ts";
 import { judge } from "../story/judge.ts";
 import { type Asked, machineOf } from "../story/script.ts";
-import { watchedModel, watchedStore, watchedTools } from "../story/watched.ts";
+import { Fuse, watchedModel, watchedStore, watchedTools } from "../story/watched.ts";
 
-/** Hosts that converse on one thread, each over its own store, and ask again under the same id until they have the answer. */
+/** Hosts that converse on one thread, each over its own store, and repeat each ask until it is answered. */
 export interface Conversing {
-  /** Resolves when all are answered, with what went wrong. */
+  /** Resolves with the problems when all asks are answered. */
   readonly done: Promise<readonly string[]>;
-  /** How often an ask was rejected, and asked again. */
+  /** Returns how often an ask was rejected and repeated. */
   readonly again: () => number;
-  /** Closes the hosts, and judges the journal, which a store reads without the network between. */
+  /** Closes the hosts, and judges the journal in a store with a sound connection. */
   readonly judge: (store: Store) => Promise<readonly string[]>;
 }
 
@@ -25,16 +22,13 @@ export const startConversing = (stores: readonly Store[], limitMs: number): Conv
   let again = 0;
   const hosts = stores.map((store) => hostOf(store, (fact) => void facts.push(fact)));
   const ask = async (host: Host, { askId, input }: Asked): Promise<readonly string[]> => {
-    for (;;) {
-      try {
-        const { turn, text } = await ending(askId, limitMs, host.ask(input, { threadId, askId }));
-        facts.push({ type: "answered", askId, turn, text });
-        return [];
-      } catch (error) {
-        if (!isPassing(error)) return [`${askId}: ${String(error)}`];
-        again += 1;
-      }
-      await pause(20);
+    const answer = () => ending(askId, limitMs, host.ask(input, { threadId, askId }));
+    try {
+      const { turn, text } = await repeating(answer, isPassing, 20, () => (again += 1));
+      facts.push({ type: "answered", askId, turn, text });
+      return [];
+    } catch (error) {
+      return [`${askId}: ${String(error)}`];
     }
   };
   const asksOf = (host: number): readonly Asked[] =>
@@ -64,6 +58,8 @@ const hostOf = (inner: Store, record: (fact: Fact) => void): Host => {
     llm: watchedModel(store, watch),
     clock: systemClock,
     ids: randomIds,
+    // Threads that users of the same store write are not conversations.
+    recovery: false,
     leaseTtlMs: 500,
     storeTimeoutMs: 1_000,
     idleMs: 50,

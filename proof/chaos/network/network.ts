@@ -3,26 +3,26 @@ import { connect, createServer, type Socket } from "node:net";
 
 import { type Random, randomOf } from "../../kit/random.ts";
 
-/** A way to a server on 127.0.0.1 that does to connections what networks do. */
+/** A proxy to a server on 127.0.0.1 that damages connections as networks do. */
 export interface Network {
-  /** The server's, by this way. */
+  /** The server's URL through the proxy. */
   readonly url: string;
-  /** From now on new connections are sound. Earlier damage to the others stays. */
+  /** Makes new connections sound. Earlier damage to others stays. */
   readonly mend: () => void;
-  /** How many connections met with each fate. */
+  /** The number of connections with each fate. */
   readonly fates: ReadonlyMap<FateName, number>;
   readonly close: () => Promise<void>;
 }
 
-/** The fates of a connection that is made while the network is bad. */
+/** The fates of connections that are opened while the network is bad. */
 const fates = {
   refused: "it is reset at once",
-  silent: "it is taken, and nothing ever comes through",
+  silent: "it is accepted, but passes nothing on",
   cut: "it is reset after some bytes of one side",
-  "half-closed": "after some bytes of one side the other sees its end, and may go on writing",
-  dead: "after some bytes one side says nothing any more, and neither side notices",
-  late: "what one side says comes later, also when that side is gone; then it is reset",
-  torn: "what one side says comes in pieces; then it is reset",
+  "half-closed": "after some bytes of one side the other sees its end, but may continue to write",
+  dead: "after some bytes one side goes silent, and neither side notices",
+  late: "one side's data arrives late, even if that side is gone; then it is reset",
+  torn: "one side's data arrives in pieces; then it is reset",
 } as const;
 
 export type FateName = keyof typeof fates;
@@ -30,8 +30,12 @@ export type FateName = keyof typeof fates;
 // The keys of the object above.
 const fateNames = Object.keys(fates) as FateName[];
 
-/** Returns a network that is bad until it is mended. Its faults follow from the seed and the order of connections. */
-export const badNetwork = async (target: string, seed: number): Promise<Network> => {
+/**
+ * Starts a network that is bad until it is mended. Its faults follow from the seed and the order of connections.
+ *
+ * @param delayMsMax longer than a store waits for an answer
+ */
+export const badNetwork = async (target: string, seed: number, delayMsMax: number): Promise<Network> => {
   const url = new URL(target);
   const behind = { host: url.hostname, port: Number(url.port) };
   const random = randomOf(seed);
@@ -43,7 +47,7 @@ export const badNetwork = async (target: string, seed: number): Promise<Network>
     return socket.on("error", () => socket.destroy()).on("close", () => sockets.delete(socket));
   };
   const server = createServer({ allowHalfOpen: true }, (client) => {
-    const fate = isBad ? fateOf(random) : null;
+    const fate = isBad ? fateOf(random, delayMsMax) : null;
     if (fate !== null) counts.set(fate.name, (counts.get(fate.name) ?? 0) + 1);
     keep(client);
     if (fate?.name === "refused") client.resetAndDestroy();
@@ -70,24 +74,21 @@ export const badNetwork = async (target: string, seed: number): Promise<Network>
 
 interface Fate {
   readonly name: FateName;
-  /** Whose words it concerns. */
+  /** The sender of the damaged data. */
   readonly side: "client" | "server";
-  /** After how many bytes of that side. */
+  /** The number of that side's bytes before the damage. */
   readonly bytes: number;
   readonly delayMs: number;
 }
 
-const fateOf = (random: Random): Fate => ({
-  // The first two let nothing happen, so they are rarer.
+const fateOf = (random: Random, delayMsMax: number): Fate => ({
+  // The first two let nothing through, so they are rarer.
   name: fateNames[random.percent(10) ? random.integer(0, 1) : random.integer(2, fateNames.length - 1)] ?? "cut",
   side: random.percent(50) ? "client" : "server",
-  // Within the greeting as well as within the hundredth statement.
+  // From within the greeting up to about the hundredth statement.
   bytes: Math.floor(10 ** (random.integer(100, 480) / 100)),
   delayMs: random.integer(1, delayMsMax),
 });
-
-/** Longer than a store waits for an answer. */
-const delayMsMax = 1000;
 
 const join = (client: Socket, server: Socket, fate: Fate | null): void => {
   const reset = (): void => {
@@ -96,7 +97,7 @@ const join = (client: Socket, server: Socket, fate: Fate | null): void => {
   };
   passOn(client, server, fate?.side === "client" ? fate : null, reset);
   passOn(server, client, fate?.side === "server" ? fate : null, reset);
-  // The other side notices when one dies, except over a dead network.
+  // When one side ends, the other learns of it, except over a dead network.
   for (const [one, other] of [
     [client, server],
     [server, client],
@@ -117,7 +118,7 @@ const passOn = (from: Socket, to: Socket, fate: Fate | null, reset: () => void):
   };
   from.on("data", (bytes: Buffer) => {
     if (left <= 0) return;
-    // A dead network loses whole segments; all else may end within a message.
+    // A dead network loses whole segments; other fates may end within a message.
     const passed = fate?.name === "dead" ? bytes : bytes.subarray(0, Math.min(bytes.length, left));
     left -= passed.length;
     const isSpent = left <= 0;

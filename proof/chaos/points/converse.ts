@@ -1,40 +1,40 @@
+import { setImmediate as nextMacrotask } from "node:timers/promises";
+
 import type { Clock, Store } from "@colloquy/host";
 import type { Entry } from "@colloquy/machine";
-import { sequentialIds } from "@colloquy/runtime-test";
+import { sequentialIds, type VirtualClock, virtualClock } from "@colloquy/runtime-test";
 
 import { entriesIn } from "../../kit/journal.ts";
 import type { Fact } from "../story/facts.ts";
-import { Fuse, type Point } from "../story/fuse.ts";
 import { hostLife, type Life, type LifeParts, live } from "../story/life.ts";
 import { story } from "../story/script.ts";
-import { watchedModel, watchedStore, watchedTools } from "../story/watched.ts";
-import { Pace } from "./pace.ts";
+import { Fuse, type Point, watchedModel, watchedStore, watchedTools } from "../story/watched.ts";
 
-/** In which store a conversation takes place, who holds it, and where its processes die. */
-export interface ConverseOptions {
-  /** Begins a process. Default: one with a host. */
+/** The store of a conversation, its host, and the points at which its processes die. */
+interface ConverseOptions {
+  /** Starts a process. Default: one with a host. */
   readonly begin?: (parts: LifeParts) => Life;
-  /** Its time is the clock's. */
+  /** Opens the store, which uses this clock. */
   readonly openStore: (clock: Clock) => Promise<Store>;
   /** The number of the point at which the process dies, from 1; null for never. */
   readonly diesAt: number | null;
-  /** As above, of the process after it. Default null. */
+  /** The same for the next process. Default null. */
   readonly diesAgainAt?: number | null;
-  /** Whether the person who is asked lets a tool of unknown outcome run again. */
+  /** Whether the approver lets a tool of unknown outcome run again. */
   readonly runAgain: boolean;
 }
 
 /** The outcome of a conversation that continued to its end. */
 export interface Conversed {
   readonly journal: readonly Entry[];
-  /** The journal as each crash left it. */
+  /** The journal after each crash. */
   readonly left: readonly (readonly Entry[])[];
-  /** The points that the first process passed; the last one is where it died, if it did. */
+  /** The points that the first process passed; if it died, it died at the last one. */
   readonly points: readonly Point[];
   readonly facts: readonly Fact[];
 }
 
-/** Holds the conversation: when a process dies, another one continues. */
+/** Holds the conversation. When a process dies, another one continues. */
 export const converse = async (options: ConverseOptions): Promise<Conversed> => {
   const pace = new Pace();
   const store = await options.openStore(pace.clock);
@@ -87,7 +87,7 @@ const oneLife = async (
   await live(life, { sleep, isAlive: () => fuse.alive, runAgain, answered, onAnswer });
 };
 
-/** A clock that calls no callback of a dead process. */
+/** Makes a clock that calls no callback of a dead process. */
 const doomedClock = (clock: Clock, fuse: Fuse): Clock => ({
   now: () => clock.now(),
   wakeAt: (dueAt, callback) =>
@@ -98,7 +98,52 @@ const doomedClock = (clock: Clock, fuse: Fuse): Clock => ({
 
 const hostOn = (parts: LifeParts): Life => {
   const ids = sequentialIds();
-  // All processes that die here take leases under one name, so the store knows a dead one's lease.
+  // All processes that die here use one lease owner, so the store recognises a dead one's lease.
   const owned = { draw: (kind: Parameters<typeof ids.draw>[0]) => (kind === "owner" ? "crashed" : ids.draw(kind)) };
   return hostLife(parts, { ids: owned, recovery: false });
 };
+
+/** Virtual time beside real files and sockets, which stops while one of them is awaited. */
+class Pace {
+  readonly clock: VirtualClock = virtualClock();
+  #under = 0;
+  #idle: PromiseWithResolvers<void> | null = null;
+
+  /** Waits for real work. */
+  async outside<Value>(work: () => Promise<Value>): Promise<Value> {
+    this.#under += 1;
+    try {
+      return await work();
+    } finally {
+      this.#under -= 1;
+      if (this.#under === 0) {
+        this.#idle?.resolve();
+        this.#idle = null;
+      }
+    }
+  }
+
+  sleep(ms: number): Promise<void> {
+    return new Promise((resolve) => this.clock.wakeAt(this.clock.now() + ms, resolve));
+  }
+
+  /** Lets time pass until the promise is settled. @throws if that takes more than a day of virtual time */
+  async run<Value>(promise: Promise<Value>): Promise<Value> {
+    let settled = false;
+    const outcome = promise.finally(() => (settled = true));
+    // The caller gets a rejection below; it must not count as unhandled while time still passes.
+    outcome.catch(() => undefined);
+    const end = this.clock.now() + dayMs;
+    while (!settled) {
+      await nextMacrotask();
+      if (this.#under > 0) {
+        this.#idle ??= Promise.withResolvers();
+        await this.#idle.promise;
+      } else if (!settled) await this.clock.step();
+      if (this.clock.now() > end) throw new Error("the conversation did not end within a day of virtual time");
+    }
+    return outcome;
+  }
+}
+
+const dayMs = 86_400_000;

@@ -1,17 +1,17 @@
-// A process that holds the story on a store, until it is done or killed. Started by `run.ts`.
+// Holds the story on a store, until it is done or killed. `target.ts` starts this process.
 import { setTimeout as delay } from "node:timers/promises";
 
 import { declarationsOf, type Store, StoreError, ThreadHeldError } from "@colloquy/host";
 import { LeaseLostError } from "@colloquy/host/store";
 import { randomIds, systemClock } from "@colloquy/runtime-node";
 
+import { repeating } from "../../kit/calls.ts";
 import { type FolderPlace, openStore } from "../../kit/places.ts";
 import { methodsOf } from "../../kit/store-methods.ts";
 import { recorderOf } from "../story/facts.ts";
-import { Fuse } from "../story/fuse.ts";
 import { hostLife, type Life, live } from "../story/life.ts";
 import { storyMachine } from "../story/script.ts";
-import { watchedModel, watchedStore, watchedTools } from "../story/watched.ts";
+import { Fuse, watchedModel, watchedStore, watchedTools } from "../story/watched.ts";
 import { appendWith, falseStore, type Fault, faultyStore, sentWith } from "./faults.ts";
 
 /** The options of a child, as JSON in its first argument. */
@@ -19,13 +19,13 @@ export interface ChildOptions {
   readonly place: FolderPlace;
   readonly synchronous: "NORMAL" | "FULL";
   readonly facts: string;
-  /** At which point of its work it kills itself, counted from 1; null for never. */
+  /** The point of its work at which the process kills itself, from 1; null for never. */
   readonly diesAt: number | null;
   readonly runAgain: boolean;
   readonly fault: Fault | null;
 }
 
-/** The exit code of a child that lost its lease, as happens to one that was kept waiting for too long. */
+/** The exit code of a child that lost its lease, for example because it had to wait too long. */
 export const leaseLostCode = 75;
 
 const main = async (options: ChildOptions): Promise<void> => {
@@ -51,14 +51,14 @@ const main = async (options: ChildOptions): Promise<void> => {
     sleep,
     isAlive: () => true,
     runAgain,
-    // Asked again, all of them have the answers that they had.
+    // All asks are repeated, and must get their earlier answers.
     answered: new Set(),
     onAnswer: (answer) => record({ type: "answered", ...answer }),
   });
   await opened.close();
 };
 
-/** A store with more places to die. */
+/** Makes a store with more points to die. */
 const dyingStore = (store: Store, fuse: Fuse): Store => {
   const around =
     <Given extends readonly unknown[], Value>(what: string, call: (...given: Given) => Promise<Value>) =>
@@ -76,18 +76,10 @@ const dyingStore = (store: Store, fuse: Fuse): Store => {
   };
 };
 
-/** Waits until the thread is free: the lease of a child that was killed runs out by itself. */
+/** Waits until the thread is free, as the lease of a killed child has to expire. */
 const patient = (life: Life): Life => {
-  const again = async <Value>(call: () => Promise<Value>): Promise<Value> => {
-    for (;;) {
-      try {
-        return await call();
-      } catch (error) {
-        if (!(error instanceof ThreadHeldError)) throw error;
-        await delay(10);
-      }
-    }
-  };
+  const again = <Value>(call: () => Promise<Value>): Promise<Value> =>
+    repeating(call, (error) => error instanceof ThreadHeldError, 10);
   return {
     ...life,
     ask: (askId) => again(() => life.ask(askId)),
@@ -100,7 +92,7 @@ const lostLease = (error: unknown): boolean =>
 
 if (import.meta.main) {
   try {
-    // Its parent made them.
+    // The parent process writes these options.
     await main(JSON.parse(process.argv[2] ?? "") as ChildOptions);
   } catch (error) {
     if (lostLease(error)) process.exit(leaseLostCode);

@@ -5,23 +5,20 @@ import { methodsOf } from "../../kit/store-methods.ts";
 import { faultyStore as lateStore } from "../store/faults.ts";
 import type { Watch } from "../story/watched.ts";
 
-/**
- * Ways to break what the kills test, so that a test can show that they would notice. Each is what a plausible mistake
- * would do.
- */
+/** Faults like plausible mistakes, to show that the kills notice each. */
 export const faults = {
   "acknowledge-before-append": "an entry is acknowledged before it is stored",
-  "write-behind": "an entry is stored a moment after the store said that it was",
+  "write-behind": "an entry is stored a moment after the store acknowledged it",
   "perform-before-append": "effects are performed before the entry that asks for them is stored",
-  "once-runs-again": "after a crash it is not known that a once-only tool was started",
+  "once-runs-again": "a once-only tool's start is lost in a crash",
   "interrupted-runs-again": "a tool that should be reported as interrupted runs again after a crash",
-  "unmarked-interruption": "a result that a crash swallowed is passed off as an ordinary failure",
+  "unmarked-interruption": "a result that a crash lost is reported as an ordinary failure",
   "malformed-prompt": "a model is sent a prompt without its last tool result",
 } as const;
 
 export type Fault = keyof typeof faults;
 
-/** A store with a fault built in, beneath the one that is watched. */
+/** Builds a fault into a store, below the watched one. */
 export const faultyStore = (store: Store, fault: Fault | null): Store => {
   const methods = methodsOf(store);
   switch (fault) {
@@ -34,13 +31,13 @@ export const faultyStore = (store: Store, fault: Fault | null): Store => {
   }
 };
 
-/** A store with a fault built in, above the one that is watched. */
+/** Builds a fault into a store, above the watched one. */
 export const falseStore = (store: Store, fault: Fault | null): Store =>
   fault === "unmarked-interruption"
     ? { ...methodsOf(store), append: (lease, seq, entries) => store.append(lease, seq, entries.map(unmarked)) }
     : store;
 
-/** How an append is done: its store acknowledges it too early, or does it only later. */
+/** Returns how to append: the fault acknowledges it too early, or stores it too late. */
 export const appendWith =
   (fault: Fault | null): Watch["append"] & {} =>
   async (write, acknowledge) => {
@@ -49,7 +46,7 @@ export const appendWith =
     await write();
   };
 
-/** Returns the messages that the model is sent. */
+/** Returns the messages for the model. */
 export const sentWith =
   (fault: Fault | null) =>
   ({ messages }: CallLlm): CallLlm["messages"] =>
@@ -60,7 +57,7 @@ const unmarked = (entry: Entry): Entry => {
   return { seq: entry.seq, event: { ...entry.event, outcome: "failed" } };
 };
 
-/** Something harmless in the place of a tool's start. */
+/** Replaces a tool's start by a harmless entry. */
 const withoutStart = (stored: unknown): unknown => {
   // A host appended it.
   const entry = stored as Entry;

@@ -1,11 +1,11 @@
-import { setTimeout as pause } from "node:timers/promises";
+import { type AskHandle, createHost, EventRefusedError, type Host, memoryStore } from "@colloquy/host";
+import { randomIds, systemClock } from "@colloquy/runtime-node";
 
-import { type AskHandle, EventRefusedError, type Host } from "@colloquy/host";
-
-import { ending, isPassing } from "../../kit/calls.ts";
-import type { Answer } from "../story/facts.ts";
+import { ending, isPassing, repeating } from "../../kit/calls.ts";
+import type { Answer, Performed } from "../story/facts.ts";
+import type { Uncrashed } from "../story/judge.ts";
 import type { Asked } from "../story/script.ts";
-import { threadOf } from "./script.ts";
+import { asksOf, type Script, scriptOf, threadOf } from "./script.ts";
 
 interface Call {
   readonly host: Host;
@@ -14,10 +14,10 @@ interface Call {
 }
 
 /**
- * Returns the answer to one ask of a conversation, despite kills. If the host rejects the ask for a passing reason, it
- * is asked again under the same id. Its approvals are granted.
+ * Returns the answer to an ask despite kills. If the host rejects it for a passing reason, repeats it under the same
+ * id. Grants its approvals.
  *
- * @throws NeverEnds when it takes longer than the limit.
+ * @throws NeverEnds if it takes longer than the limit
  */
 export const answerTo = (call: Call, limitMs: number): Promise<Answer> =>
   ending(
@@ -44,20 +44,35 @@ const approve = async (host: Host, threadId: string, id: string): Promise<void> 
   await host.thread(threadId).approve(id);
 };
 
-/** An answer whose receipt was lost may have been taken. */
+/** Ignores a refusal of an answer that was taken before, when its receipt was lost. */
 const unlessAnswered = (error: unknown): void => {
   if (!(error instanceof EventRefusedError && error.refusal.kind === "stale")) throw error;
 };
 
-const again = async <Value>(call: () => Promise<Value>): Promise<Value> => {
-  for (;;) {
-    try {
-      return await call();
-    } catch (error) {
-      if (!isPassing(error)) throw error;
-    }
-    await pause(pauseMs);
-  }
+const again = <Value>(call: () => Promise<Value>): Promise<Value> => repeating(call, isPassing, 50);
+
+/** The conversations on the host in memory, by number, and the tools and model calls that ran. */
+export interface References {
+  readonly of: readonly Uncrashed[];
+  readonly ran: readonly Performed[];
+}
+
+export const referencesOf = async (conversations: number, turns: number): Promise<References> => {
+  const ran: Performed[] = [];
+  const script = scriptOf({ note: (run) => void ran.push(run), slackMs: 0 });
+  const numbers = Array.from({ length: conversations }, (_, conversation) => conversation);
+  const of = await Promise.all(numbers.map((conversation) => referenceOf(script, conversation, turns)));
+  return { of, ran };
 };
 
-const pauseMs = 50;
+const referenceOf = async (script: Script, conversation: number, turns: number): Promise<Uncrashed> => {
+  const store = memoryStore({ clock: systemClock });
+  const host = createHost({ ...script, store, clock: systemClock, ids: randomIds });
+  const answers: Answer[] = [];
+  for (const asked of asksOf(conversation, turns)) answers.push(await answerTo({ host, conversation, asked }, limitMs));
+  const journal = await host.thread(threadOf(conversation)).exportJournal();
+  await host.close();
+  return { journal, answers, isOrdered: "but for tools" };
+};
+
+const limitMs = 60_000;

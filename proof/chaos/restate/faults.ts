@@ -1,10 +1,10 @@
-import type { Mistake } from "../../kit/mistakes.ts";
+import type { Mistake } from "../../kit/program.ts";
 
-/** Mistakes in the workers of an engine, to see that each is noticed. */
+/** Faults in the workers of an engine, to show that each is noticed. */
 export const faults = {
-  "plain-step": "a tool that must not run twice runs in a step that is done again after a crash",
-  "begins-again": "what nobody knows the outcome of is performed again",
-  "no-stamp": "a state that a process keeps is taken for the thread's by its position alone",
+  "plain-step": "a tool that must not run twice runs in a step that repeats after a crash",
+  "begins-again": "an effect of unknown outcome is performed again",
+  "no-stamp": "a process matches its kept state to the thread by its position alone",
 } as const;
 
 export type Fault = keyof typeof faults;

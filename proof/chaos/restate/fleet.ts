@@ -1,48 +1,57 @@
-import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { closeSync, openSync } from "node:fs";
+import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
 
-import { type Balancer, startBalancer } from "./balancer.ts";
+import { Child } from "../../kit/child.ts";
+import { type Later, withCleanup } from "../../kit/cleanup.ts";
+import { childCommand, withProgram } from "../../kit/program.ts";
+import { type Engine, startEngine } from "./restate.ts";
 import type { WorkerOptions } from "./worker.ts";
-
-/** Workers of an engine, each a process, behind one address. */
-export interface Fleet {
-  /** Where the engine finds them. */
-  readonly url: string;
-  /** Kills the worker of a place with SIGKILL. */
-  readonly kill: (place: number) => Promise<void>;
-  /** Starts another one there. */
-  readonly restart: (place: number) => Promise<void>;
-  /** Kills all of them. */
-  readonly stop: () => Promise<void>;
-}
 
 interface FleetOptions {
   /** The file of a worker's program. */
   readonly program: string;
   readonly workers: number;
   readonly options: WorkerOptions;
-  /** Where each leaves what it says of errors. */
+  /** The folder of the workers' error logs. */
   readonly folder: string;
-  /** Called as a tool or a model call begins, with the place of its worker and its name. */
+  /** Called as a tool or a model call starts, with its worker's place and its name. */
   readonly onRun: (place: number, what: string) => void;
 }
+
+/** Starts an engine with one worker, which notes what runs in a file, while `use` runs. */
+export const onEngine = <A>(
+  folder: string,
+  snapshotEvery: number,
+  use: (engine: Engine, fleet: Fleet, facts: string, later: Later) => Promise<A>,
+): Promise<A> =>
+  withProgram(new URL(import.meta.resolve("./worker.ts")), (program) =>
+    withCleanup(async (later) => {
+      const engine = await startEngine(join(folder, "server"), null);
+      later(engine.stop);
+      const options = { facts: join(folder, "facts"), slackMs: 0, snapshotEvery, redisUrl: null };
+      const fleet = await startFleet({ program, workers: 1, folder, options, onRun: () => {} });
+      later(() => fleet.stop());
+      await engine.register(fleet.url);
+      return use(engine, fleet, options.facts, later);
+    }),
+  );
 
 /** Starts workers, and waits until they listen. */
 export const startFleet = async (given: FleetOptions): Promise<Fleet> => {
   const balancer = await startBalancer(given.workers);
-  const fleet = new Workers(given, balancer);
+  const fleet = new Fleet(given, balancer);
   await Promise.all(Array.from({ length: given.workers }, (_, place) => fleet.restart(place)));
   return fleet;
 };
 
-class Workers implements Fleet {
+/** The worker processes of an engine, behind one address. */
+export class Fleet {
+  /** The address for the engine. */
   readonly url: string;
   readonly #given: FleetOptions;
   readonly #balancer: Balancer;
-  readonly #children = new Map<number, ChildProcess>();
+  readonly #children = new Map<number, Child>();
 
   constructor(given: FleetOptions, balancer: Balancer) {
     this.#given = given;
@@ -50,40 +59,78 @@ class Workers implements Fleet {
     this.url = `http://127.0.0.1:${balancer.port}`;
   }
 
+  /** Kills the worker at a place with SIGKILL. */
   async kill(place: number): Promise<void> {
-    const child = this.#children.get(place);
-    if (child === undefined) return;
-    this.#children.delete(place);
     this.#balancer.set(place, null);
-    const exit = once(child, "exit");
-    child.kill("SIGKILL");
-    await exit;
+    await this.#children.get(place)?.kill();
   }
 
+  /** Starts another worker at a place. */
   async restart(place: number): Promise<void> {
     const { program, options, folder, onRun } = this.#given;
-    const errors = openSync(join(folder, `worker-${place}.log`), "a");
-    // Its input ends when this process does, and then it ends as well.
-    const child = spawn(process.execPath, [program, JSON.stringify(options)], { stdio: ["pipe", "pipe", errors] });
-    closeSync(errors);
-    const { stdout } = child;
-    if (stdout === null) throw new Error("a worker was started without an output");
-    this.#children.set(place, child);
-    const port = await new Promise<number>((resolve, reject) => {
-      child.once("exit", (code, signal) =>
-        reject(new Error(`worker ${place} ended with ${code ?? signal ?? "?"} before it listened, see ${folder}`)),
-      );
-      createInterface(stdout).on("line", (line) => {
-        const ready = /^listens on (\d+)$/u.exec(line);
-        if (ready === null) onRun(place, line);
-        else resolve(Number(ready[1]));
-      });
+    const child = new Child(childCommand(program, options), {
+      // The worker ends when this process does, which closes its input.
+      hasInput: true,
+      log: join(folder, `worker-${place}.log`),
+      onLine: (line) => {
+        if (!line.startsWith("listens on ")) onRun(place, line);
+      },
     });
-    this.#balancer.set(place, port);
+    this.#children.set(place, child);
+    const [, port] = await child.said(/^listens on (\d+)$/u);
+    this.#balancer.set(place, Number(port));
   }
 
+  /** Kills all workers. */
   async stop(): Promise<void> {
     await Promise.all([...this.#children.keys()].map((place) => this.kill(place)));
     await this.#balancer.close();
   }
 }
+
+/** A balancer in front of several workers, since an engine knows one address for all. */
+interface Balancer {
+  readonly port: number;
+  /** Sets the port of the worker at a place; null: none for now. */
+  readonly set: (place: number, port: number | null) => void;
+  readonly close: () => Promise<void>;
+}
+
+/** Starts a balancer, which gives each new connection to the next living worker, or closes it if there is none. */
+export const startBalancer = async (places: number): Promise<Balancer> => {
+  const ports: (number | null)[] = Array.from({ length: places }, () => null);
+  const sockets = new Set<Socket>();
+  let turn = 0;
+  const nextPlace = (): number => {
+    const order = ports.map((_, index) => (turn + index) % places);
+    turn += 1;
+    return order.find((place) => ports[place] !== null) ?? 0;
+  };
+  // No delay, as small messages go both ways.
+  const server = createServer({ noDelay: true }, (client) => {
+    const place = nextPlace();
+    const port = ports[place] ?? null;
+    if (port === null) return void client.destroy();
+    const worker = connect({ port, host: "127.0.0.1", noDelay: true });
+    for (const [one, other] of [
+      [client, worker],
+      [worker, client],
+    ] as const) {
+      sockets.add(one);
+      one.on("error", () => one.destroy()).on("close", () => void (sockets.delete(one), other.destroy()));
+      one.pipe(other);
+    }
+  }).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  return {
+    // It listens on a port.
+    port: (server.address() as AddressInfo).port,
+    set: (place, port) => void (ports[place] = port),
+    close: async () => {
+      const closed = once(server, "close");
+      server.close();
+      for (const socket of sockets) socket.destroy();
+      await closed;
+    },
+  };
+};

@@ -1,5 +1,4 @@
-// Moves a thread from store to engine to store. It continues in each place, and is the same everywhere, entry for
-// entry.
+// Moves a thread from store to engine to store. It must continue in each place, and its entries must stay the same.
 import { chmodSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 
@@ -10,39 +9,28 @@ import { postgresStore } from "@colloquy/runtime-node/postgres";
 import { redisStore } from "@colloquy/runtime-node/redis";
 import { differenceOf } from "@colloquy/runtime-test/laws";
 
-import { type Later, withCleanup } from "../../kit/cleanup.ts";
-import { withProgram } from "../../kit/program.ts";
+import type { Later } from "../../kit/cleanup.ts";
 import { startPostgres } from "../../servers/postgres.ts";
 import { startRedis } from "../../servers/redis.ts";
 import { type Answer, type Fact, readFacts, recorderOf } from "../story/facts.ts";
 import { judge } from "../story/judge.ts";
-import { answerTo } from "./converse.ts";
-import { startFleet } from "./fleet.ts";
-import { referencesOf } from "./reference.ts";
-import { type Engine, startEngine } from "./restate.ts";
 import { machineOf } from "../story/script.ts";
+import { answerTo, referencesOf } from "./converse.ts";
+import { onEngine } from "./fleet.ts";
+import type { Engine } from "./restate.ts";
 import { asksOf, type Script, scriptOf, threadOf } from "./script.ts";
 
-/** Moves threads through all places and back, and says what is otherwise than it was. */
+/** Moves threads through all places and back. Returns the differences. */
 export const moveAround = (folder: string, snapshotEvery: number): Promise<readonly string[]> =>
-  withProgram(new URL(import.meta.resolve("./worker.ts")), (program) =>
-    withCleanup(async (later) => {
-      const facts = join(folder, "facts");
-      const engine = await startEngine(join(folder, "server"), null);
-      later(engine.stop);
-      const options = { facts, slackMs: 0, snapshotEvery, redisUrl: null };
-      const fleet = await startFleet({ program, workers: 1, folder, options, onRun: () => {} });
-      later(() => fleet.stop());
-      await engine.register(fleet.url);
-      const stores = await storesIn(folder, later);
-      const script = scriptOf({ note: recorderOf(facts), slackMs: 0 });
-      return new Journey(placesOf(stores, engine, script, snapshotEvery), facts).problems();
-    }),
-  );
+  onEngine(folder, snapshotEvery, async (engine, _, facts, later) => {
+    const stores = await storesIn(folder, later);
+    const script = scriptOf({ note: recorderOf(facts), slackMs: 0 });
+    return new Journey(placesOf(stores, engine, script, snapshotEvery), facts).problems();
+  });
 
 type Stores = Readonly<Record<"sqlite" | "postgres" | "files" | "redis", Store>>;
 
-/** A store of each kind, with the servers that they need. */
+/** Opens a store of each kind, with the servers that they need. */
 const storesIn = async (folder: string, later: Later): Promise<Stores> => {
   // PostgreSQL may run as another user.
   chmodSync(folder, 0o755);
@@ -65,7 +53,7 @@ interface Place {
   readonly host: Host;
 }
 
-/** From SQLite by the engine and the other stores back to SQLite. */
+/** Returns the places in order: from SQLite to the engine, to the other stores, and back to SQLite. */
 const placesOf = (stores: Stores, engine: Engine, script: Script, snapshotEvery: number): readonly Place[] => {
   const place = (name: keyof Stores): Place => ({
     name,
@@ -85,7 +73,7 @@ const folderIn = (folder: string, name: string): string => {
 const waiting = "waiting";
 const limitMs = 60_000;
 
-/** One thread that is asked something in each place, and one whose call waits for approval all the time. */
+/** Moves two threads: one gets an ask in each place, the other has a call that waits for approval throughout. */
 class Journey {
   readonly #places: readonly Place[];
   readonly #facts: string;
@@ -113,7 +101,7 @@ class Journey {
     return this.#problems;
   }
 
-  /** Its asker does not wait: the thread is moved away beneath it. */
+  /** Starts an ask without waiting for its end, as its thread moves away. */
   async #begin(host: Host): Promise<void> {
     const thread = host.thread(waiting);
     for await (const { type } of thread.ask("refund 1", { askId: waiting })) if (type === "approval.requested") break;
@@ -125,10 +113,10 @@ class Journey {
     const moved = await source.moveTo(to.host);
     const where = `${threadId}, moved from ${from.name} to ${to.name}`;
     const difference = differenceOf(plain(journal), plain(await moved.exportJournal()));
-    if (difference !== null) this.#problems.push(`${where}: its journal is another: ${difference}`);
+    if (difference !== null) this.#problems.push(`${where}: its journal differs: ${difference}`);
     const other = differenceOf(plain(state), plain(await moved.state()));
-    if (other !== null) this.#problems.push(`${where}: its state is another: ${other}`);
-    if ((await source.state()) !== null) this.#problems.push(`${where}: it is still there`);
+    if (other !== null) this.#problems.push(`${where}: its state differs: ${other}`);
+    if ((await source.state()) !== null) this.#problems.push(`${where}: the source still has it`);
     if (threadId === waiting && (await moved.approvals()).length !== 1)
       this.#problems.push(`${where}: nothing waits for approval`);
   }
@@ -139,7 +127,7 @@ class Journey {
     if (request !== undefined) await thread.approve(request.id);
     const { text } = await thread.rejoin(waiting);
     if (!text.startsWith("the answer to <refund 1>"))
-      this.#problems.push(`what was approved came to ${JSON.stringify(text)}`);
+      this.#problems.push(`the approved call ended with ${JSON.stringify(text)}`);
     const { of } = await referencesOf(1, this.#places.length);
     const journal = await host.thread(threadOf(0)).exportJournal();
     const ran = readFacts(this.#facts).filter((fact) => "id" in fact && fact.id.startsWith(`${threadOf(0)}/`));
@@ -153,7 +141,7 @@ class Journey {
   }
 }
 
-/** As JSON, in whatever order its members come. */
+/** Returns JSON with its members in a fixed order. */
 const plain = (value: unknown): unknown =>
   // JSON.parse returns JSON.
   JSON.parse(canonicalText(JSON.parse(JSON.stringify(value)) as Json));

@@ -1,14 +1,13 @@
 import { differenceOf, lawSameJournal } from "@colloquy/runtime-test/laws";
 
 import { violationsOfLaw } from "../../kit/calls.ts";
-import { withMistakes } from "../../kit/mistakes.ts";
-import { runChild, withProgram } from "../../kit/program.ts";
+import { runChild, withMistakes, withProgram } from "../../kit/program.ts";
 import { startRestate } from "../../servers/restate.ts";
 import { type Fault, mistakes } from "./faults.ts";
 import type { PlayerOptions } from "./scene-player.ts";
 import { hostInMemory, type Played, playedOn, scenes } from "./scenes.ts";
 
-/** Plays all scenes on an engine, in a folder of its own, and returns the differences from the host in memory. */
+/** Plays all scenes on an engine in its own folder. Returns the differences from the host in memory. */
 export const playScenes = async (
   folder: string,
   snapshotEvery: number,
@@ -22,7 +21,7 @@ export const playScenes = async (
     const playing = withProgram(player, (program) => runChild(program, options, null), plugins);
     const [end, memory] = await Promise.all([playing, playInMemory()]);
     if (end.code !== 0) return [`the player ended with ${end.signal ?? end.code}: ${end.stderr}`];
-    // Our own player writes this JSON.
+    // The player below writes this JSON.
     const engine = JSON.parse(end.stdout) as Readonly<Record<string, Played>>;
     return Object.entries(memory).flatMap(([name, played]) => {
       const other = engine[name] ?? { shown: [], journal: [] };
@@ -36,7 +35,7 @@ export const playScenes = async (
 const differencesOf = (memory: Played, engine: Played): readonly string[] => {
   const shown = differenceOf(JSON.parse(JSON.stringify(memory.shown)), engine.shown);
   return [
-    ...(shown === null ? [] : [`what was shown is otherwise than in memory: ${shown}`]),
+    ...(shown === null ? [] : [`the shown parts differ from those in memory: ${shown}`]),
     ...violationsOfLaw(() => lawSameJournal({ memory: memory.journal, engine: engine.journal })),
   ];
 };

@@ -6,16 +6,16 @@ import { redisHub } from "@colloquy/runtime-restate/redis";
 
 import { type RestateServer, startRestate } from "../../servers/restate.ts";
 
-/** An engine that can be killed, with a host that asks by it. */
+/** An engine that can be killed, and a host that asks it. */
 export interface Engine {
   readonly name: string;
-  /** Asks it, over all kills. */
+  /** The host, which survives the kills. */
   readonly host: Host;
-  /** Tells it where its workers are. */
+  /** Registers the address of the workers. */
   readonly register: (url: string) => Promise<void>;
-  /** Kills it with SIGKILL, and starts it again on what it left. */
+  /** Kills the engine with SIGKILL, and starts it again on its data. */
   readonly kill: (awayMs: number) => Promise<void>;
-  /** The messages that it will send to threads later. */
+  /** Lists the messages that it will send to threads later. */
   readonly timers: () => Promise<readonly Timer[]>;
   readonly stop: () => Promise<void>;
 }
@@ -30,7 +30,7 @@ export interface Timer {
   readonly at: string;
 }
 
-/** Starts a Restate in a folder, and a host that is shown what happens by a Redis; where that is null, it looks into journals. */
+/** Starts a Restate, and a host that a Redis shows what happens; without one it polls the journals. */
 export const startEngine = async (folder: string, redisUrl: string | null): Promise<Engine> => {
   let server = await startRestate({ folder, streamsPerConnection: 4 });
   const hub = redisUrl === null ? null : redisHub({ url: redisUrl });
@@ -46,9 +46,9 @@ export const startEngine = async (folder: string, redisUrl: string | null): Prom
       server = await startRestate({ folder, ports, streamsPerConnection: 4 });
     },
     timers: async () => {
-      // Of a row that is not read whole it leaves out the time.
+      // A row has no time unless all of its columns are read.
       const rows = await query(server, "SELECT * FROM sys_invocation WHERE status = 'scheduled'");
-      // Two of the columns of that table.
+      // Two of the table's columns.
       return (rows as readonly Scheduled[]).map((row) => ({
         thread: row.target_service_key,
         at: row.scheduled_start_at,
@@ -68,7 +68,7 @@ const register = async ({ adminUrl }: RestateServer, uri: string): Promise<void>
 
 const query = async ({ adminUrl }: RestateServer, text: string): Promise<readonly unknown[]> => {
   const answer = await post(`${adminUrl}/query`, { query: text });
-  // As its administration answers queries that ask for JSON.
+  // The form in which the admin API answers queries for JSON.
   return ((await answer.json()) as { readonly rows?: readonly unknown[] }).rows ?? [];
 };
 

@@ -3,42 +3,37 @@ import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 
 import { withCleanup } from "../../kit/cleanup.ts";
+import type { ValuesOf } from "../../kit/command.ts";
 import { inFolder } from "../../kit/folder.ts";
-import { randomOf } from "../../kit/random.ts";
-import { wordsOf } from "../../kit/report.ts";
-import type { SeededRun } from "../../kit/seeded-runs.ts";
+import { flag, someOf, whole } from "../../kit/options.ts";
+import { type Random, randomOf } from "../../kit/random.ts";
+import { type SeededRun, wordsOf } from "../../kit/report.ts";
 import { startRedis } from "../../servers/redis.ts";
 import { type Answer, type Performed, readFacts } from "../story/facts.ts";
 import { judge } from "../story/judge.ts";
-import { type Asked, machineOf } from "../story/script.ts";
-import { answerTo } from "./converse.ts";
+import { type Asked, machineOf, runNames } from "../story/script.ts";
+import { answerTo, type References } from "./converse.ts";
 import type { Fault } from "./faults.ts";
 import { type Fleet, startFleet } from "./fleet.ts";
-import { type Kill, planOf } from "./plan.ts";
-import type { References } from "./reference.ts";
 import { type Engine, startEngine } from "./restate.ts";
 import { asksOf, threadOf } from "./script.ts";
 
-/** How conversations are held, and what is killed meanwhile. */
-export interface RunOptions {
-  readonly conversations: number;
-  readonly turns: number;
-  readonly workers: number;
-  readonly kills: number;
-  readonly serverKills: number;
-  /** The names, as in a ledger, of the runs at whose start something is killed. */
-  readonly at: readonly string[];
-  readonly snapshotEvery: number;
-  /** How many conversations are held at a time. */
-  readonly lanes: number;
-  /** How long each tool and model call takes at most, in milliseconds. */
-  readonly slackMs: number;
-  readonly fault: Fault | null;
-  /** The folder stays. */
-  readonly keep: boolean;
-}
+/** The conversations, and the kills meanwhile. */
+export const runOptions = {
+  conversations: whole(200, "the number of conversations on each engine"),
+  turns: whole(5, "the number of asks in each"),
+  kills: whole(20, "the number of kills of workers", { least: 0 }),
+  "server-kills": whole(5, "the number of kills of the server", { least: 0 }),
+  workers: whole(2, "how many workers", { placeholder: "W" }),
+  "snapshot-every": whole(32, "the number of entries between snapshots; 0 for none", { least: 0 }),
+  at: someOf(runNames, `the calls at whose start to kill: ${runNames.join(", ")} (default: of any of them)`),
+  lanes: whole(40, "the number of conversations at a time"),
+  slack: whole(15, "the milliseconds that each tool and model call takes at most", { least: 0 }),
+  keep: flag("keep the folder of each run, even without a violation"),
+} as const;
 
-/** The outcome of all conversations of one seed. */
+export type RunOptions = ValuesOf<typeof runOptions> & { readonly fault: Fault | null };
+
 export interface Run extends SeededRun {
   readonly asks: number;
   readonly kills: number;
@@ -47,7 +42,7 @@ export interface Run extends SeededRun {
   readonly recovered: number;
 }
 
-/** Holds conversations on an engine that is killed as the seed says, and checks their outcomes. */
+/** Holds conversations on an engine that is killed by the seed, and checks their outcomes. */
 export const run = (program: string, seed: number, options: RunOptions, references: References): Promise<Run> =>
   inFolder(
     "engines",
@@ -62,10 +57,10 @@ export const run = (program: string, seed: number, options: RunOptions, referenc
         later(() => held.stop());
         return held.run();
       }),
-    ({ violations }) => options.keep || (violations.length > 0 && options.fault === null),
+    { isKept: ({ violations }) => options.keep || (violations.length > 0 && options.fault === null) },
   );
 
-/** The entries of conversations, and those of them that are marked `recovered`. */
+/** The number of entries in conversations, and of those that are marked `recovered`. */
 type Counts = Pick<Run, "entries" | "recovered">;
 
 interface Given {
@@ -93,8 +88,9 @@ class HeldConversations {
     this.#given = given;
     this.#facts = join(given.folder, "facts");
     writeFileSync(this.#facts, "");
-    const runs = given.references.ran.filter(({ what }) => given.options.at.includes(what)).length;
-    this.#plan = [...planOf(randomOf(given.seed), { ...given.options, runs })];
+    const { at, kills, "server-kills": serverKills, slack: slackMs } = given.options;
+    const runs = given.references.ran.filter(({ what }) => at.includes(what)).length;
+    this.#plan = [...planOf(randomOf(given.seed), { kills, serverKills, slackMs, runs })];
   }
 
   async run(): Promise<Run> {
@@ -129,15 +125,15 @@ class HeldConversations {
       program,
       workers: options.workers,
       folder: logs,
-      options: { ...options, redisUrl, facts: this.#facts },
+      options: { slackMs: options.slack, snapshotEvery: options["snapshot-every"], redisUrl, facts: this.#facts },
       onRun: (place, what) => this.#ran(place, what),
     });
     return this.#fleet;
   }
 
   /**
-   * A tool or a model call has started: kills the target that the plan has for this moment. If something is away
-   * already, the kill waits for the next start.
+   * Kills the target that the plan has for this start of a tool or a model call. If something is down already, the kill
+   * waits for the next start.
    */
   #ran(place: number, what: string): void {
     if (!this.#given.options.at.includes(what)) return;
@@ -180,7 +176,7 @@ class HeldConversations {
     }
   }
 
-  /** Null where there was none, which is noted. */
+  /** Returns the answer; null if there was none, which is noted. */
   async #answerTo(conversation: number, asked: Asked): Promise<Answer | null> {
     try {
       return await answerTo({ host: this.#given.engine.host, conversation, asked }, limitMs);
@@ -205,7 +201,7 @@ class HeldConversations {
   async #judge(conversation: number, ran: readonly Performed[]): Promise<Counts> {
     const { engine, references } = this.#given;
     const asked = this.#asksOf(conversation);
-    // An ask that is repeated has the answer that it had, and is not journalled.
+    // A repeated ask must get its earlier answer, and is not journalled.
     const once = asked[conversation % asked.length];
     const again = once === undefined ? null : await this.#answerTo(conversation, once);
     const answers = [...(this.#answers[conversation] ?? []), ...(again === null ? [] : [again])];
@@ -226,5 +222,44 @@ class HeldConversations {
   }
 }
 
-/** An ask that takes longer never ends. */
+/** An ask that takes longer counts as endless. */
 const limitMs = 90_000;
+
+/** A kill with SIGKILL in the middle of work. */
+export interface Kill {
+  /** The server, or the worker that reported the start. */
+  readonly what: "worker" | "server";
+  /** The number of tools and model calls that have started before the kill. */
+  readonly atRun: number;
+  /** The milliseconds from that start to the kill. */
+  readonly afterMs: number;
+  /** The milliseconds until the restart. */
+  readonly awayMs: number;
+}
+
+interface Wanted {
+  readonly kills: number;
+  readonly serverKills: number;
+  /** The number of tools and model calls that run without a kill. */
+  readonly runs: number;
+  /** The milliseconds that each of them may take. */
+  readonly slackMs: number;
+}
+
+/** Plans the kills, in order. */
+export const planOf = (random: Random, { kills, serverKills, runs, slackMs }: Wanted): readonly Kill[] => {
+  // A call that a crash cut off may never run again, so the last tenth of the starts may not happen.
+  const last = Math.max(1, Math.floor(runs * 0.9));
+  const kill = (what: Kill["what"]): Kill => ({
+    what,
+    atRun: random.integer(1, last),
+    afterMs: random.integer(0, slackMs),
+    awayMs: random.integer(0, awayMsMax),
+  });
+  return [
+    ...Array.from({ length: kills }, () => kill("worker")),
+    ...Array.from({ length: serverKills }, () => kill("server")),
+  ].sort((one, other) => one.atRun - other.atRun);
+};
+
+const awayMsMax = 100;

@@ -25,5 +25,5 @@ const main = async ({ url, adminUrl, snapshotEvery }: PlayerOptions): Promise<vo
   process.stdout.write(JSON.stringify(played));
 };
 
-// The command writes them.
+// `play-scenes.ts` writes these options.
 if (import.meta.main) await main(JSON.parse(process.argv[2] ?? "") as PlayerOptions);

@@ -1,5 +1,5 @@
 // The actions of people on a thread during a turn, in an order that each scene fixes. The engine and the host in memory
-// must show the same and write the same journals, times aside.
+// must show the same and write the same journals, apart from times.
 import { once } from "node:events";
 import { setTimeout as pause } from "node:timers/promises";
 
@@ -23,7 +23,7 @@ import { randomIds, systemClock } from "@colloquy/runtime-node";
 import { ending } from "../../kit/calls.ts";
 import { wordsOf } from "../../kit/report.ts";
 
-/** A scene with its actors, made again for each host that plays it. */
+/** A scene with its parts, made for each host that plays it. */
 export interface Staged {
   readonly machine: ConversationMachine;
   readonly tools: readonly Tool[];
@@ -31,7 +31,7 @@ export interface Staged {
   readonly play: Play;
 }
 
-/** Plays a scene on a thread that is not there yet. Gives what those who asked were shown, and had. */
+/** Plays a scene on a new thread. Returns the parts and outcomes that the askers got. */
 export type Play = (thread: HostedThread, host: Host) => Promise<readonly unknown[]>;
 
 /** The outcome of a scene. */
@@ -40,7 +40,7 @@ export interface Played {
   readonly journal: readonly Entry[];
 }
 
-/** Plays a scene on a host. @throws NeverEnds when it takes too long */
+/** Plays a scene on a host. @throws NeverEnds if it takes too long */
 export const playedOn = async (host: Host, play: Play): Promise<Played> => {
   const thread = host.thread("scene");
   const shown = await ending("the scene", limitMs, play(thread, host));
@@ -49,7 +49,6 @@ export const playedOn = async (host: Host, play: Play): Promise<Played> => {
 
 const limitMs = 30_000;
 
-/** A host in memory for a scene. */
 export const hostInMemory = (parts: Omit<Staged, "play">): Host =>
   createHost({ ...parts, store: memoryStore({ clock: systemClock }), clock: systemClock, ids: randomIds });
 
@@ -97,7 +96,7 @@ const steering = (): Staged => {
   };
 };
 
-/** The budget is so small that turns are summarised when they have ended. */
+/** A budget so small that turns are summarised after their end. */
 const summary = (): Staged => ({
   machine: conversationMachine({
     budget: { tokens: 160, reserve: 20 },
@@ -175,7 +174,7 @@ const denial = (): Staged => {
   };
 };
 
-/** Another thread of the same name and length takes its place: what a process knows of the one before must not be used for it. */
+/** Another thread of the same name and length replaces the first, which a process must then forget. */
 const madeAnew = (): Staged => {
   const parts: Omit<Staged, "play"> = {
     machine: conversationMachine(),
@@ -196,7 +195,6 @@ const madeAnew = (): Staged => {
   };
 };
 
-/** All scenes, by their names. */
 export const scenes: Readonly<Record<string, () => Staged>> = {
   "cancel in flight": cancelInFlight,
   steering,

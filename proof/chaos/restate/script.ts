@@ -1,4 +1,4 @@
-// The conversations that are held on an engine and on the host in memory, and the parts of a process that holds them.
+// The conversations that an engine and the host in memory hold, and the parts of a process that holds them.
 import { setTimeout as pause } from "node:timers/promises";
 
 import type { LlmHandler, Tool } from "@colloquy/host";
@@ -7,20 +7,17 @@ import type { ConversationMachine } from "@colloquy/machine";
 import type { Fact } from "../story/facts.ts";
 import { type Asked, calledBy, machineOf, outcomeOf, resultOf, toolsOf } from "../story/script.ts";
 
-/** The kinds of asks. */
 export const kinds = ["plain", "lookup", "notify", "charge", "refund", "retry", "two"] as const;
 
-/** The id of the thread of a conversation. */
 export const threadOf = (conversation: number): string => `t${conversation}`;
 
-/** The asks of a conversation: the kinds in turn, in each conversation from another one on. */
+/** Returns the asks of a conversation: all kinds in turn, from a start that depends on its number. */
 export const asksOf = (conversation: number, turns: number): readonly Asked[] =>
   Array.from({ length: turns }, (_, turn) => {
     const kind = kinds[(turn + conversation) % kinds.length];
     return { askId: `c${conversation}-${turn}`, input: `${kind} ${conversation * 100 + turn}` };
   });
 
-/** The parts of a process that holds conversations. */
 export interface Script {
   readonly machine: ConversationMachine;
   readonly tools: readonly Tool[];
@@ -28,13 +25,13 @@ export interface Script {
 }
 
 interface Pace {
-  /** Called as each tool and each model call begins. */
+  /** Called as each tool and each model call starts. */
   readonly note: (fact: Fact & { readonly type: "performed" }) => void;
-  /** How long each takes at most, in milliseconds: somewhere in there a kill comes. */
+  /** The milliseconds that each takes at most, during which kills happen. */
   readonly slackMs: number;
 }
 
-/** The parts of a process. */
+/** Makes the parts of a process. */
 export const scriptOf = ({ note, slackMs }: Pace): Script => {
   const work = async (what: string, id: string): Promise<void> => {
     note({ type: "performed", what, id });

@@ -1,6 +1,5 @@
-// Checks that the engine alone keeps long waits: a deadline of ten days and an approval outlive a kill of everything. A
-// deadline that passes meanwhile takes effect at once.
-import { join } from "node:path";
+// Checks that the engine alone keeps long waits: a deadline of ten days and an approval must survive a kill of
+// everything. A deadline that passes meanwhile must take effect at once.
 import { setTimeout as pause } from "node:timers/promises";
 
 import type { AskHandle, Host } from "@colloquy/host";
@@ -8,38 +7,27 @@ import type { Entry } from "@colloquy/machine";
 import { lawSameJournal } from "@colloquy/runtime-test/laws";
 
 import { ending, violationsOfLaw } from "../../kit/calls.ts";
-import { withCleanup } from "../../kit/cleanup.ts";
-import { withProgram } from "../../kit/program.ts";
 import { wordsOf } from "../../kit/report.ts";
-import { startFleet } from "./fleet.ts";
-import { startEngine } from "./restate.ts";
+import { onEngine } from "./fleet.ts";
 import { hostInMemory } from "./scenes.ts";
 import { scriptOf } from "./script.ts";
 
-/** Kills server and worker while threads wait, and says what is wrong after it. */
+/** Kills server and worker while threads wait. Returns the problems after it. */
 export const outliveKills = (folder: string, snapshotEvery: number): Promise<readonly string[]> =>
-  withProgram(new URL(import.meta.resolve("./worker.ts")), (program) =>
-    withCleanup(async (later) => {
-      const engine = await startEngine(join(folder, "server"), null);
-      later(engine.stop);
-      const options = { facts: join(folder, "facts"), slackMs: 0, snapshotEvery, redisUrl: null };
-      const fleet = await startFleet({ program, workers: 1, folder, options, onRun: () => {} });
-      later(() => fleet.stop());
-      await engine.register(fleet.url);
-      const waiting = await ending("the beginning", limitMs, waitOn(engine.host));
-      const timers = await engine.timers();
-      await fleet.kill(0);
-      await engine.kill(soonMs);
-      await fleet.restart(0);
-      const ended = await ending("the end", limitMs, endOf(engine.host, waiting));
-      const [memory, left] = [await inMemory(), await engine.timers()];
-      return [
-        ...timersProblems(timers),
-        ...problemsOf(memory, ended),
-        ...left.map(({ thread, at }) => `a timer of ${thread} for ${at} is left`),
-      ];
-    }),
-  );
+  onEngine(folder, snapshotEvery, async (engine, fleet) => {
+    const waiting = await ending("the beginning", limitMs, waitOn(engine.host));
+    const timers = await engine.timers();
+    await fleet.kill(0);
+    await engine.kill(soonMs);
+    await fleet.restart(0);
+    const ended = await ending("the end", limitMs, endOf(engine.host, waiting));
+    const [memory, left] = [await inMemory(), await engine.timers()];
+    return [
+      ...timersProblems(timers),
+      ...problemsOf(memory, ended),
+      ...left.map(({ thread, at }) => `a timer of ${thread} for ${at} is left`),
+    ];
+  });
 
 const days = 10 * 24 * 60 * 60_000;
 const soonMs = 1_500;
@@ -50,7 +38,7 @@ interface Waiting {
   readonly soon: AskHandle;
 }
 
-/** Asks for what has to be approved, once with a deadline in ten days and once with one that passes soon. */
+/** Asks for a call that needs approval, once with a deadline in ten days and once with one that passes soon. */
 const waitOn = async (host: Host): Promise<Waiting> => {
   const ask = (name: string, deadlineMs: number): AskHandle =>
     host.ask("refund 1", { threadId: name, askId: name, limits: { deadlineMs } });
@@ -64,7 +52,7 @@ interface Ended {
   readonly journals: Readonly<Record<string, readonly Entry[]>>;
 }
 
-/** The deadline passes; the approval is given, and its turn ends. */
+/** Lets the short deadline pass, approves the other call, and returns the outcomes. */
 const endOf = async (host: Host, { days, soon }: Waiting): Promise<Ended> => {
   const late = await soon.then(({ text }) => text, wordsOf);
   const [request] = await host.thread("days").approvals();
@@ -73,14 +61,14 @@ const endOf = async (host: Host, { days, soon }: Waiting): Promise<Ended> => {
   const names = ["days", "soon"];
   const journals = await Promise.all(names.map((name) => host.thread(name).exportJournal()));
   return {
-    answers: [text, late.replace(/\(\d+\)/u, "")],
+    answers: [text, late.replace(/\d+ passed/u, "passed")],
     journals: Object.fromEntries(names.map((name, index) => [name, (journals[index] ?? []).map(withoutDelay)])),
   };
 };
 
-/** How late a deadline is reached is a matter of moments. */
+/** Removes how late a deadline was reached, which varies by moments. */
 const withoutDelay = (entry: Entry): Entry =>
-  // The same entry but for a number.
+  // The same entry except for a number.
   JSON.parse(JSON.stringify(entry), (key: string, value: unknown) => (key === "reached" ? 0 : value)) as Entry;
 
 const inMemory = async (): Promise<Ended> => {
@@ -97,12 +85,11 @@ const timersProblems = (timers: readonly { readonly thread: string; readonly at:
 };
 
 const problemsOf = (memory: Ended, engine: Ended): readonly string[] => [
-  ...memory.answers
-    .filter((answer, index) => answer !== engine.answers[index])
-    .map(
-      (answer, index) =>
-        `the answer is ${JSON.stringify(engine.answers[index])}, and should be ${JSON.stringify(answer)}`,
-    ),
+  ...memory.answers.flatMap((answer, index) =>
+    answer === engine.answers[index]
+      ? []
+      : [`the answer is ${JSON.stringify(engine.answers[index])}, and should be ${JSON.stringify(answer)}`],
+  ),
   ...Object.entries(memory.journals).flatMap(([name, journal]) =>
     violationsOfLaw(() => lawSameJournal({ memory: journal, engine: engine.journals[name] ?? [] })),
   ),

@@ -1,5 +1,5 @@
-// A worker of an engine, until it is killed or the process that started it is gone. It says on its output where it
-// listens, and then the name of each tool and model that is called.
+// A worker of an engine, until it is killed or its parent process ends. It prints its address, and then the name of
+// each tool and model that is called.
 import { serve } from "@colloquy/runtime-restate";
 import { redisHub } from "@colloquy/runtime-restate/redis";
 
@@ -8,12 +8,12 @@ import { scriptOf } from "./script.ts";
 
 /** The options of a worker, as JSON in its first argument. */
 export interface WorkerOptions {
-  /** The file in which it notes what runs. */
+  /** The file for its notes of what runs. */
   readonly facts: string;
-  /** How long each tool and model call takes at most, in milliseconds. */
+  /** The milliseconds that each tool and model call takes at most. */
   readonly slackMs: number;
   readonly snapshotEvery: number;
-  /** The Redis by which those who ask are shown what happens; null: they look into journals. */
+  /** The Redis that shows askers what happens; null: they poll the journals. */
   readonly redisUrl: string | null;
 }
 
@@ -37,5 +37,5 @@ export const work = async ({ facts, slackMs, snapshotEvery, redisUrl }: WorkerOp
   process.stdout.write(`listens on ${new URL(url).port}\n`);
 };
 
-// The driver writes them.
+// The parent process writes these options.
 if (import.meta.main) await work(JSON.parse(process.argv[2] ?? "") as WorkerOptions);

@@ -7,10 +7,10 @@ export interface Damage {
   readonly kind: Cell["kind"];
 }
 
-/** Does something to what is kept of one thread. The cells of the other may be copied from, and stay as they are. */
+/** Damages the stored data of one thread. May copy from the other thread's cells, which stay unchanged. */
 export const tamper = async (all: readonly Cell[], threadId: string, random: Random): Promise<Damage> => {
   const kinds = [...new Set(all.filter((cell) => cell.threadId === threadId).map(({ kind }) => kind))];
-  // The journal is what matters most.
+  // The journal matters most.
   const kind = random.percent(35) ? "entry" : one(kinds, random);
   const cells = all.filter((cell) => cell.threadId === threadId && cell.kind === kind);
   const others = all.filter((cell) => cell.threadId !== threadId && cell.kind === kind);
@@ -34,12 +34,12 @@ export const tamper = async (all: readonly Cell[], threadId: string, random: Ran
     return damage(`is ${other.name} of the other thread`);
   }
   if (choice <= 90 && (kind === "entry" || kind === "chunk")) {
-    // The last first: those of a file have their places by those before them.
+    // The last first, since the positions in a file depend on the cells before.
     for (const each of cells.toReversed()) await each.remove();
     return { kind, words: `each ${kind} is removed` };
   }
   if (choice <= 95 && kind === "head" && others.length > 0) {
-    // The whole snapshot of another thread: every part of it is in order.
+    // The whole snapshot of another thread, each part of which is valid.
     for (const other of [...others, ...all.filter((each) => each.threadId !== threadId && each.kind === "chunk")]) {
       const same = all.find((each) => each.threadId === threadId && each.name === other.name);
       await same?.put(other.text);

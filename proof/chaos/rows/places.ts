@@ -3,64 +3,62 @@ import { basename, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 
 import type { Store } from "@colloquy/host";
-import { filesStore, sqliteStore } from "@colloquy/runtime-node";
-import { postgresStore } from "@colloquy/runtime-node/postgres";
-import { redisStore } from "@colloquy/runtime-node/redis";
 import pg from "pg";
 import { createClient } from "redis";
 
-import { newFolder, removeFolder } from "../../kit/folder.ts";
-import { neededServerUrl } from "../../kit/server-urls.ts";
+import {
+  databaseIn,
+  type FolderPlace,
+  leavePlace,
+  newPlace,
+  openStore,
+  type ServerPlace,
+  threadsIn,
+} from "../../kit/places.ts";
 
-/** A text that a store keeps, where all who can reach its disk or its server can change it. */
+/** A stored text that anyone with access to the store's disk or server can change. */
 export interface Cell {
   readonly kind: "entry" | "head" | "chunk" | "envelope" | "listing";
   readonly threadId: string;
-  /** In what is said of it. */
+  /** The name in reports. */
   readonly name: string;
   readonly text: string;
   readonly put: (text: string) => Promise<void>;
   readonly remove: () => Promise<void>;
 }
 
-/** A place that a store keeps threads in. */
+/** A place where a store keeps threads. */
 export interface Place {
   readonly open: () => Store;
-  /** All that can be tampered with, in order. */
+  /** Lists all that can be tampered with, in order. */
   readonly cells: () => Promise<readonly Cell[]>;
-  /** Removes the place with all that is in it. */
+  /** Removes the place and its content. */
   readonly leave: () => Promise<void>;
 }
 
-/** A place of its own, by the name of its store. The memory store has none: its texts are in private memory. */
-export const places = {
-  sqlite: async () => sqlitePlace(),
-  files: async () => filesPlace(),
-  postgres: () => postgresPlace(neededServerUrl("postgres")),
-  redis: () => redisPlace(neededServerUrl("redis")),
-} as const satisfies Readonly<Record<string, () => Promise<Place>>>;
+export const placeNames = ["sqlite", "files", "postgres", "redis"] as const;
 
-export type PlaceName = keyof typeof places;
-
-const sqlitePlace = (): Place => {
-  const folder = newFolder("tampering");
-  const path = join(folder, "store.db");
-  return {
-    open: () => sqliteStore({ path, synchronous: "NORMAL" }),
-    cells: async () => {
-      const cells = cellsOfDatabase(path);
-      const thread = threadBy(`place / ${2 ** 26}`);
-      return [
-        ...cells("entry", "entries", "body", `'entry ' || (place % ${2 ** 26})`, thread),
-        ...cellsBeside(path),
-        ...cells("listing", "threads", "metadata", "'its metadata'", "threads.thread"),
-      ];
-    },
-    leave: async () => removeFolder(folder),
-  };
+/** Opens a new place for a store, by name. The memory store has none, as its texts are private. */
+export const openPlace = async (name: (typeof placeNames)[number]): Promise<Place> => {
+  const place = newPlace(name, "tampering");
+  const open = (): Store => openStore(place);
+  if (!("folder" in place)) return { open, ...(await (place.type === "postgres" ? tablesOf : keysOf)(place)) };
+  const cellsOf = place.type === "sqlite" ? cellsOfSqlite : cellsOfFiles;
+  return { open, cells: async () => cellsOf(place), leave: () => leavePlace(place) };
 };
 
-/** Snapshots and inbox items of a SQLite file. */
+const cellsOfSqlite = (place: FolderPlace): readonly Cell[] => {
+  const path = databaseIn(place);
+  const cells = cellsOfDatabase(path);
+  const thread = threadBy(`place / ${2 ** 26}`);
+  return [
+    ...cells("entry", "entries", "body", `'entry ' || (place % ${2 ** 26})`, thread),
+    ...cellsBeside(path),
+    ...cells("listing", "threads", "metadata", "'its metadata'", "threads.thread"),
+  ];
+};
+
+/** Lists the snapshots and inbox items of a SQLite file. */
 const cellsBeside = (path: string): readonly Cell[] => [
   ...cellsOfDatabase(path)("chunk", "snapshots", "body", "part", threadBy("snapshots.thread")),
   ...cellsOfDatabase(path)("envelope", "letters", "letter", "'envelope ' || letters.id", "letters.thread"),
@@ -84,7 +82,7 @@ const cellsOfDatabase =
       WHERE ${column} IS NOT NULL ORDER BY thread, key`);
     return rows.map(({ thread: threadId, name: named, key: value, text }) => {
       const where = `WHERE ${key} = ?1 AND ${thread} = ?2`;
-      // Numbers and texts.
+      // The values are numbers and texts.
       const values = [value as string | number, String(threadId)] as const;
       return {
         kind: kind === "chunk" && value === "head" ? "head" : kind,
@@ -97,8 +95,8 @@ const cellsOfDatabase =
     });
   };
 
-const filesPlace = (): Place => {
-  const folder = newFolder("tampering");
+const cellsOfFiles = (place: FolderPlace): readonly Cell[] => {
+  const folder = threadsIn(place);
   const linesOf = (file: string): readonly Cell[] => {
     const path = join(folder, file);
     const lines = (): string[] => readFileSync(path, "utf8").split("\n").slice(0, -1);
@@ -113,22 +111,12 @@ const filesPlace = (): Place => {
       remove: async () => write(lines().filter((_, at) => at !== index)),
     }));
   };
-  return {
-    open: () => filesStore({ folder, synchronous: "NORMAL" }),
-    cells: async () => [
-      ...readdirSync(folder)
-        .toSorted()
-        .flatMap((name) => (name.endsWith(".jsonl") ? linesOf(name) : [])),
-      ...cellsBeside(join(folder, "threads.db")),
-    ],
-    leave: async () => removeFolder(folder),
-  };
+  const files = readdirSync(folder).filter((name) => name.endsWith(".jsonl"));
+  return [...files.toSorted().flatMap(linesOf), ...cellsBeside(join(folder, "threads.db"))];
 };
 
-let placesMade = 0;
-
-const postgresPlace = async (url: string): Promise<Place> => {
-  const schema = `tampering_${process.pid}_${(placesMade += 1)}`;
+/** Lists the rows of PostgreSQL's tables, over a separate connection. */
+const tablesOf = async ({ url, space: schema }: ServerPlace): Promise<Omit<Place, "open">> => {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   const cellsOf = async (kind: Cell["kind"], table: string, column: string, name: string): Promise<readonly Cell[]> => {
@@ -139,7 +127,7 @@ const postgresPlace = async (url: string): Promise<Place> => {
        WHERE ${column} IS NOT NULL ORDER BY 1, 2`,
     );
     return rows.map(({ thread: threadId = "", name: named = "", text = "", place = "" }) => {
-      // A row that is changed moves.
+      // A changed row moves.
       let at = place;
       return {
         kind,
@@ -156,7 +144,6 @@ const postgresPlace = async (url: string): Promise<Place> => {
     });
   };
   return {
-    open: () => postgresStore({ connectionString: url, schema }),
     cells: async () => [
       ...(await cellsOf("entry", "entries", "body", "'entry ' || to_char(seq, 'FM000')")),
       ...(await cellsOf("head", "snapshots", "head", "'head'")),
@@ -171,11 +158,12 @@ const postgresPlace = async (url: string): Promise<Place> => {
   };
 };
 
-const redisPlace = async (url: string): Promise<Place> => {
-  const prefix = `tampering-${process.pid}-${(placesMade += 1)}:`;
+/** Lists the elements and fields of Redis, over a separate connection. */
+const keysOf = async ({ url, space }: ServerPlace): Promise<Omit<Place, "open">> => {
+  const prefix = `${space}:`;
   const client = createClient({ url });
   await client.connect();
-  const keysOf = async (): Promise<readonly string[]> => (await client.keys(`${prefix}*`)).toSorted();
+  const keys = async (): Promise<readonly string[]> => (await client.keys(`${prefix}*`)).toSorted();
   const fieldsOf = async (key: string, kind: Cell["kind"], threadId: string): Promise<readonly Cell[]> =>
     Object.entries(await client.hGetAll(key))
       .filter(([field]) => !["lease", "seq", "place", "told"].includes(field))
@@ -208,11 +196,10 @@ const redisPlace = async (url: string): Promise<Place> => {
     return kind === "thread" ? fieldsOf(key, "listing", threadId) : [];
   };
   return {
-    open: () => redisStore({ url, prefix }),
-    cells: async () => (await Promise.all((await keysOf()).map(cellsAt))).flat(),
+    cells: async () => (await Promise.all((await keys()).map(cellsAt))).flat(),
     leave: async () => {
-      const keys = await keysOf();
-      if (keys.length > 0) await client.unlink([...keys]);
+      const left = await keys();
+      if (left.length > 0) await client.unlink([...left]);
       client.destroy();
     },
   };

@@ -1,4 +1,4 @@
-// A server that is killed: it serves the threads of a store, and prints its URL.
+// Serves the threads of a store, and prints its URL, until it is killed.
 import { createServer } from "node:http";
 import { setTimeout as pause } from "node:timers/promises";
 
@@ -11,7 +11,7 @@ import { getRequestListener } from "@hono/node-server";
 import { openStore } from "../../kit/places.ts";
 import { answerTo, callerTool, type ChildOptions, hostTool, recoveryMs } from "./questions.ts";
 
-// The parent wrote it.
+// The parent process writes these options.
 const { place, fault } = JSON.parse(process.argv[2] ?? "") as ChildOptions;
 
 const llm: LlmHandler = async ({ messages }, { onDelta }) => {
@@ -36,7 +36,7 @@ const run = tool({
   run: () => pause(10, "done"),
 });
 
-/** A handle that shows no more of a turn than that it began, and that it ended, as one to a turn of another host once did. */
+/** Makes a handle that shows only the start and end of a turn, as one to another host's turn once did. */
 const withoutParts = (handle: AskHandle): AskHandle =>
   seenThrough(handle, {
     [Symbol.asyncIterator]: async function* () {
@@ -76,7 +76,7 @@ const host = createHost({
   recovery: { everyMs: recoveryMs },
   idleMs: 2_000,
   pollMs: 20,
-  // On a busy machine a store is now and then slower than a lease allows.
+  // On a busy machine a store is sometimes slower than a lease allows.
   onObserverError: () => {},
 });
 const server = threadServer(fault === "blind" ? blind(host) : host);

@@ -21,23 +21,23 @@ const response = z.object({
 
 type Response = z.infer<typeof response>;
 
-/** The answers that a client got, and the problems that it found. */
+/** A client's answers, and the problems that it found. */
 export interface Had {
   readonly conversation: string;
-  /** The answers on the way to the last response, in the order of their questions. */
+  /** The answers that lead to the last response, in order. */
   answers: readonly string[];
-  /** The answers on the ways that were left, as a question continued from an earlier response. */
+  /** The answers of branches that were left when a question continued from an earlier response. */
   readonly left: (readonly string[])[];
   responses: number;
-  /** How often a request was broken off, and made again. */
+  /** The number of requests that broke off and were repeated. */
   again: number;
   readonly problems: string[];
 }
 
 /**
- * Asks questions in a conversation of its own until it is over, each of any server and in any way.
+ * Asks questions in its own conversation until it is over, each to a random server and in a random way.
  *
- * @param broken Aborted when a client found a problem.
+ * @param broken Aborted when a client has found a problem.
  */
 export const converse = async (
   name: string,
@@ -67,8 +67,7 @@ export const converse = async (
 };
 
 /**
- * Asks one server, kills it while it holds the thread, and asks on of the other one. Returns the seconds after which that one
- * had answered.
+ * Asks one server, kills it while it holds the thread, and asks the other. Returns the seconds until that one answered.
  */
 export const answeredAfterDeath = async (holder: Served, other: Served): Promise<number> => {
   const ask = async ({ url }: Served, more: object): Promise<Response> => {
@@ -91,7 +90,7 @@ class Client {
   readonly #random: Random;
   readonly #had: Had;
   readonly #broken: AbortSignal;
-  /** The responses that were cancelled, or may have been. */
+  /** The responses that were cancelled, perhaps too late. */
   readonly #cancelled = new Set<string>();
 
   constructor(servers: readonly Served[], random: Random, had: Had, broken: AbortSignal) {
@@ -125,7 +124,7 @@ class Client {
     return last.id;
   }
 
-  /** Whether a cancel stopped the turn of a response. It may come when the response has just ended with a call. */
+  /** Checks that a cancel stopped the turn of a response, perhaps just after it ended with a call. */
   #isStopped({ id, status }: Response, isWaiting: boolean): boolean {
     return this.#cancelled.has(id) && (status === "cancelled" || isWaiting);
   }
@@ -134,7 +133,7 @@ class Client {
     throw new Error(`${id}, which answers "${question}", is ${status} with the output ${JSON.stringify(output)}`);
   }
 
-  /** Returns a response that has ended. A request that breaks off is made again, of any server. */
+  /** Returns a response that has ended. A request that breaks off is repeated, on any server. */
   async #respond(body: object, key: string | null): Promise<Response> {
     const way = this.#random.pick(["whole", "stream", "background"]);
     const asked = { model: "any", ...body, ...(way === "whole" ? {} : { [way ?? ""]: true }) };
@@ -159,7 +158,7 @@ class Client {
     }
   }
 
-  /** Reads the input, breaks off a stream, or cancels, of any server: now and then. */
+  /** Sometimes reads the input, breaks off a stream, or cancels, on any server. */
   async #actOn({ id }: Response): Promise<void> {
     const path = `/v1/responses/${id}`;
     if (this.#random.percent(10)) await this.#fetch(`${path}/input_items`);
@@ -169,7 +168,7 @@ class Client {
     await this.#fetch(`${path}/cancel`, { method: "POST" });
   }
 
-  /** Reads a stream, and its events after some of them again. */
+  /** Reads a stream, and then reads again from one of its events on. */
   async #readOn(path: string): Promise<void> {
     const numbers = numbersIn((await this.#fetch(`${path}?stream=true`)) ?? "");
     const after = this.#random.pick(numbers);
@@ -184,7 +183,7 @@ class Client {
     return `/v1/responses/${id}${this.#random.percent(50) ? "?stream=true" : ""}`;
   }
 
-  /** Returns the text of an answer; null if the server was away, or died meanwhile, or refused with that code. */
+  /** Returns the text of an answer; null if the server was down, died meanwhile, or refused with that code. */
   async #fetch(path: string, init: RequestInit = {}, refusal?: string): Promise<string | null> {
     const url = this.#random.pick(this.#servers)?.url ?? null;
     if (url === null) return null;
@@ -198,13 +197,13 @@ class Client {
       return null;
     }
     if (answer.status === 200) return answer.text;
-    // A store that did not answer in time: clients ask again, as they do when a server is away.
+    // The store did not answer in time. Clients retry then, as they do when a server is down.
     if (answer.status >= 500 || (refusal !== undefined && answer.text.includes(refusal))) return null;
     throw new Error(`${path}: ${answer.status} ${answer.text}`);
   }
 }
 
-/** Returns the response in an answer; in a stream, that of the last event that has one. Null if there is none. */
+/** Returns the response in an answer; in a stream, that of the last event with one. Null if there is none. */
 const lastIn = (text: string): Response | null => {
   if (text.startsWith("{")) return response.parse(JSON.parse(text));
   const events = text.split("\n\n").flatMap((block) => /^data: (\{.*\})$/mu.exec(block)?.[1] ?? []);
@@ -220,5 +219,5 @@ const numbersIn = (text: string): readonly number[] =>
 
 const isUnderWay = ({ status }: Response): boolean => status === "in_progress" || status === "queued";
 
-/** More than a lease and a start take, by far. */
+/** Far more than a lease and a start take. */
 const endsWithinMs = 30_000;

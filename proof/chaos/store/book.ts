@@ -1,6 +1,6 @@
 import { type Written, writtenIn } from "./contents.ts";
 
-/** A deed of a user of a store, or, in the types that end in -ing, one that is about to be done. Plain data, so that a process can report it. */
+/** An action of a store's user; types in -ing announce one. Plain data, so that a process can report it. */
 export type Note = { readonly threadId: string } & (
   | { readonly type: "appending" | "appended"; readonly entries: readonly Appended[] }
   | { readonly type: "rewriting" | "rewritten"; readonly tag: string; readonly version: number }
@@ -12,19 +12,19 @@ export type Note = { readonly threadId: string } & (
 interface Appended {
   readonly seq: number;
   readonly tag: string;
-  /** The tag of the entry before it; null for the first. */
+  /** The tag of the previous entry; null for the first. */
   readonly after: string | null;
 }
 
-/** The known state of an item of an inbox. In a state that ends in -ing it may be there or not. */
+/** The known state of an inbox item. In a state in -ing it may exist or not. */
 export type ItemState = (typeof itemStates)[number];
 
 const itemStates = ["posting", "posted", "answering", "answered", "discarding", "discarded"] as const;
 
-/** All that the users of a store did, by thread. */
+/** All actions of a store's users, by thread. */
 export class Book {
   readonly #threads = new Map<string, ThreadBook>();
-  /** How much was acknowledged. */
+  /** The number of acknowledged writes. */
   acknowledged = 0;
 
   of(threadId: string): ThreadBook {
@@ -40,24 +40,24 @@ export class Book {
 }
 
 interface Noted extends Appended {
-  /** The first entry of its journal, and the first that was appended with it. */
+  /** The tag of its journal's first entry, and of the first entry in its append. */
   readonly root: string;
   readonly batch: string;
   readonly size: number;
-  /** It is known to be there. */
+  /** True once the entry is known to be stored. */
   isThere: boolean;
-  /** Its newest version that was attempted, and that was acknowledged. */
+  /** Its newest attempted version, and its newest acknowledged one. */
   attempted: number;
   kept: number;
 }
 
-/** All that was done to one thread. */
+/** All actions on one thread. */
 export class ThreadBook {
   readonly items = new Map<string, ItemState>();
   readonly #threadId: string;
-  /** By the tag of each entry, which is drawn once. */
+  /** The entries by their unique tags. */
   readonly #entries = new Map<string, Noted>();
-  /** The newest snapshot that was attempted, and that is known to be there; and those until which all are or may be void. */
+  /** The newest attempted and the newest stored snapshot, and the last ones that are void or may be. */
   readonly #snapshot = { attempted: 0, kept: 0, void: 0, mayBeVoid: 0 };
   #mayBeDeleted = false;
 
@@ -77,7 +77,7 @@ export class ThreadBook {
 
   #noteItem(id: string, state: ItemState): void {
     const before = this.items.get(id);
-    // Another user may have answered it before the one that posted it knows that it is there.
+    // Another user may have answered it before its poster knew that it was stored.
     if (before === undefined || itemStates.indexOf(before) < itemStates.indexOf(state)) this.items.set(id, state);
   }
 
@@ -109,7 +109,7 @@ export class ThreadBook {
     }
   }
 
-  /** All that stands before it is there as well. */
+  /** Marks the entries of an append and all before them as stored. */
   #appended(entries: readonly Appended[]): void {
     for (
       let noted = this.#entries.get(entries.at(-1)?.tag ?? "");
@@ -118,7 +118,7 @@ export class ThreadBook {
     )
       noted.isThere = true;
     if (entries[0]?.after !== null) return;
-    // The thread began again: nothing of an earlier one is there.
+    // The thread started again, so the entries of an earlier one are gone.
     for (const [tag, { root }] of this.#entries) if (root !== entries[0].tag) this.#entries.delete(tag);
     this.#voidSnapshots(false);
     this.#voidSnapshots(true);
@@ -138,7 +138,7 @@ export class ThreadBook {
     return new Map([...this.#entries].filter(([, { isThere }]) => isThere).map(([tag, { kept }]) => [tag, kept]));
   }
 
-  /** Returns the problems of a journal as it was read. Others may write to it meanwhile. */
+  /** Returns the problems of a journal that was read. Others may write to it meanwhile. */
   problemsOf(stored: readonly unknown[], expected: ReadonlyMap<string, number> = this.expected()): readonly string[] {
     const found = stored.map((entry) => writtenIn(this.#threadId, entry));
     const tags = new Map<string, Written>();
@@ -163,7 +163,7 @@ export class ThreadBook {
     ];
   }
 
-  /** An append is there, or it is not. */
+  /** Checks that each append is stored whole or not at all. */
   #partProblems(tags: ReadonlyMap<string, Written>): readonly string[] {
     const noted = [...tags.keys()].flatMap((tag) => this.#entries.get(tag) ?? []);
     return [...Map.groupBy(noted, ({ batch }) => batch)].flatMap(([batch, there]) => {
@@ -192,7 +192,7 @@ export class ThreadBook {
     });
   }
 
-  /** Returns the problems of the number of a snapshot; null for none. */
+  /** Returns the problems of a snapshot's number; null: there is no snapshot. */
   snapshotProblems(number: number | null): readonly string[] {
     const { attempted, kept } = this.#snapshot;
     if (number === null) return kept === 0 ? [] : [`snapshot ${kept} was acknowledged, and none is there`];
@@ -203,7 +203,7 @@ export class ThreadBook {
     ];
   }
 
-  /** Books everything that was found there as flushed. */
+  /** Books everything that was found as flushed. */
   adopt(stored: readonly unknown[], snapshot: number | null): void {
     const found = new Map(
       stored.flatMap((entry) => writtenIn(this.#threadId, entry) ?? []).map((each) => [each.tag, each]),
@@ -220,5 +220,5 @@ export class ThreadBook {
   }
 }
 
-/** The token of the lease under which an entry was appended. */
+/** Returns the token of the lease under which an entry was appended. */
 const tokenIn = (tag: string): number => Number(tag.split("/")[1] ?? 0);

@@ -3,14 +3,14 @@ import type { Store } from "@colloquy/host";
 import type { Book, ItemState, ThreadBook } from "./book.ts";
 import { chunkText, headIn, itemOf } from "./contents.ts";
 
-/** Returns what the entries of some threads show against a book. Users may continue meanwhile. */
+/** Returns the differences between some threads' entries and a book. Users may continue meanwhile. */
 export const entryProblems = async (
   store: Store,
   book: Book,
   threadIds: readonly string[],
 ): Promise<readonly string[]> => {
   const problems = threadIds.map(async (threadId) => {
-    // Noted before the journal is read: all of this has to be there.
+    // Taken before the journal is read, as all of this must be in it.
     const expected = book.of(threadId).expected();
     return inThread(threadId, book.of(threadId).problemsOf(await store.read(threadId), expected));
   });
@@ -18,13 +18,13 @@ export const entryProblems = async (
 };
 
 interface ProblemsOptions {
-  /** Everything that is found is flushed. Default: false. */
+  /** All that is found is flushed. Default: false. */
   readonly adopts?: boolean;
-  /** There are no other threads. Default: true. */
+  /** The store has no other threads. Default: true. */
   readonly isAlone?: boolean;
 }
 
-/** Returns what a store that nobody uses shows against a book: lost, torn, there twice, or never written. */
+/** Returns the differences between an idle store and a book: lost, torn, doubled or unknown data. */
 export const problemsIn = async (
   store: Store,
   book: Book,
@@ -60,7 +60,7 @@ export const problemsIn = async (
 const inThread = (threadId: string, problems: readonly string[]): readonly string[] =>
   problems.map((problem) => `thread "${threadId.slice(0, 10)}": ${problem}`);
 
-/** The number of the snapshot, null for none; and what is torn in it. */
+/** Returns a snapshot's number, null for none, and its torn parts. */
 const snapshotIn = async (store: Store, threadId: string): Promise<readonly [number | null, readonly string[]]> => {
   const snapshot = await store.readSnapshot(threadId);
   if (snapshot === null) return [null, []];
@@ -84,7 +84,7 @@ const itemProblems = async (
     if (JSON.stringify(each) !== JSON.stringify(itemOf(each.id))) problems.push(`inbox item "${each.id}" is torn`);
     if (!items.has(each.id)) problems.push(`inbox item "${each.id}" was never posted`);
   }
-  // Those of one user are in the order in which it posted them.
+  // The items of one user keep the order of posting.
   for (const [owner, ids] of Map.groupBy(waiting, (id) => id.split(" ").slice(0, -1).join(" "))) {
     const numbers = ids.filter((id) => items.get(id) === "posted").map((id) => Number(id.split(" ").at(-1)));
     if (numbers.some((number, index) => number < (numbers[index - 1] ?? 0)))
@@ -110,5 +110,5 @@ export const unansweredIn = async (
   inbox: Store["inbox"],
   threadId: string,
 ): Promise<readonly { readonly id: string }[]> =>
-  // Only what `itemOf` makes is posted there.
+  // All items there come from `itemOf`.
   ((await inbox?.unanswered(threadId)) ?? []) as readonly { readonly id: string }[];

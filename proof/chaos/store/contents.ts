@@ -1,16 +1,16 @@
-// The data that the users of a store write. Each item shows by itself whether it is whole, since all of it follows from its name.
+// The data that the users of a store write. Its content follows from its name, so that damage shows.
 import type { InboxItem } from "@colloquy/host/store";
 import type { Entry, Json } from "@colloquy/machine";
 
-/** Threads that are written to at the same time; their ids try the names of files as well. */
+/** The ids of threads that are written concurrently; some are hard as file names. */
 export const threadIds: readonly string[] = ["alpha", "Alpha", "../beta", "γ".repeat(100)];
 
-/** An entry, as its user named it: by the user, the token of its lease and a number; and how often it was rewritten. */
+/** An entry under its user's name for it (the user, the lease's token and a number), and how often it was rewritten. */
 export interface Written {
   readonly seq: number;
   readonly tag: string;
   readonly version: number;
-  /** How many characters its text has. */
+  /** The number of characters in its text. */
   readonly length: number;
 }
 
@@ -20,7 +20,7 @@ export const entryOf = (threadId: string, { seq, tag, version, length }: Written
   return { seq, event: { type: "turn.annotated", at: 0, turn: 1, name: "note", value: tag, metadata } };
 };
 
-/** Returns the name of a stored entry; null for one that is not whole. */
+/** Returns the name of a stored entry; null if the entry is not whole. */
 export const writtenIn = (threadId: string, entry: unknown): Written | null => {
   const { seq, event } = (entry ?? {}) as StoredShape;
   const { tag, version, text } = event?.metadata ?? {};
@@ -41,10 +41,10 @@ export interface Head {
   readonly chunks: readonly string[];
 }
 
-/** The head in what is stored; null for one that is torn. */
+/** Parses the head of a snapshot; null for a torn one. */
 export const headIn = (text: string): Head | null => {
   try {
-    // Only heads are stored as such.
+    // Only heads are stored in this place.
     return JSON.parse(text) as Head;
   } catch {
     return null;

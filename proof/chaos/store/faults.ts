@@ -6,14 +6,14 @@ import type { Entry } from "@colloquy/machine";
 import { isUnreachable } from "../../kit/calls.ts";
 import { methodsOf } from "../../kit/store-methods.ts";
 
-/** Ways to store things too late, to see that a kill brings each to light. */
+/** Faults that store data too late, to show that kills reveal each. */
 export const lateFaults = {
   "write-behind": "an append is acknowledged a moment before it is stored",
   "head-first": "the head of a snapshot is stored a moment before its chunks",
   "forgetful-inbox": "an inbox item is acknowledged a moment before it is stored",
 } as const;
 
-/** Ways to misunderstand a network, to see that each is noticed. */
+/** Faults that misread a network's failures, to show that each is noticed. */
 export const networkFaults = {
   believing: "an append without an answer counts as done",
   insisting: "an append without an answer is appended once more at the end",
@@ -21,7 +21,6 @@ export const networkFaults = {
   throwing: "a call without an answer also causes an unhandled rejection",
 } as const;
 
-/** A store with a fault built in. */
 export const faultyStore = (
   store: Store,
   fault: keyof typeof lateFaults | keyof typeof networkFaults | null,
@@ -77,7 +76,7 @@ const appendAgain = async (store: Store, threadId: string, owner: string, entrie
       const lease = await store.acquire(threadId, owner, 1_000);
       if (lease === null) return;
       const { length } = await store.read(threadId);
-      // The same entries, further back in the journal.
+      // The same entries, later in the journal.
       const again = entries.map((entry, index) => ({ ...entry, seq: length + index }) as Entry);
       return await store.append(lease, length - 1, again);
     } catch (error) {

@@ -1,53 +1,51 @@
 import { setTimeout as pause } from "node:timers/promises";
 
 import type { Store } from "@colloquy/host";
-import { type Lease, SequenceConflictError } from "@colloquy/host/store";
+import { type Lease, LeaseLostError, SequenceConflictError } from "@colloquy/host/store";
 import type { Entry } from "@colloquy/machine";
 
-import { isUnreachable } from "../../kit/calls.ts";
+import { isUnreachable, NeverEnds } from "../../kit/calls.ts";
 import type { Random } from "../../kit/random.ts";
 import type { Note } from "./book.ts";
 import { unansweredIn } from "./check.ts";
 import { chunkText, entryOf, type Head, headIn, itemOf, writtenIn } from "./contents.ts";
 
-/** Who uses a store, and how. */
-export interface UserOptions {
+interface UserOptions {
   readonly store: Store;
   readonly owner: string;
   readonly threadIds: readonly string[];
   readonly random: Random;
   readonly note: (note: Note) => void;
-  /** It only appends, and releases each lease; default: all that a host does. */
+  /** The user only appends, and releases each lease. Default: it does all that a host does. */
   readonly onlyAppends?: boolean;
-  /** Deletes threads, too. */
+  /** The user also deletes threads. */
   readonly deletes?: boolean;
-  /** How many characters the longest texts have. Default 100,000. */
+  /** The length of the longest texts. Default 100,000. */
   readonly lengthMax?: number;
-  /** One of these is how long a lease lasts. */
+  /** The durations of leases, of which one is drawn. */
   readonly leasesMs: readonly number[];
-  /** Leases may be lost, and their tokens then begin again. Default: false. */
+  /** The store may lose leases, and start their tokens again. Default: false. */
   readonly forgetsLeases?: boolean;
-  /** Draws the number of a snapshot: larger than those of all others before. */
+  /** Draws a snapshot's number, larger than all before. */
   readonly nextNumber: () => number;
-  /** Called around each call of the store. Default: the call as it is. */
+  /** Wraps each call of the store. Default: none. */
   readonly call?: <A>(name: string, work: () => Promise<A>) => Promise<A>;
 }
 
-/** A thread whose lease a user has, and what is there. */
+/** A thread under the user's lease, and its content. */
 interface Leased {
   readonly lease: Lease;
   readonly threadId: string;
-  /** The entries. */
   readonly journal: unknown[];
-  /** The tag of the last one. */
+  /** The tag of the last entry. */
   last: string | null;
 }
 
-/** Uses a store as hosts do, and notes what it does and what is acknowledged. */
+/** Uses a store as hosts do, and notes its actions and their acknowledgements. */
 export class User {
   readonly #options: UserOptions;
   #drawn = 0;
-  /** The items that were posted: of each thread, those that may be discarded, and one whose posting had no answer. */
+  /** The posted items of each thread that may be discarded, and the one whose posting had no answer. */
   readonly #posted = new Map<string, string[]>();
   readonly #doubtful = new Map<string, string>();
 
@@ -56,8 +54,8 @@ export class User {
   }
 
   /**
-   * Takes the lease of a thread, reads it, and does some of the things that a host does. After a failure the lease is
-   * taken again, which voids calls that are still under way. False where another user has the lease.
+   * Takes the lease of a thread, reads it, and does some of a host's work. After a failure takes the lease again, which
+   * voids calls under way. Returns false if another user has the lease.
    */
   async visit(threadId = this.#options.random.pick(this.#options.threadIds) ?? ""): Promise<boolean> {
     const { store, owner, random, leasesMs, onlyAppends = false } = this.#options;
@@ -68,7 +66,7 @@ export class User {
     const last = journal.length === 0 ? null : (writtenIn(threadId, journal.at(-1))?.tag ?? "nobody's");
     const leased: Leased = { lease, threadId, journal, last };
     for (let left = random.integer(1, 8); left > 0; left -= 1) await this.#write(leased);
-    // Left to run out now and then.
+    // Some leases are left to expire.
     if (onlyAppends || random.percent(80)) await this.#call("release", () => store.release(lease));
     return true;
   }
@@ -108,7 +106,7 @@ export class User {
     leased.last = entries.at(-1)?.tag ?? null;
   }
 
-  /** Tries an append without an answer again now and then, as it was: it is then done, or refused because it is there. */
+  /** Sometimes retries an append without an answer: the store then does it, or refuses it as a duplicate. */
   async #appendAll({ lease, threadId, journal }: Leased, entries: readonly Entry[]): Promise<void> {
     const { store } = this.#options;
     let tries = 0;
@@ -161,7 +159,7 @@ export class User {
     note({ type: "saved", threadId, number });
   }
 
-  /** Posts an item. One whose posting had no answer is posted first, under its id. */
+  /** Posts an item. An earlier item without an answer goes first, under its id. */
   async #post(threadId: string): Promise<void> {
     const { store, note, owner } = this.#options;
     const { inbox } = store;
@@ -177,7 +175,7 @@ export class User {
     });
     note({ type: "posted", threadId, id });
     this.#doubtful.delete(threadId);
-    // One that was posted twice may come late: it may be back after it is discarded.
+    // An item that was posted twice may arrive late, even after it is discarded.
     if (doubtful === undefined && tries === 1)
       this.#posted.set(threadId, [...(this.#posted.get(threadId) ?? []), id].slice(-20));
   }
@@ -212,13 +210,13 @@ export class User {
     if (lease !== null) Object.assign(leased, { lease, journal: [], last: null });
   }
 
-  /** Most texts are small; some are larger than a page of a database or of a file. */
+  /** Draws a length: mostly short, sometimes more than a page of a database or of a file. */
   #length(): number {
     const { random, lengthMax = 100_000 } = this.#options;
     return random.percent(90) ? random.integer(10, 600) : random.integer(Math.min(4000, lengthMax), lengthMax);
   }
 
-  /** Tries a call whose answer was lost again, now and then. */
+  /** Sometimes retries a call whose answer was lost. */
   async #insisting(work: () => Promise<void>): Promise<void> {
     for (let tries = 1; ; tries += 1) {
       try {
@@ -232,5 +230,43 @@ export class User {
 
   #call<A>(name: string, work: () => Promise<A>): Promise<A> {
     return this.#options.call?.(name, work) ?? work();
+  }
+}
+
+/** A user of a store that works in the background, and continues while the store is unreachable. */
+export class AtWork {
+  readonly owner: string;
+  readonly violations: string[] = [];
+  /** The visits of threads without a failure, and those with one. */
+  visits = 0;
+  failures = 0;
+  /** True if a call never ended, so that the user cannot continue. */
+  ended = false;
+  readonly #running: Promise<void>;
+  #stopped = false;
+
+  constructor(options: UserOptions) {
+    this.owner = options.owner;
+    this.#running = this.#run(new User(options), options);
+  }
+
+  async #run(user: User, { random }: UserOptions): Promise<void> {
+    while (!this.#stopped && !this.ended) {
+      try {
+        await user.visit();
+        this.visits += 1;
+      } catch (error) {
+        this.failures += 1;
+        if (!isUnreachable(error) && !(error instanceof LeaseLostError))
+          this.violations.push(`${this.owner}: ${String(error)}`);
+        this.ended = error instanceof NeverEnds;
+      }
+      await pause(random.integer(1, 20));
+    }
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    await this.#running;
   }
 }

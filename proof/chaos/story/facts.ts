@@ -1,26 +1,26 @@
-// The reports of processes: lines of JSON, appended to a file at the moment of each fact. They survive the death of a
-// process as soon as they are written.
+// The reports of processes: lines of JSON, appended to a file at the moment of each fact. Once written, they survive
+// the process.
 import { existsSync, openSync, readFileSync, writeSync } from "node:fs";
 
 export type Fact =
-  /** The store said that an entry is stored. */
+  /** The store acknowledged an entry. */
   | { readonly type: "acknowledged"; readonly seq: number; readonly digest: string }
   | Performed
-  /** A tool has changed the world. */
+  /** A tool had its effect. */
   | { readonly type: "done"; readonly key: string }
-  /** A model was sent a prompt that is not well-formed. */
+  /** A model got a malformed prompt. */
   | { readonly type: "malformed"; readonly effectId: string; readonly reason: string }
   /** An asker got an answer. */
   | ({ readonly type: "answered" } & Answer);
 
-/** A call of a model, or of a tool's function, as it begins. */
+/** The start of a model call, or of a tool's function. */
 export interface Performed {
   readonly type: "performed";
   /** The name of a tool, or `model`. */
   readonly what: string;
-  /** Of the effect; of a tool, its idempotency key. */
+  /** The id of the effect; for a tool, its idempotency key. */
   readonly id: string;
-  /** The newest entry that its process knew to be stored, if it knew. */
+  /** The newest entry that its process knew to be stored, if any. */
   readonly seq?: number;
   readonly promptDigest?: string;
 }
@@ -33,23 +33,22 @@ export interface Answer {
 
 export type RecordFact = (fact: Fact) => void;
 
-/** Records the facts of one process. */
 export const recorderOf = (path: string): RecordFact => {
   const file = openSync(path, "a");
-  // A line ahead of each, since the last one of an earlier process may be torn.
+  // A newline before each, since the last line of an earlier process may be torn.
   return (fact) => void writeSync(file, `\n${JSON.stringify(fact)}`);
 };
 
-/** All that was recorded, in order. */
+/** Reads all recorded facts, in order. */
 export const readFacts = (path: string): readonly Fact[] =>
   existsSync(path) ? readFileSync(path, "utf8").split("\n").flatMap(factIn) : [];
 
 const factIn = (line: string): readonly Fact[] => {
   try {
-    // Nobody else writes to this file.
+    // Only processes of this proof write to this file.
     return line === "" ? [] : [JSON.parse(line) as Fact];
   } catch {
-    // Torn by the kill: then the thing was not said to have happened.
+    // A kill tore the line, so the fact was not reported.
     return [];
   }
 };

@@ -1,12 +1,17 @@
-// The one judge: what was acknowledged is in the journal, the journal folds and replays, each ask has one outcome, what
-// must not run twice ran once, what has to be approved was, and prompts are well-formed.
+// The one judge: acknowledged entries are in the journal, the journal folds and replays, each ask has one outcome,
+// once-only tools ran once, calls that need approval got it, and prompts are well-formed.
 import {
   type AnswerableEffect,
   type ConversationMachine,
   type Entry,
+  type Message,
+  messagesOf,
   outstanding,
+  phaseOf,
   type State,
   type ToolDeclaration,
+  toolResultOf,
+  turnsOf,
   type Usage,
   usageMonoid,
   usageOfCall,
@@ -19,26 +24,25 @@ import * as Either from "fp-ts/lib/Either.js";
 import { violationsOfLaw } from "../../kit/calls.ts";
 import { entriesIn, statesOf } from "../../kit/journal.ts";
 import { wordsOf } from "../../kit/report.ts";
-import { endProblems, messageProblems } from "./ends.ts";
 import type { Answer, Fact, Performed } from "./facts.ts";
-import { recoveredAs, rowOf } from "./table.ts";
 import { answerTo, type Asked, declarations, inputOf } from "./script.ts";
+import { recoveredAs, rowOf } from "./table.ts";
 import { digestOfEntry } from "./watched.ts";
 
-/** A conversation as it was held, after all of it ended. */
-export interface Held {
-  /** The journal, as the store has it. */
+/** A conversation after its end. */
+interface Held {
+  /** The journal in the store. */
   readonly journal: readonly unknown[];
-  /** The journal as each crash left it. */
+  /** The journal after each crash. */
   readonly left?: readonly (readonly Entry[])[];
   readonly asked: readonly Asked[];
-  /** The asks whose askers were notified that no answer follows. */
+  /** The asks whose askers learnt that no answer follows. */
   readonly unanswered?: readonly string[];
-  /** Processes stood still past their leases: what they had begun may be begun by others. */
+  /** Processes paused past their leases, so others may repeat what they had begun. */
   readonly hasStalled?: boolean;
-  /** All that processes reported, in order. */
+  /** All facts that processes reported, in order. */
   readonly facts: readonly Fact[];
-  /** The machine, if it decides the same again; and a journal of the same conversation without a crash. */
+  /** The machine, if it must decide the same again; and a journal of the same conversation without a crash. */
   readonly machine?: ConversationMachine;
   readonly uncrashed?: Uncrashed;
 }
@@ -47,13 +51,13 @@ export interface Uncrashed {
   readonly journal: readonly Entry[];
   readonly answers: readonly Answer[];
   /**
-   * Whether the order of answers that come at the same time is fixed, so that the journals have the same entries; or it is
-   * but for those of tools.
+   * Whether concurrent answers have a fixed order, so that the journals have the same entries; or all have except those
+   * of tools.
    */
   readonly isOrdered: boolean | "but for tools";
 }
 
-/** The conversation, as its journal and its facts have it. */
+/** The conversation by its journal and its facts. */
 interface Facts {
   readonly entries: readonly Entry[];
   readonly states: readonly State[];
@@ -62,7 +66,7 @@ interface Facts {
   readonly answers: readonly Answer[];
 }
 
-/** Returns the problems of a conversation; empty when nothing is lost, repeated, or run without leave. */
+/** Returns the problems of a conversation; empty if nothing is lost, repeated, or run without approval. */
 export const judge = (held: Held): readonly string[] => {
   try {
     const entries = entriesIn(held.journal);
@@ -95,7 +99,7 @@ const onceOnly: readonly string[] = declarations
   .filter(({ recovery }) => recovery === "once")
   .map(({ name }: ToolDeclaration) => name);
 
-/** Lists each effect that was performed before a stored entry asked for it, and each tool of `once` that ran before its start was journalled. */
+/** Lists effects performed before a stored entry asked for them, or, for `once`, before their start was journalled. */
 const performedProblems = ({ states, performed }: Facts): readonly string[] =>
   performed.filter(isPlaced).flatMap(({ id, seq }): readonly string[] => {
     const state = states[seq];
@@ -107,11 +111,11 @@ const performedProblems = ({ states, performed }: Facts): readonly string[] =>
       : [];
   });
 
-/** The idempotency key of a tool call. */
+/** Returns the idempotency key of a tool call. */
 const keyOf = (effect: AnswerableEffect): string | null =>
   effect.type === "callTool" ? `${effect.threadId}/${effect.callId}#1` : null;
 
-/** Whatever was acknowledged, and whatever a crash left, is in the journal. */
+/** Checks that the journal has all acknowledged entries, and all that each crash left. */
 export const keptProblems = (
   entries: readonly Entry[],
   { facts, left = [] }: Pick<Held, "facts" | "left">,
@@ -134,7 +138,7 @@ const replayProblems = (entries: readonly Entry[], machine: ConversationMachine 
   return Either.isLeft(replayed) ? [`it replays otherwise: ${JSON.stringify(replayed.left)}`] : [];
 };
 
-/** Each ask was taken once and has one outcome, and its askers had that one. A call with a result was done, and done once if it must be. */
+/** Checks that each ask has one outcome, which its askers got, and that calls with a result ran, and not too often. */
 const askProblems = (
   { asked, unanswered = [], journal, facts }: Held,
   { answers, performed }: Facts,
@@ -154,7 +158,7 @@ const askProblems = (
         tools: declarations,
       }),
     ),
-    // Not all processes note that a tool is done.
+    // Not all processes report that a tool is done.
     ...completedIn(journal)
       .filter((key) => ran.includes(key) && done.size > 0 && !done.has(key))
       .map((key) => `${key} is said to be completed, and never changed the world`),
@@ -169,7 +173,7 @@ const completedIn = (journal: readonly unknown[]): readonly string[] =>
     event.type === "tool.completed" ? [event.effectId.replace(/#\d+$/u, "#1")] : [],
   );
 
-/** Prompts are well-formed, in the journal and as they were sent, and a call that is made again has the same one. */
+/** Checks that prompts are well-formed, in the journal and as sent, and that a repeated call has the same one. */
 const promptProblems = ({ facts }: Held, { performed, states }: Facts): readonly string[] => {
   const digests = new Map<string, string>();
   const out = states.flatMap((state) => outstanding(state));
@@ -206,12 +210,12 @@ const approvalProblems = (entries: readonly Entry[], performed: readonly Perform
   return violationsOfLaw(() => lawApproved(log, declarations));
 };
 
-/** Returns the effects that a crash came upon and that were not answered as their row of the table says, or by another side. */
+/** Returns the effects at crashes whose answers contradict their row of the table. */
 const tableProblems = (entries: readonly Entry[], left: Held["left"] & object): readonly string[] =>
   lastOut(left).flatMap((effect) => {
     const row = rowOf(effect);
     const answer = entries.find(({ event }) => isAnswerTo(event, effect.id));
-    // A timer, or a summary, may be called off instead.
+    // A timer or a summary may be cancelled instead.
     if (answer === undefined)
       return row.name === "timer" || row.name === "summary" ? [] : [`${effect.id} (${row.name}) was never answered`];
     const is = recoveredAs(answer);
@@ -220,7 +224,7 @@ const tableProblems = (entries: readonly Entry[], left: Held["left"] & object): 
       : [`${effect.id} (${row.name}) was answered by ${is ?? "itself"}, and should be by ${row.recovered ?? "itself"}`];
   });
 
-/** The effects that were outstanding at crashes. One that was outstanding at two was answered after the second. */
+/** Returns the effects that were outstanding at crashes. Those outstanding at two were answered after the second. */
 export const lastOut = (left: readonly (readonly Entry[])[]): readonly AnswerableEffect[] => {
   const out = left.flatMap((entries) =>
     statesOf(entries)
@@ -236,7 +240,7 @@ const isAnswerTo = (event: Entry["event"], effectId: string): boolean =>
   event.type !== "tool.started" &&
   event.type !== "llm.progressed";
 
-/** Nothing is otherwise than without the crash but what the crash came upon. */
+/** Checks that only the effects at crashes differ from the conversation without a crash. */
 const uncrashedProblems = (
   { asked }: Held,
   { entries, state, performed, answers }: Facts,
@@ -268,7 +272,7 @@ const uncrashedProblems = (
 const isSameAnswer = (one: Answer, other: Answer): boolean =>
   one.askId === other.askId && one.turn === other.turn && one.text === other.text;
 
-/** After an entry that a recovery wrote, the conversation also continues as it would have. */
+/** Checks that the conversation also continues as expected after an entry that a recovery wrote. */
 const shapeProblems = (resumed: readonly Entry[], uncrashed: readonly Entry[]): readonly string[] => {
   const [shapes, expected] = [resumed.map(shapeOf), uncrashed.map(shapeOf)];
   const other = shapes.findIndex((shape, seq) => shape !== expected[seq]);
@@ -284,7 +288,7 @@ const shapeOf = ({ event }: Entry): string => {
   return "effectId" in event ? `${type} ${event.effectId}` : type;
 };
 
-/** The answers of tools that run at the same time, in the order of their calls: which of them comes first is nobody's choice. */
+/** Sorts the answers of concurrent tools by their calls, as the order of their arrival is random. */
 const inOneOrder = (journal: readonly Entry[]): readonly Entry[] => {
   const isAnswer = (entry: Entry | undefined): boolean => shapeOf(entry ?? nothing).startsWith("tool.completed");
   const ordered = [...journal];
@@ -295,15 +299,15 @@ const inOneOrder = (journal: readonly Entry[]): readonly Entry[] => {
     ordered.splice(from, answers.length, ...answers);
     from = Math.max(from, end);
   }
-  // In another place it is the same entry: nothing was decided about it that hangs on the others.
+  // Another position does not change the entry, as its decision does not depend on the others.
   return ordered.map((entry, index) => ({ ...entry, seq: journal[index]?.seq ?? index }) as Entry);
 };
 
 const nothing: Entry = { seq: 0, event: { type: "system.reset", at: 0 } };
 
 /**
- * Answers cost the same. Summaries may cost something else, since a result that a crash swallowed is longer or shorter;
- * but all of it is counted once.
+ * Checks that answers cost the same. Summaries may cost a different amount, as the results that recovery writes differ
+ * in length; but each cost must count once.
  */
 const usageProblems = (entries: readonly Entry[], state: State, uncrashed: readonly Entry[]): readonly string[] => [
   ...(isSame(usageOf(entries, isAnswer), usageOf(uncrashed, isAnswer)) ? [] : ["its answers cost something else"]),
@@ -327,3 +331,34 @@ const usageOf = (entries: readonly Entry[], of: (effectId: string) => boolean): 
   );
 
 const isSame = (left: Usage, right: Usage): boolean => JSON.stringify(left) === JSON.stringify(right);
+
+/**
+ * Returns the problems at a conversation's end: each ask must have its own completed turn, and nothing may be
+ * outstanding.
+ */
+const endProblems = (state: State, asks: readonly string[]): readonly string[] => {
+  const turns = turnsOf(state).map(({ asks, outcome }) => `${asks.map(({ askId }) => askId).join()} ${outcome.status}`);
+  const isAtRest = phaseOf(state) === "completed" && outstanding(state).length === 0;
+  return [
+    ...(turns.join() === asks.map((askId) => `${askId} completed`).join() ? [] : [`the turns are ${turns.join(", ")}`]),
+    ...(isAtRest ? [] : ["it is not at rest"]),
+  ];
+};
+
+/** Compares the messages with those without a crash, except for the results of calls that a crash cut off. */
+const messageProblems = (state: State, uncrashed: State): readonly string[] => {
+  const [messages, expected] = [messagesOf(state), messagesOf(uncrashed)];
+  if (messages.length !== expected.length)
+    return [`there are ${messages.length} messages, and ${expected.length} without a crash`];
+  return messages.flatMap((message, index) => {
+    const other = expected[index];
+    return other === undefined || JSON.stringify(message) === JSON.stringify(other) || isSwallowed(message, other)
+      ? []
+      : [`message ${message.id} is not as it is without a crash`];
+  });
+};
+
+const isSwallowed = (message: Message, other: Message): boolean => {
+  const result = toolResultOf(message);
+  return result !== undefined && result.outcome !== "completed" && result.callId === toolResultOf(other)?.callId;
+};

@@ -13,16 +13,15 @@ export interface LifeParts {
   readonly sleep: (ms: number) => Promise<void>;
 }
 
-/** A process that keeps the thread of the story. */
+/** A process that runs the story's thread. */
 export interface Life {
-  /** Asks by the id of an ask, whose text is its id. */
+  /** Asks by an id, which is also the text. */
   ask(askId: string): Promise<Omit<Answer, "askId">>;
   state(): Promise<State | null>;
   approve(request: RequestApproval, approved: boolean): Promise<void>;
   close(): Promise<void>;
 }
 
-/** A process with a host. */
 export const hostLife = (
   { store, llm, tools, clock }: LifeParts,
   options: Pick<HostOptions, "ids"> & Partial<Pick<HostOptions, "machine" | "recovery" | "snapshotEvery">>,
@@ -41,23 +40,23 @@ export const hostLife = (
   };
 };
 
-/** How a process holds the story. */
+/** The surroundings of a process that holds the story. */
 export interface Living {
   readonly sleep: LifeParts["sleep"];
   readonly isAlive: () => boolean;
-  /** Whether the person who is asked lets a tool of unknown outcome run again. */
+  /** Whether the approver lets a tool of unknown outcome run again. */
   readonly runAgain: boolean;
-  /** The asks that have an answer from an earlier process. */
+  /** The asks that an earlier process has answered. */
   readonly answered: ReadonlySet<string>;
   readonly onAnswer: (answer: Answer) => void;
 }
 
-/** Asks what has no answer yet, and approves what has to be approved, to the end of the story. */
+/** Asks everything that is unanswered, and approves calls, to the end of the story. */
 export const live = async (life: Life, living: Living): Promise<void> => {
   const over = approveAll(life, living);
   const lines: readonly (readonly string[])[] = story.lines;
   const first = lines.findIndex((asks) => asks.some((askId) => !living.answered.has(askId)));
-  // A host opens a thread when it is used: the process that continues repeats the last ask that was answered.
+  // A host opens a thread when it is used, so the next process repeats the last answered ask.
   for (const asks of lines.slice(Math.max(0, (first < 0 ? lines.length : first) - 1))) {
     await Promise.all(
       asks.map(async (askId) => {
@@ -65,17 +64,14 @@ export const live = async (life: Life, living: Living): Promise<void> => {
         living.onAnswer({ askId, turn, text });
       }),
     );
-    // A process that does not wait may be faster or slower than a summary.
+    // Without this wait, a process might be faster or slower than a summary.
     while ((await life.state())?.context.summarising !== null) await living.sleep(5);
   }
   over.now = true;
   await life.close();
 };
 
-/**
- * A person looks now and then what there is to approve. The person waits until nothing else continues, so that answers
- * come in one order.
- */
+/** Polls for approvals as a person does. Waits until nothing else is under way, so that answers arrive in one order. */
 const approveAll = (life: Life, { sleep, isAlive, runAgain }: Living): { now: boolean } => {
   const over = { now: false };
   const look = async (): Promise<void> => {

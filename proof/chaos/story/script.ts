@@ -1,5 +1,5 @@
-// The conversation that is held wherever something dies. All that its model and tools say follows from what is asked,
-// so that two runs differ only by what a crash did to them.
+// The conversation of all crash proofs. Its model and tools answer only by the question, so that two runs differ only
+// by a crash's effects.
 import { declarationsOf, type LlmOutcome, type OutputOptions, tool, type Tool, type ToolCall } from "@colloquy/host";
 import type { ToolDefinition } from "@colloquy/host";
 import {
@@ -14,13 +14,13 @@ import {
 } from "@colloquy/machine";
 import { compactTurns } from "@colloquy/machine/policies";
 
-/** An ask. The first word of its input says which tools the model calls. */
+/** An ask. The first word of its input selects the tools that the model calls. */
 export interface Asked {
   readonly askId: string;
   readonly input: string;
 }
 
-/** The tools that each step of a turn calls, all at once, by the kind of its ask; a step without calls ends the turn. */
+/** The concurrent tool calls of each step, by the kind of the ask; a step without calls ends the turn. */
 const steps: Readonly<Record<string, readonly (readonly string[])[]>> = {
   lookup: [["lookup"]],
   notify: [["notify"]],
@@ -34,7 +34,7 @@ const steps: Readonly<Record<string, readonly (readonly string[])[]>> = {
 
 type Rule = Pick<ToolDefinition<{ readonly jsonSchema: JsonObject }>, "recovery" | "approval" | "version">;
 
-/** One tool for each rule of recovery, and one that has to be approved. */
+/** One tool for each recovery rule, and one that needs approval. */
 const rules = {
   lookup: { recovery: "rerun" },
   notify: {},
@@ -43,10 +43,10 @@ const rules = {
   refund: { recovery: "once", approval: "always", version: "2" },
 } as const satisfies Readonly<Record<string, Rule>>;
 
-/** The names of everything that runs: the tools, and the model. */
+/** The names of everything that runs: the model and the tools. */
 export const runNames: readonly string[] = ["model", ...Object.keys(rules)];
 
-/** The tools, whose functions call `run`. `overrule` declares others than the conversation has. */
+/** Makes the tools, whose functions call `run`. `overrule` replaces some declarations. */
 export const toolsOf = (
   run: (name: string, call: ToolCall) => Promise<string>,
   overrule: Readonly<Record<string, Rule>> = {},
@@ -65,13 +65,13 @@ export const declarations: readonly ToolDeclaration[] = declarationsOf(
   toolsOf(() => Promise.reject(new Error("nothing runs here"))),
 );
 
-/** The input of a call of a tool, from its key: the model gives the turn. */
+/** Returns the input of a tool call from its key, since the model passes the turn. */
 export const inputOf = (key: string): Json => ({ turn: Number(/\/(\d+)\.[^/]*$/u.exec(key)?.[1] ?? 0) });
 
 /** Returns the result of a tool's function. */
 export const resultOf = (name: string): string => `${name} done`;
 
-/** A machine for conversations of any length. */
+/** Makes a machine for conversations of any length. */
 export const machineOf = (options: MachineOptions = {}): ConversationMachine =>
   conversationMachine({
     tools: declarations,
@@ -80,17 +80,16 @@ export const machineOf = (options: MachineOptions = {}): ConversationMachine =>
     ...options,
   });
 
-/** Returns the answer to a question, with words that no other answer has. */
+/** Returns the answer to a question, which differs from all other answers. */
 export const answerTo = (question: string): string =>
   question.startsWith("farewell")
     ? `{"farewell":"${question}"}`
     : `the answer to <${question}>, ${"whole and unbroken, ".repeat(8)}to its end`;
 
-/** The questions of the turn that a call belongs to. */
 const questionsOf = ({ turn, messages }: CallLlm): readonly string[] =>
   messages.filter(({ role, id }) => role === "user" && id.startsWith(`${turn}.`)).map((message) => textOf(message));
 
-/** The parts of a call that its reply depends on. */
+/** The parts of a call that determine its reply. */
 export interface Called extends Pick<CallLlm, "purpose" | "turn" | "step" | "attempt"> {
   readonly questions: readonly string[];
 }
@@ -109,20 +108,20 @@ export const outcomeOf = ({ purpose, turn, step, attempt, questions }: Called): 
   if (kind === "retry" && attempt === 1)
     return { type: "failed", failure: { kind: "overloaded", message: "busy", retryable: true } };
   const names = steps[kind]?.[step - 1] ?? [];
-  // The provider's ids come again and again, as they do in the wild.
+  // The provider's ids repeat, as real ones do.
   const toolCalls = names.map((name, index) => ({ id: `call_${index}`, name, arguments: `{"turn":${turn}}` }));
   return names.length === 0
     ? { ...completed, reply: { content: questions.map(answerTo).join(" and ") } }
     : { ...completed, finishReason: "tool_calls", reply: { toolCalls } };
 };
 
-/** The one conversation with everything in it. Asks of one line come at the same time, so that all but the first wait. */
+/** The conversation that contains everything. Asks of one line arrive together, so that all but the first wait. */
 export const story = {
   threadId: "crashed",
   lines: [["order 1"], ["retry 2"], ["publish 3"], ["reorder 4", "farewell 5"]],
-  /** How long each tool takes, in milliseconds: so that those of one round answer in one order. */
+  /** The milliseconds of each tool, which fix the order of answers within a round. */
   takes: { lookup: 10, notify: 20, charge: 30, ship: 40, refund: 15 },
-  /** The outputs that asks want. */
+  /** The requested outputs. */
   outputs: { "farewell 5": { schema: { jsonSchema: { type: "object" } }, name: "farewell", mode: "prompted" } },
 } as const satisfies Story;
 
@@ -133,16 +132,15 @@ interface Story {
   readonly outputs: { readonly [askId: string]: OutputOptions | undefined };
 }
 
-/** The machine of the story. */
 export const storyMachine = (tools: readonly ToolDeclaration[] = declarations): ConversationMachine =>
   machineOf({
     tools,
     overlap: { type: "queue", max: 4 },
     limits: { deadlineMs: 600_000 },
-    // So little that some turns are summarised when they have ended, and some calls wait for a summary.
+    // So small that some turns are summarised after their end, and some calls wait for a summary.
     budget: { tokens: 220, reserve: 20 },
     policy: compactTurns({ keepTurns: 2, at: 0.8, maxTokens: 40, requestTokens: 4_000, instruction: "Sum it up." }),
   });
 
-/** The asks of the story: the id of each is its text. */
+/** The asks of the story, whose ids are their texts. */
 export const asks: readonly Asked[] = story.lines.flat().map((askId) => ({ askId, input: askId }));

@@ -2,92 +2,67 @@ import type { AnswerableEffect, Entry } from "@colloquy/machine";
 
 import { declarations } from "./script.ts";
 
-/** The rule of a recovery for one kind of effect that was outstanding when the process died. */
+/** The recovery rule for one kind of effect that was outstanding when the process died. */
 export interface Row {
   readonly name: string;
-  /** The outstanding effect. */
   readonly outstanding: string;
-  /** The recovery that its tool declares, for tools. */
-  readonly recovery?: string;
+  /** The recovery that its tool declares; null if it is not a tool. */
+  readonly recovery: string | null;
   readonly becomes: string;
-  /** The entry that is written in the place of its answer; null where it is answered as though nothing had happened. */
+  /** The entry that replaces its answer; null if it is answered normally. */
   readonly recovered: "tool.failed interrupted" | "tool.failed unknown" | "tool.withheld unknown_outcome" | null;
 }
 
-/** R2, as data: what was outstanding, by the rule of recovery, and what becomes of it. */
+/** R2 as data: the outstanding effect, its recovery rule, and the result. */
 export const table: readonly Row[] = [
-  {
-    name: "answer",
-    outstanding: "a model call",
-    becomes: "it is made again: the same id, the same prompt",
-    recovered: null,
-  },
-  { name: "summary", outstanding: "a call for a summary", becomes: "as above", recovered: null },
-  {
-    name: "timer",
-    outstanding: "a timer",
-    becomes: "it is set again; one that is overdue fires at once",
-    recovered: null,
-  },
-  {
-    name: "question",
-    outstanding: "a question whether a tool may run",
-    becomes: "it stands, and can be answered by anybody, for days",
-    recovered: null,
-  },
-  { name: "check", outstanding: "a check of an output", becomes: "it is made again", recovered: null },
-  {
-    name: "to approve",
-    outstanding: "a tool call that has to be approved first",
-    recovery: "any",
-    becomes: "its arguments are validated again, and somebody is asked",
-    recovered: null,
-  },
-  {
-    name: "rerun",
-    outstanding: "a tool call",
-    recovery: "rerun",
-    becomes: "it runs again, under the same idempotency key",
-    recovered: null,
-  },
-  {
-    name: "interrupted",
-    outstanding: "a tool call",
-    recovery: "interrupted",
-    becomes: "it does not run; its result says that it was interrupted",
-    recovered: "tool.failed interrupted",
-  },
-  {
-    name: "once, not started",
-    outstanding: "a tool call, no start journalled",
-    recovery: "once",
-    becomes: "it runs, for the first time",
-    recovered: null,
-  },
-  {
-    name: "once, started",
-    outstanding: "a tool call, its start journalled",
-    recovery: "once",
-    becomes: "it does not run; its result says that its outcome is unknown",
-    recovered: "tool.failed unknown",
-  },
-  {
-    name: "ask, not started",
-    outstanding: "a tool call, no start journalled",
-    recovery: "ask",
-    becomes: "it runs, for the first time",
-    recovered: null,
-  },
-  {
-    name: "ask, started",
-    outstanding: "a tool call, its start journalled",
-    recovery: "ask",
-    becomes: "it does not run; somebody is asked whether it runs again",
-    recovered: "tool.withheld unknown_outcome",
-  },
+  row("answer", "a model call", "it is made again: the same id, the same prompt"),
+  row("summary", "a call for a summary", "as above"),
+  row("timer", "a timer", "it is set again; one that is overdue fires at once"),
+  row("question", "a question whether a tool may run", "it stands, and can be answered by anybody, for days"),
+  row("check", "a check of an output", "it is made again"),
+  row(
+    "to approve",
+    "a tool call that has to be approved first",
+    "its arguments are validated again, and somebody is asked",
+    "any",
+  ),
+  row("rerun", "a tool call", "it runs again, under the same idempotency key", "rerun"),
+  row(
+    "interrupted",
+    "a tool call",
+    "it does not run; its result says that it was interrupted",
+    "interrupted",
+    "tool.failed interrupted",
+  ),
+  row("once, not started", "a tool call, no start journalled", "it runs, for the first time", "once"),
+  row(
+    "once, started",
+    "a tool call, its start journalled",
+    "it does not run; its result says that its outcome is unknown",
+    "once",
+    "tool.failed unknown",
+  ),
+  row("ask, not started", "a tool call, no start journalled", "it runs, for the first time", "ask"),
+  row(
+    "ask, started",
+    "a tool call, its start journalled",
+    "it does not run; somebody is asked whether it runs again",
+    "ask",
+    "tool.withheld unknown_outcome",
+  ),
 ];
 
-/** The row that an outstanding effect falls under. */
+function row(
+  name: string,
+  outstanding: string,
+  becomes: string,
+  recovery: string | null = null,
+  recovered: Row["recovered"] = null,
+): Row {
+  return { name, outstanding, becomes, recovery, recovered };
+}
+
+/** Returns the row of an outstanding effect. */
 export const rowOf = (effect: AnswerableEffect): Row => {
   const name = nameOf(effect);
   const row = table.find((candidate) => candidate.name === name);
@@ -124,14 +99,14 @@ export const recoveredAs = (entry: Entry): Row["recovered"] | "something else" =
   return "something else";
 };
 
-/** The table as `docs/host.md` has it. */
+/** Formats the table for `docs/host.md`. */
 export const tableInMarkdown = (): string =>
   [
     ["outstanding", "recovery", "then", "entry marked `recovered`"],
     ["---", "---", "---", "---"],
     ...table.map(({ outstanding, recovery, becomes, recovered }) => [
       outstanding,
-      recovery === undefined ? "" : recovery === "any" ? "any" : `\`${recovery}\``,
+      recovery === null ? "" : recovery === "any" ? "any" : `\`${recovery}\``,
       becomes,
       recovered === null ? "none" : recovered.replace(/(\S+) (\S+)/u, "`$1`, `$2`"),
     ]),

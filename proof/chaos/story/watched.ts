@@ -5,28 +5,27 @@ import { checkPrompt } from "@colloquy/machine/policies";
 
 import { methodsOf, type Through } from "../../kit/store-methods.ts";
 import type { RecordFact } from "./facts.ts";
-import { type Fuse, never } from "./fuse.ts";
 import { calledBy, outcomeOf, resultOf, story, toolsOf } from "./script.ts";
 
-/** How a process that may die records facts, and where it dies. */
+/** How a mortal process records facts, and where it dies. */
 export interface Watch {
   readonly fuse: Fuse;
   readonly record: RecordFact;
   readonly sleep: (ms: number) => Promise<void>;
-  /** Waits for a store or a server. Default: as it is. */
+  /** Wraps waits for a store or a server. Default: no wrapper. */
   readonly outside?: Through;
-  /** How an append is done; it acknowledges by itself. Default: at once. */
+  /** Performs an append, and acknowledges it. Default: at once. */
   readonly append?: (write: () => Promise<void>, acknowledge: () => void) => Promise<void>;
 }
 
-/** The digest of an entry, in whatever order its members come. */
+/** Returns the digest of an entry, independent of its members' order. */
 export const digestOfEntry = (entry: Entry): string =>
   // JSON.parse returns JSON.
   digestOf(canonicalText(JSON.parse(JSON.stringify(entry)) as Json));
 
-/** A store that records what it acknowledges. Of a dead process nothing reaches it, and nothing comes back. */
-export interface WatchedStore extends Store {
-  /** The newest entry that is known to be stored; -1 for none. */
+/** A store that records its acknowledgements. A dead process neither reaches it nor gets an answer. */
+interface WatchedStore extends Store {
+  /** The newest entry known to be stored; -1 for none. */
   readonly newestSeq: number;
 }
 
@@ -73,7 +72,7 @@ const snapshotIn = (snapshot: StoredSnapshot | null, living: Through): StoredSna
     ? snapshot
     : { ...snapshot, fetch: (chunk) => living(async () => snapshot.fetch?.(chunk)) };
 
-/** The model of the story. A summary takes longer than a call waits for at once. */
+/** Makes the story's model. A summary takes longer than a call waits at once. */
 export const watchedModel =
   (store: WatchedStore, { fuse, record, sleep }: Watch, sent = (call: CallLlm) => call.messages): LlmHandler =>
   async (call, { onDelta }) => {
@@ -90,7 +89,6 @@ export const watchedModel =
     return fuse.passes("after", what) ? outcome : never();
   };
 
-/** The tools of the story. */
 export const watchedTools = (
   store: Pick<WatchedStore, "newestSeq">,
   { fuse, record, sleep }: Watch,
@@ -105,3 +103,47 @@ export const watchedTools = (
     record({ type: "done", key: id });
     return fuse.passes("after", `tool ${name}`) ? resultOf(name) : never();
   }, overrule);
+
+/** A point where a process can die: before or after an append, a model call or a tool's run. */
+export interface Point {
+  readonly when: "before" | "after";
+  /** `append llm.completed`, `model`, `tool charge`. */
+  readonly what: string;
+}
+
+/** Returns a promise that never resolves, for a dead process. */
+const never = (): Promise<never> => new Promise(() => undefined);
+
+/** The life of a process, which ends at the nth point that it passes, from 1; null: never. */
+export class Fuse {
+  readonly points: Point[] = [];
+  readonly #diesAt: number | null;
+  readonly #death: PromiseWithResolvers<void> = Promise.withResolvers();
+  readonly #onDeath: () => void;
+  #alive = true;
+
+  constructor(diesAt: number | null, onDeath: () => void = () => undefined) {
+    this.#diesAt = diesAt;
+    this.#onDeath = onDeath;
+  }
+
+  get alive(): boolean {
+    return this.#alive;
+  }
+
+  /** Resolves when the process has died. */
+  get died(): Promise<void> {
+    return this.#death.promise;
+  }
+
+  /** Passes a point. Returns false if the process is dead, or dies here. */
+  passes(when: Point["when"], what: string): boolean {
+    if (!this.#alive) return false;
+    this.points.push({ when, what });
+    if (this.points.length !== this.#diesAt) return true;
+    this.#alive = false;
+    this.#onDeath();
+    this.#death.resolve();
+    return false;
+  }
+}

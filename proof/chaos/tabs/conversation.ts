@@ -2,29 +2,27 @@ import { setTimeout as pause } from "node:timers/promises";
 
 import type { BrowserContext } from "playwright-core";
 
+import type { ValuesOf } from "../../kit/command.ts";
+import { whole } from "../../kit/options.ts";
 import type { Random } from "../../kit/random.ts";
-import type { Had } from "./judge.ts";
+import type { Had, Shown } from "./judge.ts";
 import type { TabCall, TabServer } from "./server.ts";
-import type { Shown } from "./shown.ts";
-import { OpenedTab, type WayToGo, waysToGo } from "./tab.ts";
+import { OpenedTab, waysToGo, type WayToGo } from "./tab.ts";
 import type { Ending, Report, TabOptions } from "./talk.ts";
 
-/** The options of a run. */
-export interface RunOptions {
-  readonly asks: number;
-  readonly tabs: number;
-  /** How often a tab goes. */
-  readonly closes: number;
-  /** How often a tab stands still past its lease, which is short then; else it is so long that nobody could wait for its end. */
-  readonly stalls: number;
-}
+export const tabOptions = {
+  asks: whole(60, "the number of asks in each"),
+  tabs: whole(3, "the number of open tabs", { least: 2 }),
+  closes: whole(12, "the number of tabs that close, crash or reload", { least: 0 }),
+  // Stalls use a short lease; otherwise the lease is so long that a wait for its end would fail the run.
+  stalls: whole(0, "the number of stalls of a tab past its lease, which is then short", { least: 0 }),
+} as const;
 
-/** How the tabs of a conversation are used. */
-export interface Use extends RunOptions {
-  readonly options: Omit<TabOptions, "tab">;
-}
+export type RunOptions = ValuesOf<typeof tabOptions>;
 
-/** The parts of a conversation in tabs. */
+/** The use of a conversation's tabs. */
+export type Use = RunOptions & { readonly options: Omit<TabOptions, "tab"> };
+
 export interface ConversationParts {
   readonly context: BrowserContext;
   readonly server: TabServer;
@@ -33,13 +31,12 @@ export interface ConversationParts {
   readonly use: Use;
 }
 
-/** The kinds of asks. */
 const kinds = ["plain", "plain", "lookup", "notify", "charge", "refund", "retry", "two"] as const;
 
-/** Holds one conversation in tabs of one browser: what is done next is drawn. */
+/** Holds one conversation in tabs of one browser, with random actions. */
 export class Conversation {
   readonly performedBy: TabCall[] = [];
-  /** How long after a tab was gone in mid-turn another continued, in milliseconds. */
+  /** The milliseconds from a tab's end in mid-turn until another one continued. */
   readonly tookOver: number[] = [];
   readonly went: Record<WayToGo | "stall", number> = { close: 0, crash: 0, reload: 0, stall: 0 };
   readonly troubles: string[] = [];
@@ -54,7 +51,7 @@ export class Conversation {
   readonly #shown: Shown[] = [];
   readonly #approvals = new Set<string>();
   readonly #gone = new Map<number, number>();
-  /** How many calls there were when the next tabs go or stand still. */
+  /** The numbers of calls at which tabs go or stall. */
   readonly #plan: { readonly at: number; readonly what: "go" | "stall" }[];
   #tabs: OpenedTab[] = [];
   #numbers = 0;
@@ -73,7 +70,7 @@ export class Conversation {
     this.#plan = [...moments(closes, "go"), ...moments(stalls, "stall")].sort((one, other) => one.at - other.at);
   }
 
-  /** Uses the tabs until all is asked and answered, then looks at what there is. */
+  /** Uses the tabs until all is asked and answered, then returns the results. */
   async hold(): Promise<Had> {
     for (let count = 0; count < this.#use.tabs; count += 1) await this.#open();
     while (!this.#isOver) {
@@ -84,7 +81,6 @@ export class Conversation {
     return this.#end();
   }
 
-  /** A tab reports. */
   heard(report: Report): void {
     if (report.type === "trouble") this.troubles.push(`tab ${report.tab}: ${report.words}`);
     if (report.type === "approval") this.#approvals.add(report.id);
@@ -98,7 +94,6 @@ export class Conversation {
     this.#wake();
   }
 
-  /** The server was called. */
   called(call: TabCall): void {
     this.performedBy.push(call);
     if (this.#left !== null && this.#left.tab !== call.tab) {
@@ -111,7 +106,7 @@ export class Conversation {
   #ended(askId: string, tab: number, ending: Ending): void {
     const fate = this.#fates.get(askId);
     if (fate === undefined) return;
-    // It may be asked again, and is.
+    // The ask may be repeated, and is.
     if (mayPass(ending)) return this.#again(askId, fate);
     this.#endings.push({ askId, ending });
     if (fate.tab === tab) fate.isEnded = true;
@@ -190,7 +185,7 @@ export class Conversation {
     await this.#try(tab, tab.do("decide", id, this.#random.percent(75)));
   }
 
-  /** A tab goes, mostly the one that is in the middle of a call. Somebody looks at the thread in another. */
+  /** Ends a tab, mostly one in the middle of a call, and resumes the thread in another. */
   async #leave(): Promise<void> {
     const [call] = this.#server.held;
     const busy = this.#awake.find(({ number }) => number === call?.tab);
@@ -207,20 +202,20 @@ export class Conversation {
     for (const [askId, fate] of this.#fates) {
       if (fate.tab !== tab.number || fate.isEnded) continue;
       fate.tab = null;
-      // Who asked does so again elsewhere, or not.
+      // The asker may repeat the ask in another tab.
       if (this.#random.percent(50)) this.#again(askId, fate);
     }
     await this.#do("resume");
   }
 
-  /** Stops the tab in the middle of a call until another one continues, and then lets it continue itself. */
+  /** Stalls a tab in the middle of a call until another one continues, and then lets it continue. */
   async #stall(): Promise<void> {
     const [call] = this.#server.held;
     const tab = this.#awake.find(({ number }) => number === call?.tab);
     if (tab === undefined || this.#awake.length < 2) return;
     this.went.stall += 1;
     tab.isStalled = true;
-    // As it appends, nothing but the store can keep it from writing where another one has written meanwhile.
+    // If it stalls at an append, only the store can keep it from overwriting another tab's entries.
     const when = this.#random.pick(["now", "append", "append"] as const) ?? "now";
     this.#server.isStalling = true;
     const standing = this.#try(tab, tab.do("stall", when));
@@ -233,7 +228,7 @@ export class Conversation {
     const isTaken = (): boolean => this.performedBy.slice(before).some((each) => each.tab !== tab.number);
     await this.#do("resume");
     while ((this.#server.stalled === 0 || !isTaken()) && performance.now() < until) await pause(20);
-    // Meanwhile the other tabs journal the answers that they get: mostly more than the stopped one is about to.
+    // Meanwhile the other tabs journal their answers, mostly more than the stalled one is about to.
     if (this.#fates.size < this.#use.asks) await this.#ask("ask");
     for (let more = this.#random.integer(0, 4); more > 0; more -= 1) {
       this.#server.answer((each) => each.tab !== tab.number);
@@ -244,7 +239,7 @@ export class Conversation {
     tab.isStalled = false;
   }
 
-  /** Awaits an action of a tab. The action of a tab that goes meanwhile may fail. */
+  /** Awaits an action of a tab, which may fail if the tab goes meanwhile. */
   async #try(tab: OpenedTab, doing: Promise<unknown>): Promise<void> {
     try {
       await doing;
@@ -253,7 +248,7 @@ export class Conversation {
     }
   }
 
-  /** Waits until something comes. Where nothing does for a while, somebody looks at the thread again. */
+  /** Waits for news. Without any for a while, resumes the thread again. */
   async #untilNews(): Promise<void> {
     for (let looks = 0; looks < looksMax; looks += 1) {
       if (await Promise.race([this.#news.promise.then(() => true), pause(lookMs, false)])) return;
@@ -264,7 +259,7 @@ export class Conversation {
       if (this.#approvals.size > 0) return;
     }
     const open = [...this.#fates].filter(([, { tab, isEnded }]) => !isEnded && tab !== null).map(([askId]) => askId);
-    throw new Error(`it stands still, and nobody goes on with ${open.join(", ")}`);
+    throw new Error(`no tab continues ${open.join(", ")}`);
   }
 
   #wake(): void {
@@ -272,7 +267,7 @@ export class Conversation {
     this.#news = Promise.withResolvers();
   }
 
-  /** Lets all work end, then asks each ask once more. */
+  /** Lets all work end, then repeats each ask once. */
   async #end(): Promise<Had> {
     this.#server.open();
     await this.#open();
@@ -312,32 +307,32 @@ export class Conversation {
       called = this.performedBy.length;
       for (const id of await last.do("approvals")) await this.#try(last, last.do("decide", id, true));
     }
-    throw new Error("it does not come to rest");
+    throw new Error("the thread does not come to rest");
   }
 }
 
 const lookMs = 500;
-/** Without news of a call. */
+/** The number of looks without news of a call before the run fails. */
 const looksMax = 30;
 
 /** An ask of a conversation. */
 interface Fate {
   readonly input: string;
-  /** The tab that waits for it; null where that is gone and nobody asked again. */
+  /** The tab that waits for it; null if that is gone and no tab has repeated the ask. */
   tab: number | null;
   isEnded: boolean;
 }
 
-/** Whether an ask was rejected by what may pass: then it may be asked again. */
+/** Checks that an ask was rejected for a passing reason, so that it may be repeated. */
 const mayPass = (ending: Ending): boolean => ending.type === "failed" && passing.includes(ending.name);
 
 const passing: readonly string[] = ["ThreadHeldError", "LeaseLostError", "SequenceConflictError", "StoreError"];
 
-/** The asks that a journal has. */
+/** Returns the asks in a journal. */
 const takenIn = (journal: readonly unknown[]): ReadonlySet<string> =>
   new Set(
     journal.flatMap((entry) => {
-      // A journal has at least these members; the judge reads it whole.
+      // A journal has at least these members; the judge decodes it.
       const { event } = entry as { readonly event: { readonly type: string; readonly askId?: string } };
       return event.type === "ask.received" && event.askId !== undefined ? [event.askId] : [];
     }),

@@ -1,13 +1,10 @@
-import type { Mistake } from "../../kit/mistakes.ts";
+import type { Mistake } from "../../kit/program.ts";
 
-/**
- * Ways to break what the tabs test, so that a test can show that they would notice. Each is what a plausible mistake in
- * the store would do.
- */
+/** Faults like plausible mistakes in the store, to show that the tabs notice each. */
 export const faults = {
-  "no-guards": "an append looks neither at the lease nor at the place: a tab that stood still past its lease writes on",
-  "locks-ignored": "any other tab's lease counts as that of a tab that is gone",
-  "lock-outlives-tab": "a tab that is gone counts as alive until its lease runs out",
+  "no-guards": "an append checks neither lease nor position, so a tab stalled past its lease still writes",
+  "locks-ignored": "the lease of any other tab counts as a dead tab's",
+  "lock-outlives-tab": "a dead tab counts as alive until its lease expires",
 } as const;
 
 export type Fault = keyof typeof faults;

@@ -1,31 +1,40 @@
-import { askNamed } from "@colloquy/machine";
+import type { AskPart } from "@colloquy/host";
+import {
+  askNamed,
+  type Message,
+  messagesOf,
+  type State,
+  textOf,
+  toArray,
+  toolResultOf,
+  turnNumbered,
+} from "@colloquy/machine";
 
 import { entriesIn, stateOf } from "../../kit/journal.ts";
 import { wordsOf } from "../../kit/report.ts";
 import { judge } from "../story/judge.ts";
 import { machineOf } from "../story/script.ts";
 import type { TabCall } from "./server.ts";
-import { partProblems, type Shown } from "./shown.ts";
 import type { Ending, Seen } from "./talk.ts";
 
-/** A conversation as tabs had it, after all of it ended. */
+/** A conversation in tabs, after its end. */
 export interface Had {
-  /** The journal, as the store has it, and once more when each ask had been asked again. */
+  /** The journal in the store, and again after each ask was repeated. */
   readonly journal: readonly unknown[];
   readonly again: readonly unknown[];
-  /** The view of each tab at the end. */
+  /** Each tab's view at the end. */
   readonly seen: readonly Seen[];
-  /** The asks with their inputs, and the ids of those that were acknowledged. */
+  /** The asks with their inputs, and the ids of the acknowledged ones. */
   readonly asked: ReadonlyMap<string, string>;
   readonly acknowledged: ReadonlySet<string>;
-  /** The outcomes that askers got, one for each time. */
+  /** The outcomes that askers got, one for each attempt. */
   readonly endings: readonly { readonly askId: string; readonly ending: Ending }[];
   readonly shown: readonly Shown[];
   /** The calls, in the order of their arrival. */
   readonly performed: readonly TabCall[];
-  /** When a tab began to go, by its number. */
+  /** The time at which a tab began to go, by its number. */
   readonly gone: ReadonlyMap<number, number>;
-  /** Tabs stood still past their leases: what they had begun may be begun by others. */
+  /** Tabs stalled past their leases, so others may repeat what they had begun. */
   readonly hasStalled: boolean;
 }
 
@@ -60,7 +69,7 @@ export const judgeTabs = (had: Had): readonly string[] => {
   }
 };
 
-/** Nothing is called again but what was called by a tab that is gone. */
+/** Checks that a call is only repeated if the tab that made it is gone. */
 const repeatProblems = ({ performed, gone }: Had): readonly string[] =>
   performed.flatMap((call, index) =>
     performed
@@ -69,7 +78,7 @@ const repeatProblems = ({ performed, gone }: Had): readonly string[] =>
       .map(({ tab }) => `tab ${call.tab} called ${call.what} for ${call.id}, which tab ${tab} had called and is there`),
   );
 
-/** Every tab shows what is journalled, and asking again journals nothing. */
+/** Checks that every tab shows the journal, and that repeated asks journal nothing. */
 const seenProblems = ({ journal, again, seen }: Had): readonly string[] => {
   const stored = JSON.stringify(journal);
   const messages = new Set(seen.map((each) => each.messages));
@@ -83,3 +92,62 @@ const seenProblems = ({ journal, again, seen }: Had): readonly string[] => {
     ),
   ];
 };
+
+/** A part that a tab showed an asker. */
+export interface Shown {
+  readonly tab: number;
+  readonly askId: string;
+  readonly part: AskPart;
+}
+
+/** Returns how the parts of turns that ended well differ from the journal. */
+const partProblems = (shown: readonly Shown[], state: State): readonly string[] => {
+  const handles = Map.groupBy(shown, ({ tab, askId }) => `${askId} in tab ${tab}`);
+  return [...handles].flatMap(([name, parts]) =>
+    problemsOf(
+      parts.map(({ part }) => part),
+      state,
+    ).map((problem) => `what was shown of ${name}: ${problem}`),
+  );
+};
+
+const problemsOf = (parts: readonly AskPart[], state: State): readonly string[] => {
+  const end = parts.at(-1);
+  // The tab ended before the turn, or there was no turn.
+  if (end?.type !== "turn.ended" || end.status !== "completed") return [];
+  const turn = turnNumbered(state, end.turn);
+  const messages = turn === undefined ? [] : toArray(turn.messages);
+  return [...textProblems(textsIn(parts), messages), ...resultProblems(parts, messagesOf(state))];
+};
+
+/** Returns the shown text of each step, without void parts. */
+const textsIn = (parts: readonly AskPart[]): ReadonlyMap<number, string> => {
+  const texts = new Map<number, string>();
+  for (const part of parts) {
+    if (part.type === "step.started") texts.delete(part.step);
+    if (part.type === "thread.lost" || (part.type === "signal" && part.signal.type === "retry.scheduled"))
+      texts.delete(Math.max(...texts.keys()));
+    if (part.type === "replay.started") for (const step of texts.keys()) if (step >= part.step) texts.delete(step);
+    if (part.type === "text.delta") texts.set(part.step, (texts.get(part.step) ?? "") + part.text);
+  }
+  return texts;
+};
+
+const textProblems = (texts: ReadonlyMap<number, string>, messages: readonly Message[]): readonly string[] => {
+  const said = messages.filter(({ role }) => role === "assistant").map((message) => textOf(message));
+  return [...texts].flatMap(([step, text]) =>
+    // A later reader may see only the end of the text.
+    said.some((each) => each.includes(text))
+      ? []
+      : [`step ${step} said ${JSON.stringify(text)}, which is not journalled`],
+  );
+};
+
+const resultProblems = (parts: readonly AskPart[], messages: readonly Message[]): readonly string[] =>
+  parts.flatMap((part) => {
+    if (part.type !== "toolResult") return [];
+    const result = messages.map((message) => toolResultOf(message)).find((each) => each?.callId === part.callId);
+    return result?.outcome === part.outcome
+      ? []
+      : [`${part.callId} is ${part.outcome}, and journalled as ${result?.outcome ?? "nothing"}`];
+  });

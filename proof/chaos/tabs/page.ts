@@ -1,5 +1,5 @@
-// What runs in a tab: a host on the one thread, whose model and tools are the proof's server, and functions by which
-// the proof has it do things.
+// Runs in a tab: a host on the one thread, with the proof's server as its model and tools, and functions that the proof
+// calls.
 import { type AskHandle, createHost, type Host, type HostedThread, type LlmHandler, type Store } from "@colloquy/host";
 import { messagesOf, outstanding } from "@colloquy/machine";
 import { indexedDbStore, randomIds, systemClock } from "@colloquy/runtime-browser";
@@ -15,15 +15,14 @@ import {
   type TabOptions,
   threadId,
 } from "./talk.ts";
-import { watched } from "./watched-store.ts";
 
 class OpenTab implements Tab {
   #tab = 0;
   #host: Host | null = null;
   #store: Store | null = null;
-  /** The newest entry that is known to be stored. */
+  /** The newest entry known to be stored. */
   #seq = -1;
-  /** How many calls of the store are not answered yet. */
+  /** The number of unanswered calls of the store. */
   #underWay = 0;
   #stallsAsItAppends = false;
 
@@ -98,7 +97,7 @@ class OpenTab implements Tab {
 
   stall(when: "now" | "append"): void {
     if (when === "append") this.#stallsAsItAppends = true;
-    // Within a transaction it would hold up all tabs.
+    // A stall within a transaction would block all tabs.
     else if (this.#underWay > 0) systemClock.wakeAt(systemClock.now() + 1, () => this.stall(when));
     else this.#standStill();
   }
@@ -140,12 +139,12 @@ class OpenTab implements Tab {
     try {
       for await (const part of handle) this.#report({ type: "shown", tab, askId, part });
     } catch {
-      // Awaiting it rejects with the same.
+      // Awaiting the handle rejects with the same error.
     }
     this.#report({ type: "ended", tab, askId, ending: await endingOf(handle) });
   }
 
-  /** What comes too late is refused, and what another tab has already done. */
+  /** Ignores a refusal of an action that comes too late, or that another tab has already done. */
   #unlessRefused(doing: Promise<unknown>): void {
     const tab = this.#tab;
     doing.catch((error: unknown) => {
@@ -155,7 +154,7 @@ class OpenTab implements Tab {
   }
 
   #report(report: Report): void {
-    // The proof has put it there, before the page was loaded.
+    // The proof defined it before the page loaded.
     (Reflect.get(globalThis, reporter) as (report: Report) => void)(report);
   }
 }
@@ -172,7 +171,7 @@ const endingOf = async (handle: AskHandle): Promise<Ending> => {
   }
 };
 
-/** Reads what the server streams: a line each for the pieces of a text, and for the outcome. */
+/** Reads the server's stream: one line for each piece of text, and one for the outcome. */
 class PieceReader {
   outcome: Awaited<ReturnType<LlmHandler>> | null = null;
   readonly #onDelta: Parameters<LlmHandler>[1]["onDelta"];
@@ -186,7 +185,7 @@ class PieceReader {
     const lines = (this.#rest + text).split("\n");
     this.#rest = lines.pop() ?? "";
     for (const line of lines) {
-      // The proof's own server writes them.
+      // The proof's own server writes these lines.
       const piece = JSON.parse(line) as { readonly text: string } | { readonly outcome: PieceReader["outcome"] };
       if ("text" in piece) this.#onDelta({ type: "text", text: piece.text });
       else this.outcome = piece.outcome;
@@ -195,3 +194,54 @@ class PieceReader {
 }
 
 Reflect.set(globalThis, "tab", new OpenTab());
+
+/** The observed calls of a store. */
+interface Watch {
+  /** Called before a host appends under a lease that it took for good. */
+  readonly appends: () => void;
+  /** Called when an entry is known to be stored, with its seq. */
+  readonly stored: (seq: number) => void;
+  /** Called with the change in the number of calls under way. */
+  readonly underWay: (change: 1 | -1) => void;
+}
+
+const watched = (store: Store, watch: Watch): Store => {
+  const inner = counted(store, watch);
+  return new Proxy(inner, {
+    get: (target, name) => {
+      if (name === "append")
+        return async (...args: Parameters<Store["append"]>): Promise<void> => {
+          watch.appends();
+          await target.append(...args);
+          watch.stored(args[1] + args[2].length);
+        };
+      if (name === "read")
+        return async (threadId: string, fromSeq = 0): Promise<readonly unknown[]> => {
+          const entries = await target.read(threadId, fromSeq);
+          // A reader that starts there has the earlier entries from a snapshot.
+          watch.stored(fromSeq + entries.length - 1);
+          return entries;
+        };
+      const member: unknown = Reflect.get(target, name);
+      return member;
+    },
+  });
+};
+
+/** Counts the calls of an object and of its parts while they are under way. */
+const counted = <Part extends object>(part: Part, watch: Watch): Part =>
+  new Proxy(part, {
+    get: (target, name) => {
+      const member: unknown = Reflect.get(target, name);
+      if (typeof member === "object" && member !== null) return counted(member, watch);
+      if (typeof member !== "function") return member;
+      return async (...args: readonly unknown[]): Promise<unknown> => {
+        watch.underWay(1);
+        try {
+          return await Reflect.apply(member, target, args);
+        } finally {
+          watch.underWay(-1);
+        }
+      };
+    },
+  });

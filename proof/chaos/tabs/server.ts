@@ -6,26 +6,26 @@ import { randomOf, seedOf } from "../../kit/random.ts";
 import { outcomeOf, resultOf } from "../story/script.ts";
 import type { CallBody } from "./talk.ts";
 
-/** A call that came in, in the order in which they do. */
+/** A received call. */
 export interface TabCall extends Pick<CallBody, "tab" | "what" | "id" | "seq"> {
-  /** When, in milliseconds of this process. */
+  /** The time of arrival, by `performance.now()`. */
   readonly at: number;
 }
 
-/** A call whose answer waits until it is released, piece by piece. */
+/** A call whose answer is released piece by piece. */
 export interface HeldCall extends TabCall {
   /** Writes the next piece of the answer. */
   readonly letGo: () => void;
 }
 
-/** The server of the page, which stands in for its model and its tools, and notes what is called. */
+/** The server of the page, which acts as its model and its tools, and notes the calls. */
 export class TabServer {
   readonly held: Set<HeldCall> = new Set();
-  /** Nothing waits any more. */
+  /** If true, no call waits. */
   isOpen = false;
-  /** Tabs that ask to stop do so; else they continue at once. */
+  /** If true, tabs that ask to stall do so; else they continue at once. */
   isStalling = false;
-  /** The responses that let a tab continue. */
+  /** The responses that let stalled tabs continue. */
   readonly #stalled: ServerResponse[] = [];
   readonly #seed: number;
   readonly #page: string;
@@ -42,7 +42,7 @@ export class TabServer {
     this.#onNews = onNews;
   }
 
-  /** The address of the page. */
+  /** Starts the server. Returns the address of the page. */
   async start(): Promise<string> {
     await new Promise<void>((resolve) => void this.#server.listen(0, "127.0.0.1", resolve));
     // It listens on a port.
@@ -54,23 +54,23 @@ export class TabServer {
     await new Promise((resolve) => void this.#server.close(resolve));
   }
 
-  /** How many tabs stand still. */
+  /** The number of stalled tabs. */
   get stalled(): number {
     return this.#stalled.length;
   }
 
-  /** Lets stopped tabs continue, as though nothing had happened. */
+  /** Lets stalled tabs continue. */
   goOn(): void {
     this.isStalling = false;
     for (const response of this.#stalled.splice(0)) response.end();
   }
 
-  /** All that tabs wait for is answered. */
+  /** Answers the chosen held calls. */
   answer(isAnswered: (call: HeldCall) => boolean): void {
     for (const call of this.held) while (isAnswered(call) && this.held.has(call)) call.letGo();
   }
 
-  /** From here on every answer is given at once. */
+  /** Answers every call at once from now on. */
   open(): void {
     this.isOpen = true;
     while (this.held.size > 0) for (const call of this.held) call.letGo();
@@ -84,7 +84,7 @@ export class TabServer {
         .setHeader("content-type", "text/html")
         .end('<!doctype html><meta charset="utf-8"><title>tab</title><script type="module" src="/page.js"></script>');
     }
-    // The page of this server asks.
+    // This server's page sends these requests.
     const body = (await json(request)) as CallBody;
     const { tab, what, id, seq } = body;
     const performed: TabCall = { tab, what, id, seq, at: performance.now() };
@@ -110,7 +110,7 @@ export class TabServer {
     if (called === null) return [resultOf(what)];
     const outcome = outcomeOf(called);
     const text = outcome.type === "completed" && typeof outcome.reply.content === "string" ? outcome.reply.content : "";
-    // The same pieces whenever it is asked.
+    // The same pieces for each repetition.
     const size = randomOf(seedOf(this.#seed, id)).integer(8, 40);
     const texts = text.match(new RegExp(`.{1,${size}}`, "gs")) ?? [];
     return [...texts.map((piece) => ({ text: piece })), { outcome }].map((piece) => `${JSON.stringify(piece)}\n`);

@@ -2,15 +2,15 @@ import type { BrowserContext, CDPSession, Page } from "playwright-core";
 
 import type { Tab, TabOptions } from "./talk.ts";
 
-/** How a tab goes away in the middle of whatever it does. */
+/** The ways in which a tab can go, whatever it is doing. */
 export const waysToGo = ["close", "crash", "reload"] as const;
 
 export type WayToGo = (typeof waysToGo)[number];
 
-/** A tab of the browser, from the loading of its page to the end of that. */
+/** A tab of the browser, from the loading of its page to the page's end. */
 export class OpenedTab {
   readonly number: number;
-  /** Its script stands still. */
+  /** True while its script is stalled. */
   isStalled = false;
   readonly #page: Page;
   readonly #debugger: CDPSession;
@@ -33,17 +33,17 @@ export class OpenedTab {
     return tab;
   }
 
-  /** Calls a function of the page. Rejects when the tab goes meanwhile. */
+  /** Calls a function of the page. Rejects if the tab goes meanwhile. */
   async do<Name extends keyof Tab>(
     name: Name,
     ...args: Parameters<Tab[Name]>
   ): Promise<Awaited<ReturnType<Tab[Name]>>> {
     const given: unknown = await this.#page.evaluate(callTab, { name, args: [...args] as readonly unknown[] });
-    // The function of that name returns this, as JSON.
+    // The function of that name returns this as JSON.
     return given as Awaited<ReturnType<Tab[Name]>>;
   }
 
-  /** It goes away, at once. Where its page is loaded again, that is another tab. */
+  /** Makes the tab go at once. If its page reloads, returns the new tab. */
   async go(how: WayToGo, next: TabOptions): Promise<OpenedTab | null> {
     if (how === "reload") {
       await this.#page.reload();
@@ -51,7 +51,7 @@ export class OpenedTab {
     }
     if (how === "crash") {
       const crashed = new Promise((resolve) => void this.#page.once("crash", resolve));
-      // Nobody answers any more.
+      // A crashed page sends no answer.
       this.#debugger.send("Page.crash").catch(() => undefined);
       await crashed;
     }
@@ -60,10 +60,10 @@ export class OpenedTab {
   }
 }
 
-/** In the page. */
+/** Runs in the page. */
 const callTab = ({ name, args }: { readonly name: keyof Tab; readonly args: readonly unknown[] }): unknown => {
   const tab: unknown = Reflect.get(globalThis, "tab");
-  // The functions of `Tab` by their names, of which the caller gives one.
+  // The caller names a function of `Tab`.
   const call = Reflect.get(Object(tab), name) as (...args: readonly unknown[]) => unknown;
   return Reflect.apply(call, tab, args);
 };

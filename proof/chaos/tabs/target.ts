@@ -1,16 +1,21 @@
-// Has tabs of a Chromium talk on one thread in IndexedDB: they ask, steer, cancel and approve, and are closed, crashed,
-// loaded again or stopped in the middle of turns. Nothing is lost, repeated or there twice.
-import { neededBrowser, startBrowser } from "../../kit/browser.ts";
-import { bundleForBrowser } from "../../kit/browser-bundle.ts";
-import { withMistakes } from "../../kit/mistakes.ts";
-import { whole } from "../../kit/options.ts";
-import { runSeeds, sumOf } from "../../kit/seeded-runs.ts";
-import { commandOf } from "../../kit/target.ts";
-import type { RunOptions } from "./conversation.ts";
-import { type Fault, faults, mistakes } from "./faults.ts";
-import { type Run, run } from "./run.ts";
+// Lets tabs of a Chromium use one thread in IndexedDB: they ask, steer, cancel and approve, and are closed, crashed,
+// reloaded or stalled in mid-turn. Nothing may be lost, repeated or doubled.
+import type { Browser } from "playwright-core";
 
-/** Runs of consecutive seeds, each a conversation in a profile of its own. Stops early at a violation. */
+import { bundleForBrowser } from "../../kit/browser-bundle.ts";
+import { neededBrowser, startBrowser } from "../../kit/browser.ts";
+import { withCleanup } from "../../kit/cleanup.ts";
+import { withMistakes } from "../../kit/program.ts";
+import { randomOf } from "../../kit/random.ts";
+import { runSeeds, type SeededRun, sumOf, wordsOf } from "../../kit/report.ts";
+import { commandOf } from "../../kit/target.ts";
+import { Conversation, type RunOptions, tabOptions } from "./conversation.ts";
+import { type Fault, faults, mistakes } from "./faults.ts";
+import { type Had, judgeTabs } from "./judge.ts";
+import { TabServer } from "./server.ts";
+import { type Report, reporter } from "./talk.ts";
+
+/** Runs consecutive seeds, each a conversation in its own profile. Stops at a violation. */
 export const useTabs = async (
   runs: number,
   seed: number,
@@ -31,31 +36,74 @@ const totals = (runs: readonly Run[]): string => {
   const ms = (share: number): string => (took[Math.floor(took.length * share)] ?? took.at(-1) ?? 0).toFixed(0);
   return [
     `${sumOf(runs, ({ entries }) => entries)} entries, ${sumOf(runs, ({ calls }) => calls)} calls of models and tools, ` +
-      `${sumOf(runs, ({ again }) => again)} of them made again after a tab that was gone or stood still.`,
+      `${sumOf(runs, ({ again }) => again)} of them repeated after a tab was gone or stalled.`,
     `Tabs closed ${sumOf(runs, ({ went }) => went.close)}, crashed ${sumOf(runs, ({ went }) => went.crash)}, ` +
-      `loaded again ${sumOf(runs, ({ went }) => went.reload)}, stood still ${sumOf(runs, ({ went }) => went.stall)}.`,
+      `reloaded ${sumOf(runs, ({ went }) => went.reload)}, stalled ${sumOf(runs, ({ went }) => went.stall)}.`,
     ...(took.length === 0
       ? []
       : [
-          `After a tab was gone in mid-turn another went on in ${ms(0.5)} ms (median of ${took.length}; at most ${ms(1)}); ` +
+          `After a tab was gone in mid-turn another continued in ${ms(0.5)} ms (median of ${took.length}; at most ${ms(1)}); ` +
             `the lease would have lasted ${(runs[0]?.leaseTtlMs ?? 0).toLocaleString("en")}.`,
         ]),
   ].join("\n");
 };
 
-const some = { least: 0 };
+interface Run extends SeededRun {
+  readonly entries: number;
+  readonly calls: number;
+  readonly again: number;
+  readonly went: Conversation["went"];
+  readonly tookOver: readonly number[];
+  readonly leaseTtlMs: number;
+}
+
+/** Holds and judges one conversation in tabs of a browser, with a bundled page. */
+const run = (browser: Browser, page: string, seed: number, options: RunOptions): Promise<Run> =>
+  withCleanup(async (later) => {
+    const server = new TabServer(seed, page, (call) => conversation.called(call));
+    const url = await server.start();
+    later(() => server.stop());
+    const context = await browser.newContext();
+    later(() => context.close());
+    const random = randomOf(seed);
+    const leaseTtlMs = options.stalls > 0 ? leaseTtlMsShort : leaseTtlMsLong;
+    const snapshotEvery = random.pick([0, 4]) ?? 0;
+    const use = { ...options, options: { database: `tabs-${seed}`, leaseTtlMs, snapshotEvery } };
+    const conversation = new Conversation({ context, server, url, random, use });
+    await context.exposeFunction(reporter, (report: Report) => conversation.heard(report));
+    const had = await held(conversation);
+    const { performedBy: calls, went, tookOver } = conversation;
+    return {
+      seed,
+      violations:
+        typeof had === "string" ? [had, ...conversation.troubles] : [...judgeTabs(had), ...conversation.troubles],
+      entries: typeof had === "string" ? 0 : had.journal.length,
+      calls: calls.length,
+      again: calls.length - new Set(calls.map(({ id }) => id)).size,
+      went,
+      tookOver,
+      leaseTtlMs,
+    };
+  });
+
+/** Holds a conversation. Returns a text if it did not end. */
+const held = async (conversation: Conversation): Promise<Had | string> => {
+  try {
+    return await conversation.hold();
+  } catch (error) {
+    return wordsOf(error);
+  }
+};
+
+const leaseTtlMsLong = 600_000;
+const leaseTtlMsShort = 1_500;
 
 export const command = commandOf({
   name: "tabs",
   stores: ["indexeddb"],
   faults,
-  runs: [1, "how many conversations, one after the other"],
-  options: {
-    asks: whole(60, "how much is asked in each"),
-    tabs: whole(3, "how many tabs are open at a time", { least: 2 }),
-    closes: whole(12, "how often a tab is closed, crashed or loaded again", some),
-    stalls: whole(0, "how often a tab stands still past its lease, which is short then", some),
-  },
+  runs: [1, "the number of conversations, one after the other"],
+  options: tabOptions,
   run: ({ runs, seed, fault }, options) => useTabs(runs, seed, { ...options, fault }),
   totals,
 });

@@ -1,25 +1,24 @@
-// One of the processes that write one thread: asks, many at a time, and answers whatever is asked while it has the
-// lease of the thread. Started by `writer.ts`; it goes when its standard input ends.
-import { setImmediate as nextMacrotask, setTimeout as delay } from "node:timers/promises";
+// One of several processes that write one thread: sends many asks at a time, and answers all asks while it has the
+// lease. `target.ts` starts it; it ends when its standard input does.
+import { setImmediate as nextMacrotask } from "node:timers/promises";
 
 import { createHost, type Host } from "@colloquy/host";
 import { randomIds, systemClock } from "@colloquy/runtime-node";
 
-import { isPassing } from "../../kit/calls.ts";
+import { isPassing, repeating } from "../../kit/calls.ts";
 import { openStore, type StorePlace } from "../../kit/places.ts";
 import type { Fact } from "../story/facts.ts";
-import { Fuse } from "../story/fuse.ts";
 import type { Asked } from "../story/script.ts";
-import { watchedModel, watchedStore } from "../story/watched.ts";
+import { Fuse, watchedModel, watchedStore } from "../story/watched.ts";
 import { asksOf, machine, type Report, threadId } from "./thread.ts";
 
 /** The options of a child, as JSON in its first argument. */
 export interface ChildOptions {
   readonly place: StorePlace;
-  /** Which of the children it is, from 1. */
+  /** The number of the child, from 1. */
   readonly writer: number;
   readonly asks: number;
-  /** How many asks of its own it has out at a time. */
+  /** The number of its asks under way. */
   readonly outstanding: number;
   readonly leaseTtlMs: number;
 }
@@ -57,19 +56,16 @@ const inputEnded = new Promise<void>((resolve) => {
 });
 
 const askUntilAnswered = async (host: Host, { askId, input }: Asked): Promise<void> => {
-  for (;;) {
-    try {
-      const { turn, text } = await host.ask(input, { threadId, askId });
-      return report({ type: "answered", askId, turn, text });
-    } catch (error) {
-      if (!isPassing(error)) throw error;
-      report({ type: "again", because: String(error) });
-      await delay(20);
-    }
-  }
+  const { turn, text } = await repeating(
+    async () => host.ask(input, { threadId, askId }),
+    isPassing,
+    20,
+    (error) => report({ type: "again", because: String(error) }),
+  );
+  report({ type: "answered", askId, turn, text });
 };
 
 const report = (line: Report): void => void process.stdout.write(`${JSON.stringify(line)}\n`);
 
-// It is started with nothing else than what its parent has made.
+// The parent process writes these options.
 await main(JSON.parse(process.argv[2] ?? "null") as ChildOptions);

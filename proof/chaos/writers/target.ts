@@ -1,15 +1,22 @@
-// Has several processes write one thread at once: each asks, many at a time, and answers all asks while it has the
-// lease of the thread. That process is stopped once past its lease, and then continued. No ask is lost or answered twice.
+// Lets several processes write one thread at once: each sends many asks at a time, and answers all asks while it has
+// the lease. Stops the holder once past its lease, and then continues it. No ask may be lost or answered twice.
+import { setTimeout as delay } from "node:timers/promises";
+
+import { Child } from "../../kit/child.ts";
 import { whole } from "../../kit/options.ts";
-import { withProgram } from "../../kit/program.ts";
-import { runSeeds } from "../../kit/seeded-runs.ts";
+import { leavePlace, newPlace, openStore, type StorePlace } from "../../kit/places.ts";
+import { childCommand, withProgram } from "../../kit/program.ts";
+import { runSeeds, type SeededRun } from "../../kit/report.ts";
 import { type Choice, commandOf } from "../../kit/target.ts";
-import { type Run, type WritersOptions, writeTogether } from "./run.ts";
+import type { Fact } from "../story/facts.ts";
+import { judge } from "../story/judge.ts";
+import type { ChildOptions } from "./child.ts";
+import { asksOf, machine, type Report, threadId } from "./thread.ts";
 
 const stores = ["sqlite", "files", "postgres", "redis"] as const;
 
-/** Has processes write one thread, with a program that is made for it. */
-export const writers = (
+/** Bundles the writer, and runs it in several processes on one thread. */
+const writers = (
   { store, runs, seed }: Pick<Choice<(typeof stores)[number], never>, "store" | "runs" | "seed">,
   options: WritersOptions,
 ): Promise<readonly Run[]> =>
@@ -17,16 +24,106 @@ export const writers = (
     runSeeds(runs, seed, (each) => writeTogether(program, store, each, options)),
   );
 
+interface WritersOptions {
+  /** The number of asks of all processes together. */
+  readonly asks: number;
+  readonly processes: number;
+  /** The number of each process's asks under way. */
+  readonly outstanding: number;
+  /** The duration of a lease; the stopped process stalls for twice as long. */
+  readonly leaseTtlMs: number;
+}
+
+interface Run extends SeededRun {
+  readonly entries: number;
+  readonly seconds: number;
+  /** The passing reasons for which asks were rejected and repeated, one for each time. */
+  readonly again: readonly string[];
+}
+
+/** Lets processes write one thread together, and stops one of them past its lease. */
+const writeTogether = async (
+  program: string,
+  store: StorePlace["type"],
+  seed: number,
+  options: WritersOptions,
+): Promise<Run> => {
+  const place = newPlace(store, "chaos-writers");
+  const { processes, asks, leaseTtlMs } = options;
+  const shares = Array.from({ length: processes }, (_, index) => Math.floor((asks + index) / processes));
+  const facts: Fact[] = [];
+  const again: string[] = [];
+  // Resolves when a third of the asks is answered.
+  const underWay = Promise.withResolvers<void>();
+  let answered = 0;
+  const writers = shares.map(
+    (share, index) =>
+      new Writer(program, { ...options, place, writer: index + 1, asks: share }, (report) => {
+        if (report.type === "again") return void again.push(report.because);
+        if (report.type !== "over") facts.push(report);
+        answered += report.type === "answered" ? 1 : 0;
+        if (answered * 3 >= asks) underWay.resolve();
+      }),
+  );
+  try {
+    const started = performance.now();
+    const all = Promise.all(writers.map(({ done }) => done));
+    await Promise.race([underWay.promise, all]);
+    await stopHolder(writers, 2 * leaseTtlMs);
+    await all;
+    const seconds = (performance.now() - started) / 1000;
+    await Promise.all(writers.map(({ child }) => child.leave()));
+    const opened = openStore(place);
+    const journal = await opened.read(threadId);
+    await opened.close();
+    const asked = shares.flatMap((share, index) => asksOf(index + 1, share));
+    return { seed, violations: judge({ journal, asked, facts, machine }), entries: journal.length, seconds, again };
+  } finally {
+    for (const { child } of writers) child.signal("SIGKILL");
+    await leavePlace(place);
+  }
+};
+
+/** Stops the holder of the lease until the lease has expired and another process has it; then continues it. */
+const stopHolder = async (writers: readonly Writer[], ms: number): Promise<void> => {
+  const holder = writers.toSorted((one, other) => other.performedAt - one.performedAt)[0];
+  holder?.child.signal("SIGSTOP");
+  await delay(ms);
+  holder?.child.signal("SIGCONT");
+};
+
+/** A process that writes the thread. */
+class Writer {
+  /** The time of its last model call, when it had the lease. */
+  performedAt = 0;
+  readonly child: Child;
+  /** Resolves when all of its asks are answered; rejects if it ends before. */
+  readonly done: Promise<unknown>;
+
+  constructor(program: string, options: ChildOptions, onReport: (report: Report) => void) {
+    const onLine = (line: string): void => {
+      // The child below writes these reports.
+      const report = JSON.parse(line) as Report;
+      if (report.type === "performed") this.performedAt = performance.now();
+      onReport(report);
+    };
+    this.child = new Child(childCommand(program, options), { hasInput: true, onLine });
+    this.done = this.child.said(/^\{"type":"over"\}$/);
+    // The caller waits for all and sees the first rejection; the others must not count as unhandled.
+    this.done.catch(() => undefined);
+  }
+}
+
 export const command = commandOf({
   name: "writers",
   stores,
   faults: {},
-  runs: [1, "how many threads, one after the other"],
+  runs: [1, "the number of threads, one after the other"],
   options: {
     asks: whole(1_000, "of all processes together"),
     processes: whole(4, "how many processes"),
-    outstanding: whole(32, "how many asks each of them has out at a time"),
-    lease: whole(1_000, "how long a lease lasts; the process that has it is stopped for twice as long", {
+    outstanding: whole(32, "the number of each process's asks under way"),
+    lease: whole(1_000, "the duration of a lease; its holder is stopped for twice as long", {
       placeholder: "MS",
     }),
   },
@@ -37,7 +134,7 @@ export const command = commandOf({
         const reasons = [...Map.groupBy(again, (reason) => reason)].map(
           ([reason, of]) => `\n  ${of.length} times: ${reason}`,
         );
-        return `${entries} entries, ${seconds.toFixed(1)} s; ${again.length} asks were asked again.${reasons.join("")}`;
+        return `${entries} entries, ${seconds.toFixed(1)} s; ${again.length} asks were repeated.${reasons.join("")}`;
       })
       .join("\n"),
 });

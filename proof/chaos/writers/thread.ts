@@ -4,20 +4,19 @@ import { lastTurns } from "@colloquy/machine/policies";
 import type { Fact } from "../story/facts.ts";
 import { type Asked, machineOf } from "../story/script.ts";
 
-/** The thread that all processes write. */
 export const threadId = "shared";
 
 export const machine: ConversationMachine = machineOf({ tools: [], policy: lastTurns(1) });
 
-/** A report of a process, a line each. */
+/** A report of a process, one per line. */
 export type Report =
   | Fact
-  /** An ask was rejected by what may pass, and is asked again. */
+  /** An ask was rejected for a passing reason, and is repeated. */
   | { readonly type: "again"; readonly because: string }
-  /** All of its asks are answered. It stays, for the others. */
+  /** All of its asks are answered. The process stays, for the others. */
   | { readonly type: "over" };
 
-/** The asks of one process, which are numbered from 1. */
+/** Returns the asks of one process, numbered from 1. */
 export const asksOf = (writer: number, asks: number): readonly Asked[] =>
   Array.from({ length: asks }, (_, ask) => ({
     askId: `writer-${writer}-ask-${ask + 1}`,

@@ -5,15 +5,7 @@ import { withRedis } from "../../../packages/runtime-node/test/stores/redis/serv
 import { killDatabases } from "../../../proof/chaos/database/target.ts";
 import type { lateFaults } from "../../../proof/chaos/store/faults.ts";
 
-test.each(["sqlite", "files"] as const)("a store in %s keeps what it acknowledged to killed writers", async (store) => {
-  const runs = await killDatabases({ store, runs: 3, seed: 2026, fault: null });
-  expect(runs.flatMap(({ violations }) => violations)).toEqual([]);
-  for (const { kills, acknowledged } of runs) {
-    expect(kills).toBeGreaterThan(0);
-    expect(acknowledged).toBeGreaterThan(0);
-  }
-});
-
+// The gate runs the same without a fault.
 test.each<[keyof typeof lateFaults, boolean, RegExp]>([
   ["write-behind", true, /entry \d+, .+, was acknowledged, and nothing is there/],
   ["head-first", false, /chunk \S+ .*of snapshot \d+ is missing or torn/],
@@ -26,7 +18,7 @@ test.each<[keyof typeof lateFaults, boolean, RegExp]>([
 withPostgres("PostgreSQL that is killed", () => {
   test("is noticed to lose what it acknowledged before it was written", async () => {
     const runs = await killDatabases({ store: "postgres", runs: 2, seed: 1, fault: "asynchronous-commit" }, true);
-    // If the writers continue before the check for the loss, another entry is in the place of the lost one.
+    // If the writers continue before the check, another entry has taken the place of the lost one.
     expect(runs.flatMap(({ violations }) => violations).join("\n")).toMatch(/entry \d+, \S+, was acknowledged, and/);
   });
 });

@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
 
-import { run, type Target } from "../../../proof/chaos/network/run.ts";
+import { run, type Target } from "../../../proof/chaos/network/target.ts";
 import { withPostgres } from "../../../packages/runtime-node/test/stores/postgres/server.ts";
 import { withRedis } from "../../../packages/runtime-node/test/stores/redis/server.ts";
 
 /**
- * The violations on the first of some networks that shows the fault. About two in three do, and on some machines fewer:
- * an answer has to be lost at the right moment. Forty seldom all miss it, and one of the first ends the search.
+ * Returns the violations on the first network that shows the fault. An answer must be lost at the right moment, which
+ * about two networks in three do, on some machines fewer. Usually one of the first does, and seldom none of forty.
  */
 const violationsOf = async (target: Target): Promise<string> => {
   for (let seed = 1; seed <= 40; seed += 1) {
@@ -21,7 +21,7 @@ withPostgres("A bad network before PostgreSQL", () => {
 
   test("would show an append that is repeated without a look at the journal", { timeout: 240_000 }, async () => {
     const violations = await violationsOf({ store: "postgres", url, fault: "insisting" });
-    // An entry in the place of another, and which of them is there, depend on the network's moments.
+    // The timing of the network decides which entry takes the place of another.
     expect(violations).toMatch(/was (written as \d+, and is \d+|acknowledged, and .+ is there)|entry \d+ is torn/);
   });
 });

@@ -1,9 +1,8 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import type { Fact } from "../../../proof/chaos/story/facts.ts";
 import { converse, type Conversed } from "../../../proof/chaos/points/converse.ts";
-import { memoryPlace } from "../../../proof/chaos/points/places.ts";
-import { crashAtPoints, judgePoint } from "../../../proof/chaos/points/run.ts";
+import { crashAtPoints, judgePoint, memoryPlace } from "../../../proof/chaos/points/target.ts";
+import type { Fact } from "../../../proof/chaos/story/facts.ts";
 import { tableInMarkdown } from "../../../proof/chaos/story/table.ts";
 
 describe("R2: a crash before and after each append and each effect", () => {

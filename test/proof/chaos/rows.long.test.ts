@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 
-import { run } from "../../../proof/chaos/rows/run.ts";
+import { run } from "../../../proof/chaos/rows/target.ts";
 
-// Their seeds are those of a damage that each fault makes nothing of.
+// With each of these seeds the fault hides the damage.
 test("tampering would show a store that gives entries other seqs than they have", async () => {
   const { damage, violations } = await run(15, "sqlite", "renumbering");
   expect(damage.words).toBe("entry 19 (entry) is removed");

@@ -1,10 +1,8 @@
 import type { Choice } from "./commands/command.ts";
 import type { TerminalConversationOptions } from "./conversation/options.ts";
 import { terminalConversation } from "./conversation/terminal-conversation.ts";
-import { runScreen } from "./run-screen.ts";
-import type { ScreenOptions, TerminalOutput } from "./screen/screen-options.ts";
-import { opensLinks, themeNameFor } from "./text/terminal-abilities.ts";
-import { type Theme, themeNamed, themes } from "./text/theme.ts";
+import type { ScreenOptions, TerminalOutput } from "./conversation/screen-port.ts";
+import { opensLinks, themeNameFor, type Theme, themeNamed, themes } from "./text/theme.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -66,4 +64,34 @@ const chosenTheme = (
       },
     },
   };
+};
+
+/**
+ * Shows a conversation at a terminal until it ends, or the terminal goes away. Rejects if drawing or a key throws. The
+ * terminal is restored in any case. Ink and React are loaded at the first call.
+ */
+export const runScreen = async (options: ScreenOptions): Promise<void> => {
+  // From now on, the screen shows typed text, and not the terminal itself.
+  options.input.setRawMode?.(true);
+  try {
+    const { runInkScreen } = await loaded();
+    return await runInkScreen(options);
+  } finally {
+    options.input.setRawMode?.(false);
+  }
+};
+
+/**
+ * Loads React for production: it reads the environment when it is loaded, and its development version takes twice the
+ * time.
+ */
+const loaded = async (): Promise<typeof import("./screen/ink-screen.ts")> => {
+  const { NODE_ENV } = process.env;
+  process.env["NODE_ENV"] = "production";
+  try {
+    return await import("./screen/ink-screen.ts");
+  } finally {
+    if (NODE_ENV === undefined) delete process.env["NODE_ENV"];
+    else process.env["NODE_ENV"] = NODE_ENV;
+  }
 };

@@ -3,9 +3,9 @@ import { fails, never, ruleModel, streams, toolCalls } from "@colloquy/runtime-t
 import { loopbackServer, type LoopbackServer } from "@colloquy/runtime-test/server";
 
 /**
- * A question determines its answer: for `look` and `mail` the model calls a tool. For `slow` it waits in the middle
- * until the clock advances, for `never` for ever, and `fail` fails. Any other question is repeated, with the number of
- * messages.
+ * The question determines the answer: for `look` and `mail` the model calls a tool. For `slow` it waits in the middle
+ * until the clock advances, for `never` for ever, and for `fail` it fails. It repeats any other question, with the
+ * number of messages.
  */
 const model = ruleModel([
   {
@@ -41,7 +41,7 @@ const model = ruleModel([
   },
 ]);
 
-/** A server with that model, and the clock on which its answers come. */
+/** Starts a server with that model. Returns it with the clock of its answers. */
 export const chatServer = async (): Promise<{ readonly server: LoopbackServer; readonly clock: VirtualClock }> => {
   const clock = virtualClock();
   return { server: await loopbackServer({ model, clock }), clock };

@@ -4,8 +4,7 @@ import { chatServer } from "./chat-server.ts";
 import { escaped, Shell } from "./shell.ts";
 
 /**
- * A line that is typed, and the text that then appears: below it, in a view, or as an error, after which the line is in
- * the input again.
+ * A typed line and the text that then appears: below it, in a view, or as an error, which leaves the line in the input.
  */
 type Step = readonly [typed: string, shows: RegExp, how?: "view" | "error"];
 
@@ -25,7 +24,7 @@ const steps: readonly Step[] = [
   ["/transcript", /^Transcript of first[^]*> What is tea\?[^]*> And cake\?/, "view"],
   ["history", /^Transcript of first/, "view"],
   ["/at 3", /^Entry 3 of first[^]*event +ask\.received/, "view"],
-  ["/at tea", /tea is no whole number: \/at \[ENTRY\]/, "error"],
+  ["/at tea", /tea is not a whole number: \/at \[ENTRY\]/, "error"],
   ["/at 99", /no entry 99/, "error"],
   ["/diff 1 3", /^Entries 1 and 3 of first[^]*\+ +And cake\?/, "view"],
   ["/diff 1", /this takes the numbers of two entries/, "error"],
@@ -34,7 +33,7 @@ const steps: readonly Step[] = [
   ["/search", /this takes more: \/search WORDS/, "error"],
 
   ["/undo", /took back turn 2: And cake\?[^]*1 turn /],
-  ["/undo tea", /tea is no whole number: \/undo \[N\]/, "error"],
+  ["/undo tea", /tea is not a whole number: \/undo \[N\]/, "error"],
   ["/redo", /brought back turn 2: And cake\?[^]*2 turns /],
   ["/redo 1", /there is nothing to bring back/, "error"],
   ["/branch 1", /the thread continues after turn 1/],
@@ -52,7 +51,7 @@ const steps: readonly Step[] = [
     /this takes the words of turn 2 out of the journal, and no undo brings them\s+back; \/redact 2 yes does it/,
   ],
   ["/redact 2 yes", /turn 2 is redacted: 2 entries lost their words/],
-  ["/redact tea", /tea is no whole number: \/redact TURN/, "error"],
+  ["/redact tea", /tea is not a whole number: \/redact TURN/, "error"],
 
   ["/system Be brief.", /the next answer has the new system prompt/],
   ["/system", /^ {2}Be brief\.$/m],
@@ -82,12 +81,12 @@ const steps: readonly Step[] = [
   ["/undone", /there is no command \/undone; \/help lists them/, "error"],
 ];
 
-/** Those that take anything. */
+/** The commands that accept any argument. */
 const neverWrong = ["/system", "/model"];
 
 const nameIn = (typed: string): string => typed.split(" ")[0] ?? "";
 
-test("at a terminal each command does what it says, and what can't be is said and stays in the input", async () => {
+test("each command works at a terminal, and an invalid line gets an error and stays in the input", async () => {
   const { server } = await chatServer();
   onTestFinished(() => server.close());
   const shell = new Shell({ OPENAI_BASE_URL: server.url });
@@ -112,7 +111,7 @@ test("at a terminal each command does what it says, and what can't be is said an
   expect(await shell.left()).toBe(0);
 });
 
-test("no command is left out, and no way to be wrong of one that takes an argument", () => {
+test("these tests cover every command, and an invalid argument of each that takes one", () => {
   const named = (how: (step: Step) => boolean): ReadonlySet<string> =>
     new Set(steps.filter(how).map(([typed]) => nameIn(typed)));
   const performed = named(([, , how]) => how !== "error");

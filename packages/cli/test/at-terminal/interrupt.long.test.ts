@@ -19,7 +19,9 @@ afterEach(() => shells.splice(0).forEach((shell) => shell.end()));
 const begun = async (options: string): Promise<Shell> => {
   const shell = new Shell({ OPENAI_BASE_URL: current.server.url, EDITOR: "./editor" });
   shells.push(shell);
-  writeFileSync(join(shell.folder, "editor"), "#!/bin/sh\necho the editor is open\nexec sleep 60\n");
+  // A shell may lose a Ctrl+C that comes right before it runs another program.
+  const editor = 'console.log("the editor is open");\nsetTimeout(() => {}, 600_000);\n';
+  writeFileSync(join(shell.folder, "editor"), `#!${process.execPath}\n${editor}`);
   chmodSync(join(shell.folder, "editor"), 0o700);
   toolsModule(shell.folder);
   await shell.run(`colloquy chat --tools tools.mjs ${options}`, "new thread chat");
@@ -96,7 +98,7 @@ test("pastes of 5,000 characters come whole while an answer comes, marked and cu
   const text = `${Array.from({ length: 100 }, (_, line) => `${line} é日本 `.padEnd(49, "x")).join("\r")}!`;
   const bytes = Buffer.from(`${text}\x1b[201~`);
   await shell.enter("slow 1", /^It was$/m);
-  // Whole: an escape that comes alone is that key after a moment, which a busy machine may take for what follows.
+  // Sent whole: a lone escape soon counts as that key, and a busy machine may take longer for the rest.
   shell.terminal.type("\x1b[200~");
   for (let at = 0, size = 1; at < bytes.length; at += size, size = (size * 7) % 61) {
     shell.terminal.type(bytes.subarray(at, at + size));
@@ -104,7 +106,7 @@ test("pastes of 5,000 characters come whole while an answer comes, marked and cu
   }
   await shell.untilInput("[paste #1: 5,000 characters]");
   shell.terminal.type(text);
-  // On a busy machine it may come in two parts, each of which is a paste then.
+  // On a busy machine it may arrive in two parts, each its own paste.
   await shell.terminal.until((screen) => pastedIn(screen) === 10_000);
   await current.clock.advance(10_000);
   await shell.until(/there\.\nAgent /);
@@ -112,13 +114,13 @@ test("pastes of 5,000 characters come whole while an answer comes, marked and cu
   await shell.until(/, 3 messages\nAgent /);
   const asked = JSON.stringify(current.server.requests.at(-1)?.body);
   expect(asked).toContain(JSON.stringify(text.repeat(2).replaceAll("\r", "\n")));
-  // An open answer ends with the process that is asked to end.
+  // SIGTERM to the process also ends an open answer.
   await shell.enter("never", /^It will$/m);
   process.kill(Number(readFileSync(join(shell.folder, "pid"), "utf8")), "SIGTERM");
   expect(await shell.left()).toBe(130);
 });
 
-/** How many characters of pastes are in an input, over however many rows it is. */
+/** Returns the number of pasted characters in an input of any number of rows. */
 const pastedIn = (screen: string): number =>
   [...screen.replaceAll(/\s/g, "").matchAll(/\[paste#\d+:([\d,]+)characters\]/g)].reduce(
     (sum, [, characters = ""]) => sum + Number(characters.replaceAll(",", "")),

@@ -11,7 +11,7 @@ import { toolsModule } from "./tools-module.ts";
 const paste = (text: string): string => `\x1b[200~${text}\x1b[201~`;
 const [up, home, pageUp, wordLeft] = [bytesOf("up"), bytesOf("home"), bytesOf("pageup"), bytesOf("ctrl+left")];
 
-/** The keys before a key, and the rows of the input when an X is typed after it. */
+/** By action: the keys before its key, and the rows of the input after an X is typed. */
 const edits: Partial<Record<Action, readonly [typed: readonly string[], rows: readonly string[]]>> = {
   left: [["ab"], ["aXb"]],
   right: [["ab", home], ["aXb"]],
@@ -71,7 +71,7 @@ const view = async (shell: Shell, key: string, shows: RegExp): Promise<void> => 
   await shell.terminal.until(() => !shell.terminal.cells.isAlternate);
 };
 
-/** Begins an answer that does not end by itself, and gives what is seen when it was stopped. */
+/** Starts an answer that does not end by itself. Returns a pattern of the screen after it was stopped. */
 const answering = async (shell: Shell): Promise<RegExp> => {
   const question = `never ${times(shell, "> never") + 1}`;
   await shell.enter(question, /^It will\n[^]*answers, Esc stops$/m);
@@ -81,7 +81,7 @@ const answering = async (shell: Shell): Promise<RegExp> => {
 const times = (shell: Shell, text: string): number =>
   shell.terminal.cells.lines().filter((line) => line.includes(text)).length;
 
-/** By action, what a key does: what is done to see it, and what is seen. All leave an empty input, and no answer under way. */
+/** By action, a check of its key's effect. All leave an empty input and no answer under way. */
 const effects: Partial<Record<Action, Effect>> = {
   send: async (shell, key) => {
     await shell.type("Hi");

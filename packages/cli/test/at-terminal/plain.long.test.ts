@@ -17,10 +17,10 @@ afterAll(async () => {
   await server.close();
 });
 
-/** All that was sent to the terminal since the command was run. */
+/** Returns all output to the terminal since the command started. */
 const sent = (): string => shell.terminal.cells.raw.slice(shell.terminal.cells.raw.lastIndexOf("chat --"));
 
-/** Has a tool called, another approved, an answer stopped and the tree shown, line by line, and leaves. */
+/** Has a tool called, another approved, an answer stopped and the tree shown, then leaves. */
 const conversed = async (): Promise<void> => {
   await shell.enter("look Oslo", /It is rain[^]*and wind in Oslo\.[^]*\d tokens\)$/m);
   await shell.enter("mail Ada", /mail \{"for":"Ada"\} waits for an approval[^]*always runs this tool/m);
@@ -42,7 +42,7 @@ test("--screen-reader is in lines that say what each is, rings at the end of an 
     /^You: look Oslo\s+Tool: look \{"for":"Oslo"\}\s+Agent:\s+It is rain/m,
   );
   expect(before.split("\x07")).toHaveLength(4);
-  // oxlint-disable-next-line no-control-regex -- what takes the cursor up, to another place or screen, or shows a title.
+  // oxlint-disable-next-line no-control-regex -- these move the cursor up or to a place, switch screens, or set a title.
   expect(before).not.toMatch(/\x1b\[\d*(?:[AFdH]|;)|\x1b\[\?1049|\x1b\]|\x1bM/);
 });
 

@@ -8,10 +8,10 @@ import { bytesOf } from "./bytes-of-keys.ts";
 
 const main = new URL("../../src/main.ts", import.meta.url).pathname;
 
-/** A person at an interactive shell in a pseudo-terminal, who runs `colloquy` in it; its prompt is the last exit code. */
+/** A person who runs `colloquy` in an interactive shell in a pseudo-terminal. Its prompt is the last exit code. */
 export class Shell {
   readonly terminal: TerminalProcess;
-  /** Its home, and where it is. */
+  /** Its home and working directory. */
   readonly folder: string;
 
   constructor(env: Readonly<Record<string, string>>, { columns = 80, rows = 24 } = {}) {
@@ -33,20 +33,20 @@ modes() { stty -a | tr ' ;' '\\n' | grep -E '^-?(icanon|echo|isig|icrnl|opost)$'
     });
   }
 
-  /** Runs a command line, until something is shown. */
+  /** Runs a command line, and waits until the screen shows a text. */
   async run(line: string, shows: string | RegExp): Promise<void> {
     await this.terminal.until(atPrompt);
     this.terminal.type(`${line}\r`);
     await this.terminal.until(shows);
   }
 
-  /** Types a text, until it is in the input. */
+  /** Types a text, and waits until it is in the input. */
   async type(text: string): Promise<void> {
     this.terminal.type(text);
     await this.untilInput(text);
   }
 
-  /** Resolves when these rows are the input, alone. */
+  /** Resolves when the input has exactly these rows. */
   async untilInput(...rows: readonly string[]): Promise<void> {
     const input = rows.map((row, index) => `${index === 0 ? ">" : " "} ${row}`.trimEnd());
     await this.terminal.until((screen) => {
@@ -56,7 +56,7 @@ modes() { stty -a | tr ' ;' '\\n' | grep -E '^-?(icanon|echo|isig|icrnl|opost)$'
     });
   }
 
-  /** Types a line and enters it; resolves when what is shown below it matches. */
+  /** Types and enters a line; resolves when the text below it matches. */
   async enter(line: string, shows: RegExp): Promise<void> {
     await this.type(line);
     this.press("enter");
@@ -70,16 +70,16 @@ modes() { stty -a | tr ' ;' '\\n' | grep -E '^-?(icanon|echo|isig|icrnl|opost)$'
     return lines.slice((ofCommand < 0 ? lines.lastIndexOf(`> ${line}`) : ofCommand) + 1).join("\n");
   }
 
-  /** Presses a key, until this is shown. */
+  /** Presses a key, and waits until the screen shows a text. */
   async pressUntil(name: string, shows: string | RegExp): Promise<void> {
     this.press(name);
     await this.until(shows);
   }
 
   /**
-   * Answers an approval that is on the screen, with an empty input. A key counts when none came for half a second by the
-   * clock of the program; one that is typed into the input instead came too early: it is taken out, and pressed again
-   * after a longer pause.
+   * Answers the approval on the screen, with an empty input. A key counts if none came in the half second before it, by
+   * the program's clock. A key that came too early lands in the input: then it is deleted, and pressed again after a
+   * longer pause.
    */
   async answer(key: string, shows: RegExp): Promise<void> {
     for (let pauseMs = 500; ; pauseMs *= 2) {
@@ -92,7 +92,7 @@ modes() { stty -a | tr ' ;' '\\n' | grep -E '^-?(icanon|echo|isig|icrnl|opost)$'
     }
   }
 
-  /** Resolves when this is on the screen; no row of it ends with a space. */
+  /** Resolves when the screen shows this. Spaces at the ends of rows are ignored. */
   async until(shows: string | RegExp): Promise<void> {
     await this.terminal.until(() => {
       const shown = this.#screen();
@@ -108,7 +108,7 @@ modes() { stty -a | tr ' ;' '\\n' | grep -E '^-?(icanon|echo|isig|icrnl|opost)$'
     this.terminal.type(...names.map(bytesOf));
   }
 
-  /** Resolves with the exit code when the command ends. The terminal must be as it was before it. */
+  /** Resolves with the exit code when the command ends. The terminal must be in its former state. */
   async left(): Promise<number> {
     const { terminal } = this;
     await terminal.until(atPrompt);
@@ -134,12 +134,12 @@ modes() { stty -a | tr ' ;' '\\n' | grep -E '^-?(icanon|echo|isig|icrnl|opost)$'
   }
 }
 
-/** A pattern of a text itself. */
+/** Returns a pattern that matches the text literally. */
 export const escaped = (text: string): string => text.replaceAll(/[$()*+.?[\\\]^{|}]/g, String.raw`\$&`);
 
 const trimmed = (rows: readonly string[]): readonly string[] => rows.map((row) => row.trimEnd());
 
-/** Replaces the label that a screen reader hears by the prompt. */
+/** Replaces the label for screen readers by the prompt. */
 const withPrompt = (row: string): string => row.replace(/^You:/, ">");
 
 const promptAtEnd = /^\[(\d+)\]\$$/m;

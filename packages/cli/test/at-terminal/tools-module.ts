@@ -2,8 +2,8 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 /**
- * Writes a module with the tools that the model of `chatServer` calls: `look`, which takes for ever when its argument
- * says so, and `mail`, which needs approval. Each process that loads the module writes its process id beside it.
+ * Writes a module with the tools of `chatServer`'s model: `look`, which never ends if its argument says so, and `mail`,
+ * which needs approval. Each process that loads the module writes its process id beside it.
  */
 export const toolsModule = (folder: string): string => {
   const file = join(folder, "tools.mjs");

@@ -29,10 +29,7 @@ export class Ask implements AskHandle, Sender {
   readonly toolContext: ToolContext | undefined;
   /** The event of the ask; null before it was sent, and for a handle that only looks up an earlier ask. */
   event: AskReceived | null = null;
-  /**
-   * The output that the answer must have, with its validator. Null if any answer will do, and for a handle that only
-   * looks up an earlier ask.
-   */
+  /** The output that the answer must have. Null if any will do, and for a look-up of an earlier ask. */
   output: OwnOutput | null = null;
   /** The id of the inbox item by which it was passed to another host; null if there is none. */
   inboxId: string | null = null;
@@ -46,22 +43,19 @@ export class Ask implements AskHandle, Sender {
   turn: number | null = null;
   /** Whether it is shown only what happens in its turn from where it joined. */
   isUnderWay = false;
-  /** What the handle shows. */
+  /** The values that the handle shows. */
   readonly parts: HandleCursor;
   readonly #stop: StopAsk<Ask>;
   #signal: AbortSignal | null = null;
-  /** The reason of an abort on this handle. */
   #reason: string | null = null;
   #outcome: AskResult | Error | null = null;
   /** Made when the ask is first awaited, so that one that is never awaited causes no unhandled rejection. */
   #awaiting: PromiseWithResolvers<AskResult> | null = null;
-  /** Is notified from here on; null for none. */
   watcher: AskWatcher<Ask> | null = null;
   #carried = 0;
   /** Whether the ask was compared with the first ask of its id. */
   #isChecked = false;
 
-  /** @param parts reads what the handle shows */
   constructor(
     threadId: string,
     askId: string,
@@ -93,7 +87,6 @@ export class Ask implements AskHandle, Sender {
     this.watcher?.joined(this, turn);
   }
 
-  /** Cancels the ask when the signal aborts, until it is settled. */
   listenTo(signal: AbortSignal): void {
     this.#signal = signal;
     if (!signal.aborted) return signal.addEventListener("abort", this.#onAbort);
@@ -112,9 +105,7 @@ export class Ask implements AskHandle, Sender {
     this.fail(new AskSupersededError(summaryWithoutTurn(this.threadId, this.askId), by));
   }
 
-  /**
-   * Fails the ask: it joined a turn that ended before a prompt could show it. @param turn that turn; null if unknown
-   */
+  /** Fails the ask: it joined a turn that ended before a prompt could show it. @param turn null if unknown */
   returned(turn: number | null): void {
     this.fail(new AskReturnedError(summaryWithoutTurn(this.threadId, this.askId), turn));
   }
@@ -124,7 +115,6 @@ export class Ask implements AskHandle, Sender {
     this.fail(new TurnCancelledError(summaryWithoutTurn(this.threadId, this.askId), this.#reason, this.#cause()));
   }
 
-  /** Moves this ask to another thread. */
   moveTo(threadId: string): void {
     this.watcher?.settled(this);
     this.watcher = null;
@@ -137,10 +127,7 @@ export class Ask implements AskHandle, Sender {
     this.parts.endWait();
   }
 
-  /**
-   * Voids what was shown of the turn: the store lost the entry that accepted the ask. Returns false if that happened
-   * too often.
-   */
+  /** Voids what was shown: the store lost the accepted ask. Returns false if that happened too often. */
   lost(): boolean {
     if (this.turn !== null) this.parts.push({ type: "thread.lost", turn: this.turn });
     this.watcher?.left(this);
@@ -149,10 +136,7 @@ export class Ask implements AskHandle, Sender {
     return ++this.#carried <= carriedMost;
   }
 
-  /**
-   * Prepares the ask for the next loop, after its loop ended for a reason that is not the ask's. Returns false if that
-   * happened too often.
-   */
+  /** Prepares the ask for the next loop, after its loop was lost. Returns false if that happened too often. */
   carryOver(): boolean {
     this.watcher = null;
     this.#isChecked = false;
@@ -175,10 +159,7 @@ export class Ask implements AskHandle, Sender {
     else this.fail(new AskRefusedError(this.threadId, this.askId, refusal));
   }
 
-  /**
-   * Returns whether news about the asks of its id concerns this one. An ask that was not accepted yet may have
-   * different content; then it is refused.
-   */
+  /** Returns whether news about asks of its id concerns it. If it differs from the first such ask, it is refused. */
   isConcerned(state: State): boolean {
     if (!this.#isChecked) this.#checkWith(state);
     return !this.settled;
@@ -231,15 +212,11 @@ export class Ask implements AskHandle, Sender {
     return true;
   }
 
-  /**
-   * Called when the ask's loop has ended. Returns true if the ask needs no loop until code waits for it; it then finds
-   * one itself.
-   */
+  /** Called when its loop has ended. Returns true if it needs no loop until code waits for it. */
   detach(): boolean {
     return false;
   }
 
-  /** Called when code waits for the ask. */
   protected awaited(): void {}
 
   /** Settles the ask with its closed turn. */
@@ -252,7 +229,6 @@ export class Ask implements AskHandle, Sender {
     });
   }
 
-  /** Fails the ask: it gets no turn, or none that is known here. */
   fail(error: Error): void {
     if (!this.settled) this.parts.end(error);
     this.#settle(error);
@@ -312,10 +288,7 @@ export class Ask implements AskHandle, Sender {
   };
 }
 
-/**
- * How often an ask survives a lost lease, or a store that lost its entry. Then it fails: a fault that frequent is not
- * an accident.
- */
+/** How often an ask survives a lost lease or a lost entry: a fault that frequent is not an accident. */
 const carriedMost = 16;
 
 /** The output that an ask of this process wants. */
@@ -323,10 +296,7 @@ interface OwnOutput extends WantedOutput {
   readonly clock: Clock;
 }
 
-/**
- * Gives the result of a turn to its ask. If the ask wants an output, its own schema validates it first: the host that
- * checked the answer earlier may have had another schema, or none.
- */
+/** Gives a result to its ask, validated by the ask's own schema: the host that checked it may have had another. */
 const deliver = (
   result: CompletedTurn | Error,
   turn: Turn,
@@ -362,16 +332,10 @@ const delivered = (result: CompletedTurn, checked: Checked): AskResult | OutputE
   return new OutputError(result, { kind, message }, issues, result.text);
 };
 
-/**
- * Is notified when an ask gets a turn, loses it, or is settled. Generic, so that both the ask and the collection that
- * keeps it can name this type.
- */
+/** Is notified of an ask. Generic, so that the ask and the collection that keeps it can both name this type. */
 interface AskWatcher<Ask> {
-  /** Called when a turn answers the ask, or the ask waits to join one. */
   joined(ask: Ask, turn: number): void;
-  /** Called when the ask has lost its turn and has no other. */
   left(ask: Ask): void;
-  /** Called when the ask has its outcome, or has moved to another thread. */
   settled(ask: Ask): void;
 }
 

@@ -1,4 +1,3 @@
-// The asks of a thread that are not settled, and the signals that concern them.
 import type { Signal, State, Turn } from "@colloquy/machine";
 import type { ToolContext } from "../tools/tool.ts";
 import type { PartRecorder } from "../turn-log/log.ts";
@@ -15,20 +14,19 @@ export class Asks {
   /** Has the recorder take what is shown from here on, and the asks read its logs. */
   recordWith(recorder: PartRecorder): void {
     this.recorder = recorder;
-    for (const ask of this.#inTurns()) this.#readTurn(ask);
+    for (const asks of this.#ofTurn?.values() ?? []) for (const ask of asks) this.#readTurn(ask);
   }
 
   /** Whether code waits for one of the asks, or may. */
   get areWaitedFor(): boolean {
-    // Usually the first one already does.
     for (const asks of this.#named?.values() ?? []) for (const ask of asks) if (ask.isWaitedFor) return true;
     return false;
   }
 
   add(ask: Ask): void {
     this.#named = withAsk(this.#named, ask.askId, ask);
-    if (ask.turn !== null) this.#watcher.joined(ask, ask.turn);
-    ask.watcher = this.#watcher;
+    if (ask.turn !== null) this.joined(ask, ask.turn);
+    ask.watcher = this;
   }
 
   /** Returns the asks with an id. There are several if it was asked again while the first was waited for. */
@@ -45,18 +43,11 @@ export class Asks {
     return [...(this.#ofTurn?.get(turn) ?? [])];
   }
 
-  *#inTurns(): Generator<Ask> {
-    for (const asks of this.#ofTurn?.values() ?? []) yield* asks;
-  }
-
   all(): readonly Ask[] {
     return [...(this.#named?.values() ?? [])].flatMap((asks) => [...asks]);
   }
 
-  /**
-   * Joins asks from before the thread was opened to the open turn. They are shown what happens in it from the
-   * beginning.
-   */
+  /** Joins earlier asks to the open turn. They are shown what happens in it from the beginning. */
   opened(state: State): void {
     for (const ask of this.all()) if (ask.event === null) ask.joinOpenTurn(state);
   }
@@ -78,10 +69,7 @@ export class Asks {
     this.recorder?.record(turn, { type: "thread.lost", turn });
   }
 
-  /**
-   * Returns a tool context overridden by that of the turn's first ask. So asking again under the same id changes
-   * nothing.
-   */
+  /** Returns a tool context overridden by that of the turn's first ask, so asking again changes nothing. */
   toolContextOf(turn: number, toolContext: ToolContext): ToolContext {
     const [first] = this.#ofTurn?.get(turn) ?? [];
     return withContext(toolContext, first?.toolContext);
@@ -93,25 +81,22 @@ export class Asks {
     if (log != null) ask.parts.follow(log, ask.isUnderWay ? "end" : "first");
   }
 
-  readonly #watcher = {
-    joined: (ask: Ask, turn: number): void => {
-      this.#ofTurn = withAsk(this.#ofTurn, turn, ask);
-      this.#readTurn(ask);
-    },
-    left: (ask: Ask): void => {
-      if (ask.turn !== null) this.#ofTurn = withoutAsk(this.#ofTurn, ask.turn, ask);
-    },
-    settled: (ask: Ask): void => {
-      this.#named = withoutAsk(this.#named, ask.askId, ask);
-      this.#watcher.left(ask);
-    },
-  };
+  joined(ask: Ask, turn: number): void {
+    this.#ofTurn = withAsk(this.#ofTurn, turn, ask);
+    this.#readTurn(ask);
+  }
+
+  left(ask: Ask): void {
+    if (ask.turn !== null) this.#ofTurn = withoutAsk(this.#ofTurn, ask.turn, ask);
+  }
+
+  settled(ask: Ask): void {
+    this.#named = withoutAsk(this.#named, ask.askId, ask);
+    this.left(ask);
+  }
 }
 
-/**
- * Returns a new record each time, so one tool does not see what another puts into it. An instance of a class is passed
- * as it is.
- */
+/** Returns a new record each time, so no tool sees another's writes. An instance of a class is passed on. */
 export const withContext = (host: ToolContext, asked: ToolContext | undefined): ToolContext => {
   const isRecord = Object.getPrototypeOf(host) === Object.prototype || Object.getPrototypeOf(host) === null;
   return asked === undefined && !isRecord ? host : { ...host, ...asked };
@@ -132,15 +117,11 @@ const withoutAsk = <Key>(sets: Map<Key, Set<Ask>> | null, key: Key, ask: Ask): M
   return sets?.size === 0 ? null : sets;
 };
 
-/**
- * Notifies the asks that a signal concerns.
- *
- * @param state the one after the signal.
- * @param ended the turn that the signal says has ended.
- */
+/** Notifies the asks that a signal concerns. @param state after the signal @param ended the turn, if it ended */
 export const announce = (asks: Asks, signal: Signal, state: State, ended: Turn | undefined): void => {
   switch (signal.type) {
     case "turn.started":
+      asks.recorder?.begin(signal.turn, signal.askIds);
       for (const askId of signal.askIds) for (const ask of asks.concerned(askId, state)) ask.join(signal.turn, false);
       asks.recorder?.record(signal.turn, signal);
       return;
@@ -195,10 +176,7 @@ export const announce = (asks: Asks, signal: Signal, state: State, ended: Turn |
   }
 };
 
-/**
- * Tells the asks of a turn that it has ended. An ask that joined the turn but was never shown is left out: it gets a
- * signal of its own.
- */
+/** Ends the asks of a turn. One that joined but was never shown gets a signal of its own. */
 const announceEnd = (asks: Asks, turn: Turn): void => {
   const { number } = turn;
   asks.recorder?.record(number, { type: "turn.ended", turn: number, status: turn.outcome.status });

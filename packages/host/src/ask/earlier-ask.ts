@@ -1,4 +1,4 @@
-import type { Refusal } from "@colloquy/machine";
+import type { Refusal, State } from "@colloquy/machine";
 import type { HandleCursor } from "../turn-log/cursor.ts";
 import { Ask, type StopAsk } from "./ask.ts";
 
@@ -7,24 +7,14 @@ import { Ask, type StopAsk } from "./ask.ts";
  * kept open for it. When code awaits it, it attaches itself to a loop of the thread again.
  */
 export class EarlierAsk extends Ask {
-  readonly #attach: (ask: Ask) => void;
+  readonly #means: EarlierMeans;
   #isWaitedFor = false;
   #isAttached: boolean;
 
-  /**
-   * @param attach hands the ask to the loop of its thread.
-   * @param isAttached whether the maker of the handle attaches it the first time.
-   */
-  constructor(
-    threadId: string,
-    askId: string,
-    stop: StopAsk<Ask>,
-    attach: (ask: Ask) => void,
-    isAttached = true,
-    parts?: HandleCursor,
-  ) {
-    super(threadId, askId, undefined, stop, parts);
-    this.#attach = attach;
+  /** @param isAttached whether the maker of the handle attaches it the first time */
+  constructor(threadId: string, askId: string, means: EarlierMeans, isAttached = true, parts?: HandleCursor) {
+    super(threadId, askId, undefined, means.stop, parts);
+    this.#means = means;
     this.#isAttached = isAttached;
   }
 
@@ -39,15 +29,27 @@ export class EarlierAsk extends Ask {
     return true;
   }
 
+  /** Names the ask in the refusal: the one that looks it up is the same for all asks. */
+  override refused(refusal: Refusal, state: State | null): void {
+    super.refused({ ...refusal, reason: `ask "${this.askId}": ${refusal.reason}` }, state);
+  }
+
   protected override awaited(): void {
     this.#isWaitedFor = true;
-    if (!this.#isAttached) this.#attach(this);
+    if (!this.#isAttached) this.#means.attach(this);
     this.#isAttached = true;
   }
 }
 
-/**
- * Refuses the look-up of an earlier ask. Like every repeated ask it then takes its outcome from the state. It fails
- * with this reason if the state does not have it.
- */
-export const notAskedEarlier: Refusal = { kind: "stale", reason: "the thread knows no ask of this id, or no longer" };
+/** The thread of an earlier ask, as the handle to that ask uses it. */
+export interface EarlierMeans {
+  readonly stop: StopAsk<Ask>;
+  /** Hands the ask to a loop of its thread. */
+  readonly attach: (ask: Ask) => void;
+}
+
+/** Refuses the look-up of an earlier ask, which takes its outcome from the state if that has it. */
+export const notAskedEarlier: Refusal = {
+  kind: "stale",
+  reason: "the thread does not know it, or it was made too long ago",
+};

@@ -21,11 +21,7 @@ export interface CompletedTurn extends TurnSummary {
   readonly finishReason: string | null;
 }
 
-/**
- * Returns the result of a closed turn, or the error that says why there is none.
- *
- * @param cause the cause of the error, if an abort signal cancelled the turn.
- */
+/** Returns the result of a closed turn, or its error. @param cause of the error, if an abort signal cancelled it */
 export const resultOf = (
   threadId: string,
   askId: string,
@@ -49,7 +45,6 @@ export const resultOf = (
     : new OutputError(summary, outcome.output, [], text);
 };
 
-/** Returns the summary of an ask for which no turn was opened. */
 export const summaryWithoutTurn = (threadId: string, askId: string): TurnSummary => ({
   threadId,
   askId,

@@ -50,10 +50,22 @@ export class LimitReachedError extends TurnError {
   readonly reached: LimitReached;
 
   constructor(summary: TurnSummary, reached: LimitReached) {
-    super(summary, `the limit ${reached.limit} of ${reached.allowed} was reached (${reached.reached})`);
+    super(
+      summary,
+      `the limit "${reached.limit}" ended the turn: ${reached.reached} ${measured[reached.limit]}, ${reached.allowed} allowed`,
+    );
     this.reached = reached;
   }
 }
+
+/** Steps and tool calls are counted before they are made, the others after. */
+const measured: { readonly [Limit in LimitReached["limit"]]: string } = {
+  steps: "needed",
+  toolCalls: "needed",
+  tokens: "used",
+  costNano: "spent",
+  deadlineMs: "passed",
+};
 
 /**
  * Error of a turn whose next prompt took more room than there is, even after everything that the policy may leave out
@@ -142,10 +154,7 @@ export class AskReturnedError extends TurnError {
   }
 }
 
-/**
- * Returns whether the largest message is to blame: it is at least half of what must be shown, and without it the rest
- * would fit.
- */
+/** Returns whether the largest message is to blame: at least half of the fixed part, which fits without it. */
 const isFilledBy = (largest: ContextUnfit["largest"], fixed: number, available: number): boolean =>
   largest !== null && 2 * largest.tokens >= fixed && fixed - largest.tokens <= available;
 

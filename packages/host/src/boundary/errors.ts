@@ -56,7 +56,7 @@ export class ThreadClosedError extends ThreadError {
 }
 
 const afterClosing = {
-  closed: ". An ask of the same askId, after opening it again, has the outcome.",
+  closed: ". Ask again to continue, on a new host if this one is closed. The same askId gives an earlier outcome.",
   deleted: " to be deleted. Asking again begins a new one.",
   moved: " to be moved to another host. An ask of the same askId there has the outcome.",
 } as const;
@@ -91,10 +91,7 @@ export class SearchUnavailableError extends Error {
   }
 }
 
-/**
- * Error of a failed store. `cause` is what the store threw. It is unknown whether an entry was written; opening the
- * thread again shows it.
- */
+/** Error of a failed store; `cause` is what it threw. Opening the thread again shows whether it wrote an entry. */
 export class StoreError extends ThreadError {
   override readonly name = "StoreError";
 

@@ -20,7 +20,7 @@ export const givenEvent = <Each extends Event>(event: Given<Each>): Either.Eithe
   if (Either.isLeft(copy)) return copy;
   const decoded = decodeEvent(copy.right);
   // The copy has the type that the event had.
-  return Either.isLeft(decoded) ? invalid(decoded.left) : Either.right(decoded.right as Each);
+  return Either.isLeft(decoded) ? Either.left(invalid(decoded.left)) : Either.right(decoded.right as Each);
 };
 
 /** Returns the event that starts a thread, likewise. @throws EventRefusedError */
@@ -28,15 +28,12 @@ export const givenStart = (event: Given<ThreadStarted> & Pick<ThreadStarted, "th
   const copy = givenCopy(event);
   if (Either.isLeft(copy)) throw new EventRefusedError(event.threadId, copy.left);
   const decoded = decodeEntry({ seq: 0, format: journalFormat, event: copy.right }, 0);
-  if (Either.isLeft(decoded)) throw new EventRefusedError(event.threadId, invalid(decoded.left).left);
+  if (Either.isLeft(decoded)) throw new EventRefusedError(event.threadId, invalid(decoded.left));
   // Entry 0 decodes with no other event.
   return decoded.right.event as ThreadStarted;
 };
 
-/**
- * Returns an independent copy of the value as plain data. If it would not be the same in a journal, returns why, with
- * the place.
- */
+/** Returns a plain copy of a value, or why it would not be the same in a journal, with the place. */
 export const plainCopyOf = (value: unknown, whole: string): Either.Either<string, unknown> => {
   try {
     const copy = plainCopy(value);
@@ -52,7 +49,4 @@ export const plainCopyOf = (value: unknown, whole: string): Either.Either<string
 const givenCopy = (event: unknown): Either.Either<Refusal, unknown> =>
   Either.mapLeft((reason: string): Refusal => ({ kind: "invalid", reason }))(plainCopyOf(event, "the event"));
 
-const invalid = (error: DecodeError): Either.Left<Refusal> => ({
-  _tag: "Left",
-  left: { kind: "invalid", reason: describeDecodeError(error) },
-});
+const invalid = (error: DecodeError): Refusal => ({ kind: "invalid", reason: describeDecodeError(error) });

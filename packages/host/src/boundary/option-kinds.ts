@@ -5,7 +5,6 @@ export interface OptionKind {
   /** Completes "it must be …". */
   readonly takes: string;
   readonly fits: (value: unknown) => boolean;
-  /** The option cannot be left out. */
   readonly isNeeded?: true;
   /** An error may show a short text of this kind. It shows no text of other kinds, which may be a key. */
   readonly isWord?: true;
@@ -86,7 +85,6 @@ export const checkKinds = <Options extends object>(
   if (problem !== null) throw new ConfigurationError(problem);
 };
 
-/** Checks one value. @throws ConfigurationError if it is of another kind */
 export const checkValue = (what: string, value: unknown, kind: OptionKind): void => {
   const problem = problemOfValue(what, value, kind);
   if (problem !== null) throw new ConfigurationError(problem);
@@ -122,6 +120,10 @@ const having = (takes: string, ...methods: readonly string[]): OptionKind =>
 
 const listOf = (what: string, fits: OptionKind["fits"]): OptionKind =>
   kind(`a list of ${what}`, (value) => Array.isArray(value) && value.every(fits));
+
+/** Returns whether a value has what a tool has. */
+export const isTool = (value: unknown): boolean =>
+  call.fits(Reflect.get(Object(value), "run")) && object.fits(Reflect.get(Object(value), "declaration"));
 
 /** The usual kinds of options, and makers of others. */
 export interface Kinds {
@@ -167,10 +169,7 @@ export const kinds: Kinds = {
     (value) => (Array.isArray(value) || value instanceof Set) && [...value].every((name) => isText(name)),
   ),
   signal: having("an AbortSignal", "addEventListener", "throwIfAborted"),
-  tools: listOf(
-    "tools that tool({ … }) made",
-    (each) => call.fits(Reflect.get(Object(each), "run")) && object.fits(Reflect.get(Object(each), "declaration")),
-  ),
+  tools: listOf("tools that tool({ … }) made", (each) => isTool(each)),
   schema: kind("a Standard Schema of an object, such as z.object({ … })", (value) => "~standard" in Object(value)),
   oneOf: (...words) =>
     word(words.map((each) => JSON.stringify(each)).join(" or "), (value) => words.some((each) => each === value)),

@@ -1,8 +1,7 @@
 import type { CallLlm } from "@colloquy/machine";
 import { kinds, type OptionKinds, problemOfOptions } from "../boundary/option-kinds.ts";
 import type { LlmContext, LlmHandler, LlmOutcome } from "../ports/llm.ts";
-import { CallLine, type WaitingCall } from "./call-line.ts";
-import { Pauses } from "./pauses.ts";
+import { CallLine, type WaitingCall, Pauses } from "./call-line.ts";
 
 /** The limits on calls of a model. */
 export interface CallLimits {
@@ -28,21 +27,26 @@ export interface CallLimits {
  * @throws RangeError for invalid limits.
  */
 export const limitCalls = (handler: LlmHandler, limits: CallLimits): LlmHandler => {
-  const { atOnce, patienceMs = 600_000 } = checked(limits);
+  const problem = problemOfOptions("limitCalls", limits, limitKinds);
+  if (problem !== null) throw new RangeError(problem);
+  const { atOnce, patienceMs = 600_000 } = limits;
   const pauses = new Pauses(atOnce);
   const line = new CallLine(pauses);
   const limited: LlmHandler = async (call, context) => {
+    const { clock, signal } = context;
+    const onWait: WaitingCall["onWait"] = (until) => context.onWait?.(until);
     let refusedSince: number | null = null;
     for (;;) {
-      if (!(await line.enter(waiting(call, context, refusedSince !== null)))) return leftTheLine;
-      const madeAt = context.clock.now();
+      const isAgain = refusedSince !== null;
+      if (!(await line.enter({ threadId: call.threadId, clock, signal, isAgain, onWait }))) return leftTheLine;
+      const madeAt = clock.now();
       const { outcome, hasCome } = await made(handler, call, context, line);
       if (hasCome || !isRefusal(outcome)) {
         if (outcome.type === "completed") pauses.accepted();
         line.advance();
         return outcome;
       }
-      const now = context.clock.now();
+      const now = clock.now();
       refusedSince ??= madeAt;
       const left = refusedSince + patienceMs - now;
       const asked = outcome.failure.retryAfterMs ?? 0;
@@ -56,22 +60,7 @@ export const limitCalls = (handler: LlmHandler, limits: CallLimits): LlmHandler 
 
 const limitKinds: OptionKinds<CallLimits> = { atOnce: kinds.needed(kinds.whole(1)), patienceMs: kinds.whole(0) };
 
-const checked = (limits: CallLimits): CallLimits => {
-  const problem = problemOfOptions("limitCalls", limits, limitKinds);
-  if (problem !== null) throw new RangeError(problem);
-  return limits;
-};
-
-const waiting = (
-  { threadId }: CallLlm,
-  { clock, signal, onWait }: LlmContext,
-  isAgain: boolean,
-): Omit<WaitingCall, "settle"> => ({ threadId, clock, signal, isAgain, onWait: (wait) => onWait?.(wait) });
-
-/**
- * Makes one call. Its place is freed when it has ended. If it is no longer wanted its place is freed at once, since its
- * handler may take long to stop.
- */
+/** Makes one call. Its place is freed at its end, or when its caller stops it. */
 const made = async (
   handler: LlmHandler,
   call: CallLlm,

@@ -43,38 +43,23 @@ export interface StepEnded {
   readonly step: number;
 }
 
-/**
- * The states of a thread before and after one entry, immutable. Turns that were closed long before may be in a
- * snapshot, which is read when they are accessed.
- */
+/** The states around one entry, immutable. Turns closed long before are read from a snapshot when accessed. */
 export interface StatesAround {
   /** Null before the first entry. */
   readonly before: State | null;
   readonly after: State;
 }
 
-/**
- * Functions that are called with each event of a thread, in order, after it is journalled. No data is lost if a call is
- * lost.
- */
+/** Functions that are called with each event of a thread, in order, once journalled. Losing a call loses no data. */
 export interface Observer {
   /** Called with each entry when it is stored, with the states before and after it. */
   readonly entry?: (entry: Entry, threadId: string, states: StatesAround) => void;
   readonly signal?: (signal: Signal, threadId: string) => void;
-  /**
-   * Called when a tool call waits for approval. Called again, with the same id, each time that the thread is opened and
-   * the call still waits.
-   */
+  /** Called when a tool call waits for approval, and again, with the same id, each time the thread is opened. */
   readonly approval?: (request: RequestApproval, threadId: string) => void;
-  /**
-   * Called when a call of one of the caller's tools waits for its result. Called again, with the same call, each time
-   * that the thread is opened and the call still waits.
-   */
+  /** Called when a call of the caller's tools waits for its result, and again each time the thread is opened. */
   readonly callToAnswer?: (call: CallTool, threadId: string) => void;
-  /**
-   * Called when the host has looked for threads that a dead process left: after the first look, and after each later
-   * one that continued a thread.
-   */
+  /** Called after the first look for threads that a dead process left, and after each that continued one. */
   readonly recovered?: (recovered: Recovered) => void;
 }
 
@@ -82,10 +67,7 @@ export interface Observer {
 export interface Recovered {
   /** The ids of the threads that this host continues now. */
   readonly continued: readonly string[];
-  /**
-   * Threads with outstanding work that it could not take over, mostly because another host holds them. It tries them
-   * again.
-   */
+  /** Threads with outstanding work that it could not take over yet, mostly because another host holds them. */
   readonly left: readonly LeftThread[];
 }
 
@@ -94,10 +76,7 @@ export interface LeftThread {
   readonly error: Error;
 }
 
-/**
- * Handles an error of an observer or a hook. `where` is its name, such as `beforeStep`, or the host's task in the
- * background.
- */
+/** Handles an error of an observer, a hook or a background task, named by `where`, such as `beforeStep`. */
 export type ObserverErrorHandler = (error: unknown, where: string) => void;
 
 /** Calls observers and hooks so that none of their errors does harm. */
@@ -116,26 +95,23 @@ export class Observation {
   }
 
   entry(entry: Entry, threadId: string, states: StatesAround): void {
-    for (const observer of this.#observers)
-      this.#guard("observer.entry", () => observer.entry?.(entry, threadId, { ...states }));
+    this.#notify("entry", (observer) => observer.entry?.(entry, threadId, { ...states }));
   }
 
   signal(signal: Signal, threadId: string): void {
-    for (const observer of this.#observers) this.#guard("observer.signal", () => observer.signal?.(signal, threadId));
+    this.#notify("signal", (observer) => observer.signal?.(signal, threadId));
   }
 
   approval(request: RequestApproval, threadId: string): void {
-    for (const observer of this.#observers)
-      this.#guard("observer.approval", () => observer.approval?.(request, threadId));
+    this.#notify("approval", (observer) => observer.approval?.(request, threadId));
   }
 
   callToAnswer(call: CallTool, threadId: string): void {
-    for (const observer of this.#observers)
-      this.#guard("observer.callToAnswer", () => observer.callToAnswer?.(call, threadId));
+    this.#notify("callToAnswer", (observer) => observer.callToAnswer?.(call, threadId));
   }
 
   recovered(recovered: Recovered): void {
-    for (const observer of this.#observers) this.#guard("observer.recovered", () => observer.recovered?.(recovered));
+    this.#notify("recovered", (observer) => observer.recovered?.(recovered));
   }
 
   /** Calls a `before` hook and waits for it. Never rejects. */
@@ -153,24 +129,22 @@ export class Observation {
     void this.before(name, ...given);
   }
 
-  report(error: unknown, where: string): void {
-    void this.#pass(error, where);
+  /** Reports an error. An error of the error handler itself is dropped. */
+  report(thrown: unknown, where: string): void {
+    // An async function fits a type that returns nothing.
+    const pass = async (): Promise<unknown> => this.#onError?.(thrown, where);
+    pass().catch(() => {});
   }
 
-  /** Reports an error. Never rejects: an error of the error handler itself is dropped. */
-  async #pass(error: unknown, where: string): Promise<void> {
-    try {
-      // An async function fits a type that returns nothing.
-      await (this.#onError?.(error, where) as unknown);
-    } catch {}
-  }
-
-  #guard(where: string, call: () => unknown): void {
-    try {
-      const called = call();
-      if (called instanceof Promise) called.catch((thrown: unknown) => this.report(thrown, where));
-    } catch (thrown) {
-      this.report(thrown, where);
+  #notify(name: keyof Observer, call: (observer: Observer) => unknown): void {
+    for (const observer of this.#observers) {
+      const failed = (thrown: unknown): void => this.report(thrown, `observer.${name}`);
+      try {
+        const called = call(observer);
+        if (called instanceof Promise) called.catch(failed);
+      } catch (thrown) {
+        failed(thrown);
+      }
     }
   }
 }

@@ -1,5 +1,5 @@
 import type { ConversationMachine, ThreadInput, ToolDeclaration } from "@colloquy/machine";
-import type { OptionKinds } from "../boundary/option-kinds.ts";
+import { kinds, type OptionKind, type OptionKinds } from "../boundary/option-kinds.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Ids } from "../ports/ids.ts";
 import type { ListOptions } from "../ports/listing.ts";
@@ -8,23 +8,21 @@ import type { Store } from "../ports/store.ts";
 import type { ToolRegistry } from "../tools/registry.ts";
 import type { ToolContext } from "../tools/tool.ts";
 import type { PartLogging } from "../turn-log/sink.ts";
-import type { TurnLogs } from "../turn-log/turn-logs.ts";
+import type { TurnLogs } from "../turn-log/log.ts";
 import type { Observation } from "./hooks.ts";
+import type { InboxWatch } from "./inbox-watch.ts";
 
 /** The context in which effects are decided and performed, wherever their thread is kept. */
 export interface RunContext {
   readonly machine: ConversationMachine;
   readonly llm: LlmHandler;
   readonly tools: ToolRegistry;
-  /** The tools that the machine declares. */
   readonly declared: readonly ToolDeclaration[];
   readonly clock: Clock;
   readonly observation: Observation;
   /** Returns the text that may be shown of an error of the model handler; null for none. */
   readonly describeThrown: ((thrown: unknown) => string) | null;
-  /**
-   * Returns the secrets that are removed from failures: those of the application, and the keys of the model handler.
-   */
+  /** Returns the secrets of the application and the model handler, which are removed from failures. */
   readonly secrets: () => readonly string[];
   readonly toolContext: ToolContext;
   readonly threadDefaults: ThreadDefaults;
@@ -33,7 +31,6 @@ export interface RunContext {
   readonly partials: "askAgain" | "keep";
 }
 
-/** The context that all threads of a host share. */
 export interface HostContext extends RunContext {
   readonly store: Store;
   /** The name under which leases are taken. No other host has it. */
@@ -42,15 +39,14 @@ export interface HostContext extends RunContext {
   /** The longest time that one call of the store may take. */
   readonly storeTimeoutMs: number;
   readonly idleMs: number;
-  /** How often a lease holder reads its inbox, and a follower the results of its inbox items. */
+  /** How often a lease holder looks at its inboxes, and a follower at the results of its inbox items. */
   readonly pollMs: number;
+  readonly inboxes: InboxWatch;
   readonly whenHeld: "enqueue" | "reject";
   readonly ids: Ids;
-  /** The logs of turns, kept in memory. */
   readonly logs: TurnLogs;
   /** The settings for writing the parts to the store's log as well; null if they are not written. */
   readonly partLogging: PartLogging | null;
-  /** Aborted when the host is closed. */
   readonly closed: AbortSignal;
   /** Null if the host continues no threads by itself. */
   readonly recovery: RecoveryOptions | null;
@@ -67,9 +63,14 @@ export interface RecoveryOptions extends Pick<ListOptions, "metadata"> {
 /** The initial values of a thread that was not started explicitly. */
 export type ThreadDefaults = Omit<ThreadInput, "at" | "threadId" | "configuration">;
 
+export const systemKind: OptionKind = kinds.of(
+  "a text, or a message such as { role, content }",
+  (system) => typeof system === "string" || kinds.object.fits(system),
+);
+
 export const threadDefaultKinds: OptionKinds<ThreadDefaults> = {
-  system: true,
-  seed: true,
-  metadata: true,
-  model: true,
+  system: systemKind,
+  seed: kinds.list,
+  metadata: kinds.object,
+  model: kinds.object,
 };

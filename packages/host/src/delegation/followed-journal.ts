@@ -1,14 +1,13 @@
-import type { Entry, LaterEntry, Signal, State } from "@colloquy/machine";
+import { type Entry, type LaterEntry, type Signal, type State, turnNumbered } from "@colloquy/machine";
+import { frozenCopy } from "@colloquy/machine/hosting";
 import { fold, foldEntry } from "@colloquy/machine/journal";
 import { loadAll, SnapshotDamagedError } from "@colloquy/machine/storage";
 import * as Either from "fp-ts/lib/Either.js";
 import { JournalUnreadableError } from "../boundary/errors.ts";
 import type { HostContext } from "../context/host-context.ts";
-import { load } from "../journal/opening.ts";
-import { entryAt, readFrom } from "../journal/read-journal.ts";
-import { followedSignals } from "./followed-signals.ts";
+import { lookAt } from "../journal/opening.ts";
+import { entryAt } from "../journal/read-journal.ts";
 
-/** Called with each new entry, its signals about asks and turns, and the state after it. */
 export type OnEntry = (entry: Entry, signals: readonly Signal[], state: State) => void;
 
 /** The journal of a thread that another host writes. Each read continues after the last. */
@@ -16,7 +15,8 @@ export class FollowedJournal {
   readonly #threadId: string;
   readonly #host: HostContext;
   readonly #onEntry: OnEntry;
-  #state: State | null;
+  /** The state after the newest entry that was read; null if the thread does not exist. */
+  state: State | null;
   #loaded: boolean;
   /** Whether all of the state is loaded. A state from a host that held the thread may still be partly in a snapshot. */
   #isWhole: boolean;
@@ -28,14 +28,9 @@ export class FollowedJournal {
     this.#threadId = threadId;
     this.#host = host;
     this.#onEntry = onEntry;
-    this.#state = from;
+    this.state = from;
     this.#loaded = from !== null;
     this.#isWhole = from === null;
-  }
-
-  /** The state after the newest entry that was read; null if the thread does not exist. */
-  get state(): State | null {
-    return this.#state;
   }
 
   /**
@@ -51,7 +46,7 @@ export class FollowedJournal {
       await beforeShown();
       return true;
     }
-    const known = this.#state?.context.seq ?? -1;
+    const known = this.state?.context.seq ?? -1;
     const stored = await this.#stored(Math.max(known, 0));
     await beforeShown();
     if (known < 0) await this.#readNew(stored, known);
@@ -64,16 +59,13 @@ export class FollowedJournal {
   }
 
   async #load(): Promise<void> {
-    this.#state = await load(this.#host, this.#threadId);
+    this.state = await lookAt(this.#host, this.#threadId, loadAll, "whole");
     this.#loaded = true;
     this.#isWhole = true;
     this.#newest = null;
   }
 
-  /**
-   * Returns whether the newest entry that was read is still at its place. An empty journal counts as unchanged: that
-   * loss is noticed when the thread is opened.
-   */
+  /** Returns whether the newest read entry is still there. An empty journal counts: its loss is noticed later. */
   async #isAsItWas(there: unknown, seq: number): Promise<boolean> {
     if (there === undefined) return (await this.#stored(0)).length === 0;
     const text = JSON.stringify(there);
@@ -84,17 +76,16 @@ export class FollowedJournal {
 
   async #readNew(stored: readonly unknown[], known: number): Promise<void> {
     try {
-      if (!this.#isWhole && this.#state !== null) this.#state = loadAll(this.#state);
+      if (!this.#isWhole && this.state !== null) this.state = loadAll(this.state);
       this.#isWhole = true;
       this.#readBehind(stored, known, known);
     } catch (thrown) {
       if (!(thrown instanceof SnapshotDamagedError)) throw thrown;
-      // The snapshot of the state is gone meanwhile; the journal has everything. Chunks that were only not fetched yet
-      // are not damage.
+      // The snapshot is gone; the journal has everything. Chunks that were not fetched yet are not damage.
       if (this.#isWhole) this.#host.observation.report(thrown, "snapshot");
       this.#isWhole = true;
-      const shown = this.#state?.context.seq ?? known;
-      this.#state = null;
+      const shown = this.state?.context.seq ?? known;
+      this.state = null;
       this.#readBehind(await this.#stored(0), -1, shown);
     }
   }
@@ -105,23 +96,23 @@ export class FollowedJournal {
       const entry = this.#decoded(stored, seq + 1 + index);
       const signals = this.#add(entry);
       this.#newest = { seq: entry.seq, text: JSON.stringify(stored) };
-      if (entry.seq > shown && this.#state !== null) this.#onEntry(entry, signals, this.#state);
+      if (entry.seq > shown && this.state !== null) this.#onEntry(entry, signals, this.state);
     }
   }
 
   #add(entry: Entry): readonly Signal[] {
-    const before = this.#state;
+    const before = this.state;
     if (before === null) {
       const begun = fold([entry]);
       if (Either.isLeft(begun)) throw new JournalUnreadableError(this.#threadId, `entry 0: ${begun.left.reason}`);
-      this.#state = begun.right;
+      this.state = begun.right;
       return [];
     }
     // Only entry 0 starts a thread, and any other was decoded as a later one.
     const later = entry as LaterEntry;
     const after = foldEntry(before, later);
     const signals = followedSignals(before, later, after);
-    this.#state = after;
+    this.state = after;
     return signals;
   }
 
@@ -132,6 +123,74 @@ export class FollowedJournal {
   }
 
   #stored(from: number): Promise<readonly unknown[]> {
-    return readFrom(this.#host.store, this.#threadId, from);
+    return this.#host.store.read(this.#threadId, from);
   }
 }
+
+/** Returns the signals about asks and turns of an entry of another host, as far as its two states tell. */
+const followedSignals = (before: State, { event, decided }: LaterEntry, after: State): readonly Signal[] => {
+  const signals: Signal[] = [];
+  const was = before.context;
+  const is = after.context;
+  if (event.type === "ask.received" && decided?.interrupts === true && was.open !== null)
+    signals.push({ type: "turn.interrupted", turn: was.open.number, by: event.askId });
+  for (const { askId, because } of droppedSince(before, after)) {
+    if (because === "withdrawn") signals.push({ type: "ask.withdrawn", askId });
+    if (because === "superseded")
+      signals.push({ type: "ask.superseded", askId, by: event.type === "ask.received" ? event.askId : askId });
+  }
+  if (event.type === "ask.received" && is.queue.some(({ askId }) => askId === event.askId))
+    signals.push({ type: "ask.queued", askId: event.askId, place: is.queue.length });
+  if (event.type === "output.refused" && was.open !== null) {
+    const { number: turn, step, refusedOutputs = [] } = was.open;
+    const attempt = refusedOutputs.length + 1;
+    signals.push({ type: "output.refused", turn, step, attempt, issues: event.issues.length });
+  }
+  signals.push(...steering(before, after), ...turnsBetween(before, after));
+  return frozenCopy(signals);
+};
+
+const steering = (before: State, after: State): readonly Signal[] => {
+  const was = before.context.open;
+  const is = after.context.open;
+  if (was === null) return [];
+  const turn = was.number;
+  const joined = is?.number === turn ? is.joining.filter((ask) => !was.joining.some(isSame(ask))) : [];
+  const shown = is?.number === turn ? is.asks : (turnNumbered(after, turn)?.asks ?? []);
+  const step = is?.number === turn ? is.step : was.step;
+  const delivered = was.joining.filter((ask) => shown.some(isSame(ask)));
+  const returned = droppedSince(before, after).filter(({ because }) => because === "returned");
+  return [
+    ...joined.map(({ askId }): Signal => ({ type: "ask.joined", askId, turn })),
+    ...delivered.map(({ askId }): Signal => ({ type: "ask.delivered", askId, turn, step })),
+    ...returned.map(({ askId }): Signal => ({ type: "ask.returned", askId, turn })),
+  ];
+};
+
+/** Returns the signals of turns that ended, and of the one that was opened; that one may have ended at once. */
+const turnsBetween = (before: State, after: State): readonly Signal[] => {
+  const signals: Signal[] = [];
+  const was = before.context.open;
+  const is = after.context.open;
+  const first = before.context.conversation.turns.length + 1;
+  for (let number = first; number <= after.context.conversation.turns.length; number++) {
+    const turn = turnNumbered(after, number);
+    if (turn === undefined) continue;
+    if (was?.number !== number)
+      signals.push({ type: "turn.started", turn: number, askIds: turn.asks.map(({ askId }) => askId) });
+    signals.push({ type: "turn.ended", turn: number, status: turn.outcome.status });
+  }
+  if (is !== null && is.number !== was?.number)
+    signals.push({ type: "turn.started", turn: is.number, askIds: is.asks.map(({ askId }) => askId) });
+  return signals;
+};
+
+const droppedSince = (before: State, after: State): State["context"]["dropped"] => {
+  const known = before.context.dropped;
+  return after.context.dropped === known ? [] : after.context.dropped.filter((ask) => !known.some(isSame(ask)));
+};
+
+const isSame =
+  (ask: { readonly askId: string }) =>
+  (other: { readonly askId: string }): boolean =>
+    other.askId === ask.askId;

@@ -4,7 +4,7 @@ import type { HostContext } from "../context/host-context.ts";
 import { isInJournal, partsMax } from "../turn-log/log.ts";
 import { type AskPart, partsAwaited } from "../turn-log/parts.ts";
 import { completeLog, completeOpenLog, replayOf } from "../turn-log/replay.ts";
-import { partOf, StoredParts } from "../turn-log/stored.ts";
+import { partOf, StoredParts } from "../turn-log/sink.ts";
 import { TurnWriter } from "../turn-log/log.ts";
 
 /**
@@ -21,9 +21,7 @@ export class FollowedLog extends TurnWriter {
   readonly #stored: StoredParts | null;
   /** Whether an engine reports the parts that are shown. */
   isHeard = false;
-  /** The step of the part that was heard last. */
   #step = 0;
-  /** Parts that are not shown yet, oldest first. */
   readonly #heard: HeardPart[] = [];
   /** How many reads of the journal have started, and the number of the last that has ended. */
   #begun = 0;
@@ -60,7 +58,6 @@ export class FollowedLog extends TurnWriter {
     await this.#stored?.read();
   }
 
-  /** Marks the start of a read of the journal. */
   beginRead(): void {
     this.#begun++;
   }
@@ -71,15 +68,16 @@ export class FollowedLog extends TurnWriter {
     this.#showHeard();
   }
 
-  /**
-   * Sets the state up to which the journal is known. Parts of the open turn that were shown before are made from the
-   * journal.
-   */
+  /** Sets the state up to which the journal is known, and makes earlier parts of the open turn from it. */
   knows(state: State): void {
     const { open, conversation } = state.context;
     this.#newest = open?.number ?? conversation.turns.length;
     this.#ended = conversation.turns.length;
     if (open === null) return;
+    this.begin(
+      open.number,
+      open.asks.map(({ askId }) => askId),
+    );
     const log = this.log(open.number);
     if (!this.isHeard || log.end === 0) completeOpenLog(log, this.#epoch, state);
   }
@@ -107,7 +105,6 @@ export class FollowedLog extends TurnWriter {
     completeLog(this.log(number), replayOf(turn));
   }
 
-  /** Completes the open turn after an entry. */
   completeOpen(state: State): void {
     const { open } = state.context;
     if (open === null) return;
@@ -138,13 +135,12 @@ export class FollowedLog extends TurnWriter {
 }
 
 /** The thread that is followed. */
-interface Followed {
+export interface Followed {
   readonly threadId: string;
   readonly host: HostContext;
   readonly asks: Asks;
 }
 
-/** A part that an engine reported. */
 interface HeardPart {
   readonly turn: number;
   readonly part: AskPart;

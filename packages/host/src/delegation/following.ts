@@ -47,20 +47,18 @@ export class Following implements Diversion {
   #wake: (() => void) | null = null;
   /** Whether there is news since the last read of the journal started. */
   #hasNews = false;
-  readonly #failing: FailingStore;
+  /** When the store was last called, and since when it has failed; null if it works. */
+  #triedAt = 0;
+  #failingSince: number | null = null;
   /** The time since which there is nothing to follow; null while there is. */
   #idleSince: number | null = null;
   #over = false;
 
-  /**
-   * @param onOver called when there is nothing left to follow, no news came for a while, and no host is needed to
-   * continue the thread.
-   */
+  /** @param onOver called when nothing is left to follow, and no host is needed to continue the thread */
   constructor(follower: Follower, inbox: Outgoing, engine: Engine | null, onOver: () => void) {
     const { threadId, host, lost } = follower;
     this.#follower = follower;
     this.#onOver = onOver;
-    this.#failing = new FailingStore(threadId, host);
     this.outbox = new Outbox(threadId, host, inbox);
     this.#journal = new FollowedJournal(threadId, host, lost, (entry, signals, state) =>
       this.#show(entry, signals, state),
@@ -76,7 +74,7 @@ export class Following implements Diversion {
     const { sender } = envelope;
     const { clock, leaseTtlMs } = this.#follower.host;
     if (this.#engine !== null) {
-      this.#engine.queue.add(envelope);
+      this.#engine.add(envelope);
       return this.#wakeUp();
     }
     if (sender instanceof Ask) sender.parts.beginWait(clock.now() + leaseTtlMs);
@@ -104,24 +102,20 @@ export class Following implements Diversion {
   }
 
   takeBack(sender: Sender): boolean {
-    return this.#engine?.queue.takeBack(sender) === true || this.outbox.takeBack(sender);
+    return this.#engine?.takeBack(sender) === true || this.outbox.takeBack(sender);
   }
 
   /** Stops following. Posted inbox items stay in the inbox, except requests for the lease. */
   end(): readonly Envelope[] {
     this.#over = true;
     this.#log.end();
-    this.#engine?.end();
     this.#wake?.();
     const kept = this.#kept.flatMap((each) => each.take());
     const { posted, others } = this.takeAll();
-    return [...kept, ...posted.values(), ...others, ...(this.#engine?.queue.takeAll() ?? [])];
+    return [...kept, ...posted.values(), ...others, ...(this.#engine?.end() ?? [])];
   }
 
-  /**
-   * Returns the envelopes that were posted here, in order: those of inbox items by id, and the others. An envelope that
-   * was kept has the place of its request, so that a cancel, for one, does not meet a later ask.
-   */
+  /** Returns the envelopes that were posted here, in order. A kept one has the place of its request. */
   takeAll(): { readonly posted: Map<string, Envelope>; readonly others: readonly Envelope[] } {
     this.#dropRequests();
     const { posted, others } = this.outbox.takeAll();
@@ -138,11 +132,7 @@ export class Following implements Diversion {
     this.outbox.drop((sender) => sender instanceof KeptEnvelope && sender.isOver);
   }
 
-  /**
-   * Follows until the lease is taken. Returns null when there is nothing left to follow.
-   *
-   * @throws the store's error, when waiting cannot help, or when it has failed for `storeTimeoutMs`
-   */
+  /** Follows until the lease is taken; null when nothing is left to follow. @throws errors that waiting can't mend */
   async untilHeld(onLost: (error: LeaseLostError) => void): Promise<HeldLease | null> {
     if (this.#follower.lost !== null) {
       // Perhaps no host has wanted it since.
@@ -172,24 +162,32 @@ export class Following implements Diversion {
   }
 
   async #tryRound(): Promise<void> {
-    this.#failing.tries();
+    this.#triedAt = this.#follower.host.clock.now();
     try {
       await this.#round();
-      this.#failing.works();
+      this.#failingSince = null;
     } catch (thrown) {
-      this.#failing.tolerate(thrown);
+      this.#tolerate(thrown);
     }
+  }
+
+  /** Reports an error of the store. @throws it when waiting can't help, or after `storeTimeoutMs` */
+  #tolerate(thrown: unknown): void {
+    const { host } = this.#follower;
+    // Since the call began: a store that does not answer fails late.
+    this.#failingSince ??= this.#triedAt;
+    if (isLasting(thrown) || host.clock.now() - this.#failingSince >= host.storeTimeoutMs) throw thrown;
+    host.observation.report(thrown, "store");
   }
 
   /** Posts the items that are due, and reads the answers and the journal. */
   async #round(): Promise<void> {
     this.#dropRequests();
-    // An ask may be in the journal already, however far back, and must not be posted again. An engine checks that
-    // itself.
+    // An ask may be in the journal already, and must not be posted again. An engine checks that itself.
     if (this.outbox.isDue && (this.#engine === null || !this.#isCaughtUp)) await this.#read();
     await this.outbox.send();
     await this.#readAnswers();
-    if (!this.#over) this.#engine?.queue.pass(this.#journal.state);
+    if (!this.#over) this.#engine?.pass(this.#journal.state);
   }
 
   /** Fetches the answers before the journal is read, so that the journal then has the entries that they name. */
@@ -262,10 +260,9 @@ export class Following implements Diversion {
   }
 
   get #waits(): boolean {
-    return this.#follower.asks.areWaitedFor || this.outbox.size > 0 || (this.#engine?.queue.size ?? 0) > 0;
+    return this.#follower.asks.areWaitedFor || this.outbox.size > 0 || (this.#engine?.size ?? 0) > 0;
   }
 
-  /** Returns whether the present or last holder of the thread has work left. */
   #isWorkLeft(): boolean {
     const { state } = this.#journal;
     return state !== null && (!isIdle(state) || state.context.summarising !== null);
@@ -279,13 +276,13 @@ export class Following implements Diversion {
 
   /** Waits for the next round. With nothing to follow it waits longer, and returns true if no news came meanwhile. */
   async #pause(): Promise<boolean> {
-    if (this.#over || ((this.outbox.hasNew || this.#hasNews) && !this.#failing.isFailing)) return false;
+    if (this.#over || ((this.outbox.hasNew || this.#hasNews) && this.#failingSince === null)) return false;
     const { pollMs, idleMs, clock } = this.#follower.host;
     const waits = this.#waits;
     this.#idleSince = waits ? null : (this.#idleSince ?? clock.now());
     const due = await this.#sleep(
       waits
-        ? this.#engine?.isHeard === true
+        ? this.#log.isHeard
           ? pollMs * pollsBetweenNews
           : this.#kept.some(({ isOver }) => !isOver)
             ? requestPollMsOf(this.#follower.host)
@@ -302,7 +299,6 @@ export class Following implements Diversion {
     this.#wake?.();
   }
 
-  /** Waits. Returns true when the time is up, false when woken earlier. */
   #sleep(ms: number): Promise<boolean> {
     const { clock } = this.#follower.host;
     return new Promise((resolve) => {
@@ -321,7 +317,7 @@ export class Following implements Diversion {
     if (this.#engine !== null) return null;
     const { threadId, host } = this.#follower;
     let lease: HeldLease | null = null;
-    this.#failing.tries();
+    this.#triedAt = host.clock.now();
     try {
       lease = await HeldLease.take(threadId, host, onLost);
       if (lease === null) return null;
@@ -331,7 +327,7 @@ export class Following implements Diversion {
       return lease;
     } catch (thrown) {
       await lease?.release();
-      this.#failing.tolerate(thrown);
+      this.#tolerate(thrown);
       return null;
     }
   }
@@ -339,47 +335,6 @@ export class Following implements Diversion {
 
 /** An engine that reports news is polled only for news that were lost. */
 const pollsBetweenNews = 5;
-
-/** Tracks for how long a store has failed the followers of a thread, and whether that may pass. */
-class FailingStore {
-  readonly #threadId: string;
-  readonly #host: HostContext;
-  #triedAt = 0;
-  #since: number | null = null;
-
-  constructor(threadId: string, host: HostContext) {
-    this.#threadId = threadId;
-    this.#host = host;
-  }
-
-  get isFailing(): boolean {
-    return this.#since !== null;
-  }
-
-  /** Records that the store is called. */
-  tries(): void {
-    this.#triedAt = this.#host.clock.now();
-  }
-
-  /** Records a call that the store answered. */
-  works(): void {
-    this.#since = null;
-  }
-
-  /**
-   * Reports an error of the store, which has failed since the call began: a store that does not answer fails late.
-   *
-   * @throws it when waiting cannot help, or when the store has failed for `storeTimeoutMs`
-   */
-  tolerate(thrown: unknown): void {
-    const { clock, storeTimeoutMs, observation } = this.#host;
-    const now = clock.now();
-    this.#since ??= this.#triedAt;
-    if (isLasting(thrown) || now - this.#since >= storeTimeoutMs) throw thrown;
-    const error = thrown instanceof Error ? thrown : new StoreError(this.#threadId, "follow it", thrown);
-    observation.report(error, "store");
-  }
-}
 
 const isLasting = (thrown: unknown): boolean => {
   const cause = thrown instanceof StoreError ? thrown.cause : thrown;

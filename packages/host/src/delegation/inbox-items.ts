@@ -1,20 +1,24 @@
-import type {
-  ApprovalAnswered,
-  AskReceived,
-  CancelRequested,
-  Event,
-  Refusal,
-  ThreadStarted,
-  ToolCompleted,
-  ToolFailed,
+import {
+  type ApprovalAnswered,
+  type AskReceived,
+  type CancelRequested,
+  type Event,
+  type Refusal,
+  type ThreadStarted,
+  type ToolCompleted,
+  type ToolFailed,
+  canonicalText,
+  type Entry,
+  type State,
+  transition,
 } from "@colloquy/machine";
-import { canonicalText } from "@colloquy/machine";
 import { decodeEvent, describeDecodeError } from "@colloquy/machine/journal";
 import { redactEntry } from "@colloquy/machine/storage";
 import * as Either from "fp-ts/lib/Either.js";
 import { isRecord } from "../boundary/thrown.ts";
-import type { InboxItem, InboxAnswer } from "../ports/store.ts";
+import type { HostContext } from "../context/host-context.ts";
 import type { Clock } from "../ports/clock.ts";
+import type { InboxItem, InboxAnswer, Lease } from "../ports/store.ts";
 
 /** An inbox item that has an id, with its event or the problem with it. */
 export type ReadItem = InboxItem | { readonly id: string; readonly problem: string };
@@ -51,16 +55,12 @@ export const requestOf = (id: string, clock: Clock): CancelRequested => ({
   askId: id,
 });
 
-/** Returns whether an inbox item requests the lease. */
 export const isRequest = (stored: unknown): boolean => {
   const event = isRecord(stored) ? stored["event"] : undefined;
   return isRecord(event) && event["type"] === "cancel.requested" && event["askId"] === idOf(stored);
 };
 
-/**
- * Returns whether an entry of a journal is that of an inbox item's event. Members that the holder added are ignored,
- * and the entry may be redacted.
- */
+/** Returns whether an entry, even a redacted one, is that of an inbox item's event, as the holder journalled it. */
 export const isEntryOf = (stored: unknown, event: Event): boolean => {
   const there = isRecord(stored) ? stored["event"] : undefined;
   if (!isRecord(stored) || !isRecord(there) || there["type"] !== event.type || named(there) !== named(event))
@@ -72,7 +72,6 @@ export const isEntryOf = (stored: unknown, event: Event): boolean => {
   return canonicalText(asSent(own)) === canonicalText(asSent(there));
 };
 
-/** Returns an event without the members that the holder of the thread adds. */
 const asSent = (event: object): object => ({ ...event, at: undefined, partial: undefined });
 
 /** Decodes an answer. Returns null if there is none, or if it is invalid. */
@@ -95,6 +94,59 @@ const readRefusal = (stored: unknown): Refusal => {
 
 const kinds: readonly Refusal["kind"][] = ["stale", "busy", "full", "unknown", "invalid"];
 
-/** Returns the id of the ask or effect that such an event is about. */
 const named = (event: object): unknown =>
   "askId" in event ? event.askId : "effectId" in event ? event.effectId : undefined;
+
+/**
+ * Answers the inbox items of a thread that is not open here and that would no longer change anything: those whose event
+ * is journalled, and those that repeat the ask of one of the given entries. Their content is then no longer in the
+ * store.
+ *
+ * @param seqs of the entries whose words are about to be removed.
+ * @throws LeaseLostError, StoreError
+ */
+export const settleInbox = async (
+  { store, machine }: HostContext,
+  lease: Lease,
+  entries: readonly Entry[],
+  state: State,
+  seqs: readonly number[],
+): Promise<void> => {
+  const { inbox } = store;
+  if (inbox === undefined) return;
+  const items = (await inbox.unanswered(lease.threadId))
+    // A request for the lease waits until this host has released it.
+    .filter((stored) => !isRequest(stored))
+    .flatMap(itemsIn)
+    .map((item) => ({ ...item, entry: entryOf(entries, new Set(seqs), item.event) }));
+  const asks = items.flatMap(({ event, entry }) =>
+    event.type === "ask.received" && entry === undefined ? [event.askId] : [],
+  );
+  const answers = items.flatMap(({ id, event, entry }): readonly InboxAnswer[] => {
+    if (entry !== undefined) return [{ id, handled: true, seq: entry.seq }];
+    // It may cancel an ask that is itself an inbox item, and is handled first.
+    const isEarly = event.type === "cancel.requested" && event.askId !== undefined && asks.includes(event.askId);
+    if (event.type === "ask.received" || isEarly) return [];
+    const step = transition(machine, state, event);
+    return step.handled || step.refusal.kind !== "stale" ? [] : [{ id, handled: false, refusal: step.refusal }];
+  });
+  if (answers.length > 0) await inbox.answer(lease, answers);
+};
+
+/** Returns the inbox item that is stored, in a list; none if it is unreadable. */
+export const itemsIn = (stored: unknown): readonly InboxItem[] => {
+  const id = idOf(stored);
+  const item = id === null ? null : readItem(id, stored);
+  return item === null || "problem" in item ? [] : [item];
+};
+
+/** Returns the entry of an inbox item's event, or the entry to be redacted that made the same ask. */
+const entryOf = (entries: readonly Entry[], seqs: ReadonlySet<number>, event: Event): Entry | undefined =>
+  entries.findLast((entry) => isEntryOf(entry, event)) ??
+  entries.find(
+    (entry) =>
+      event.type === "ask.received" &&
+      entry.event.type === "ask.received" &&
+      seqs.has(entry.seq) &&
+      entry.event.askId === event.askId,
+  );

@@ -1,11 +1,10 @@
 import type { Event, Refusal } from "@colloquy/machine";
 import { Ask } from "../ask/ask.ts";
-import { StoreError } from "../boundary/errors.ts";
 import type { HostContext } from "../context/host-context.ts";
+import type { WatchedInbox } from "../context/inbox-watch.ts";
 import type { Envelope, EventEnvelope, Sender } from "../mailbox/mailbox.ts";
-import { fromStore } from "../ports/store-call.ts";
 import { type Inbox, type Lease, type InboxAnswer, LeaseLostError } from "../ports/store.ts";
-import { idOf, isEntryOf, isRequest, mayBeInInbox, readItem } from "./inbox-items.ts";
+import { idOf, isEntryOf, isRequest, itemsIn, mayBeInInbox, readItem } from "./inbox-items.ts";
 import { keptPolls, msOfPolls } from "./requested-lease.ts";
 
 /** The loop that reads the inbox of its thread, as long as the lease lasts. */
@@ -22,15 +21,12 @@ export interface InboxHolder {
  * answered when that envelope's entry is journalled, or when it was refused. If a crash prevented the answer, the item
  * is handled again and recognised, and gets the same answer.
  */
-export class HeldInbox {
+export class HeldInbox implements WatchedInbox {
   readonly #inbox: Inbox;
   readonly #lease: Lease;
   readonly #host: HostContext;
   readonly #holder: InboxHolder;
-  /**
-   * Inbox items that became envelopes and may still be in the inbox, with the refusal of those that were refused before
-   * their turn. Null if there are none.
-   */
+  /** Items that became envelopes, with the refusal of those refused before their turn. Null if there are none. */
   #taken: Map<string, Refusal | null> | null = null;
   readonly #answers: InboxAnswer[] = [];
   /** Answers that are written, oldest first, until they are deleted. */
@@ -38,7 +34,7 @@ export class HeldInbox {
   /** Items whose answers no host needs once the lease is released: those of this host, and requests for the lease. */
   readonly #moot = new Set<string>();
   #writing: Promise<void> | null = null;
-  #cancelPoll: (() => void) | null = null;
+  #looking: Promise<void> | null = null;
   #failing = false;
   #over = false;
   /** The error of the last write of answers; null if they may still be written. */
@@ -53,11 +49,19 @@ export class HeldInbox {
     this.#holder = holder;
   }
 
-  /** Starts to poll the inbox every `pollMs`. */
+  /** Starts to look at the inbox every `pollMs`. */
   watch(): void {
-    if (this.#over) return;
-    const { clock, pollMs } = this.#host;
-    this.#cancelPoll = clock.wakeAt(clock.now() + pollMs, () => void this.#poll());
+    if (!this.#over) this.#host.inboxes.add(this.#lease.threadId, this);
+  }
+
+  get isOwed(): boolean {
+    return this.#answers.length > 0 || this.#written.length > 0;
+  }
+
+  look(): Promise<void> {
+    return (this.#looking ??= this.#poll().finally(() => {
+      this.#looking = null;
+    }));
   }
 
   /**
@@ -74,10 +78,7 @@ export class HeldInbox {
     return [...envelopes, ...this.#takeOwn(own, null)];
   }
 
-  /**
-   * Takes own items that are no longer in the inbox, up to one that is; with null, all. They may have been handled or
-   * not: they are handled again, which is recognised.
-   */
+  /** Takes own items that left the inbox, up to `next`. If they were handled, handling them again is recognised. */
   #takeOwn(own: Map<string, Envelope>, next: string | null): readonly Envelope[] {
     const taken: Envelope[] = [];
     for (const [id, envelope] of own) {
@@ -122,28 +123,21 @@ export class HeldInbox {
     return envelopes;
   }
 
-  /**
-   * Refuses the inbox items that repeat an ask that is refused here: the host that posted them, and is gone, may be the
-   * one that asked again. @throws StoreError, LeaseLostError when that cannot be ensured
-   */
+  /** Refuses items that repeat a refused ask. @throws StoreError, LeaseLostError when that cannot be ensured */
   async refuseAsk(askId: string, refusal: Refusal): Promise<void> {
-    for (const stored of await this.#unanswered()) {
-      const id = idOf(stored);
-      const item = id === null ? null : readItem(id, stored);
-      if (item === null || "problem" in item) continue;
-      if (item.event.type !== "ask.received" || item.event.askId !== askId) continue;
+    for (const { id, event } of (await this.#inbox.unanswered(this.#lease.threadId)).flatMap(itemsIn)) {
+      if (event.type !== "ask.received" || event.askId !== askId) continue;
       // An item that already is an envelope is refused when its turn comes.
-      if (this.#taken?.has(item.id) !== true) this.#answer({ id: item.id, handled: false, refusal });
-      this.#take(item.id, refusal);
+      if (this.#taken?.has(id) !== true) this.#answer({ id, handled: false, refusal });
+      this.#take(id, refusal);
     }
     await this.#writing;
     if (this.#answers.length > 0 && this.#failure !== null) throw this.#failure;
   }
 
-  /** Stops polling. */
   stop(): void {
     this.#over = true;
-    this.#cancelPoll?.();
+    this.#host.inboxes.remove(this.#lease.threadId, this);
   }
 
   /** Writes the remaining answers, and deletes those that no host needs any more. Never rejects. */
@@ -163,7 +157,6 @@ export class HeldInbox {
     for (const envelope of this.#envelopes(stored, new Map())) this.#holder.post(envelope);
     this.#writeSoon();
     await this.#clear();
-    this.watch();
   }
 
   #isNew(stored: unknown): boolean {
@@ -173,7 +166,7 @@ export class HeldInbox {
 
   async #look(): Promise<readonly unknown[]> {
     try {
-      const stored = await this.#unanswered();
+      const stored = await this.#inbox.unanswered(this.#lease.threadId);
       this.#failing = false;
       return stored;
     } catch (thrown) {
@@ -182,16 +175,6 @@ export class HeldInbox {
       this.#failing = true;
       return [];
     }
-  }
-
-  #unanswered(): Promise<readonly unknown[]> {
-    const { threadId } = this.#lease;
-    return fromStore(threadId, "look into its inbox", async () => {
-      const stored: unknown = await this.#inbox.unanswered(threadId);
-      // A store is foreign code: its answer is checked.
-      if (Array.isArray(stored)) return stored as readonly unknown[];
-      throw new TypeError(`it gave ${stored === null ? "null" : typeof stored}, not a list of inbox items`);
-    });
   }
 
   #envelope(id: string, event: Event, own: Sender | null): EventEnvelope {
@@ -217,10 +200,7 @@ export class HeldInbox {
     };
   }
 
-  /**
-   * Notifies the sender of a refusal once its answer is written. While the inbox item is unanswered, the next holder of
-   * the thread may still accept it.
-   */
+  /** Reports a refusal once its answer is written: until then, the next holder may still accept the item. */
   async #refuseOnceWritten(id: string, notify: () => void, own: Sender): Promise<void> {
     await this.#writing;
     const error = this.#failure;
@@ -253,7 +233,7 @@ export class HeldInbox {
       const index = stored.findLastIndex((entry) => isEntryOf(entry, event));
       return index < 0 ? null : from + index;
     } catch (thrown) {
-      this.#report(thrown, "read the journal");
+      this.#host.observation.report(thrown, "store");
       return null;
     }
   }
@@ -280,8 +260,9 @@ export class HeldInbox {
     } catch (thrown) {
       // The host that has the lease now answers them.
       if (thrown instanceof LeaseLostError) return this.#lose(thrown);
-      // The next poll tries again.
-      this.#failure = this.#report(thrown, "answer inbox items");
+      // The next poll tries again. A store rejects only with errors here.
+      this.#failure = thrown as Error;
+      this.#host.observation.report(thrown, "store");
     } finally {
       // At once, so that no answer is added in between that would not be written.
       this.#writing = null;
@@ -310,7 +291,7 @@ export class HeldInbox {
       await this.#inbox.discard(this.#lease.threadId, id);
       return true;
     } catch (thrown) {
-      this.#report(thrown, "discard an inbox item");
+      this.#host.observation.report(thrown, "store");
       return false;
     }
   }
@@ -318,16 +299,8 @@ export class HeldInbox {
   #reportUnreadable(problem: string): void {
     this.#host.observation.report(new Error(`thread "${this.#lease.threadId}": ${problem}`), "inbox");
   }
-
-  #report(thrown: unknown, doing: string): StoreError {
-    const error = new StoreError(this.#lease.threadId, doing, thrown);
-    this.#host.observation.report(error, "store");
-    return error;
-  }
 }
 
-/** How many entries may be between that of an inbox item and its answer. */
 const lookedBack = 4096;
 
-/** The largest number of written answers that are kept. */
 const keptMax = 1024;

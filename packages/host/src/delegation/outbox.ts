@@ -5,7 +5,6 @@ import { Ask } from "../ask/ask.ts";
 import { StoreError } from "../boundary/errors.ts";
 import type { HostContext } from "../context/host-context.ts";
 import type { EventEnvelope, Sender } from "../mailbox/mailbox.ts";
-import { fromStore } from "../ports/store-call.ts";
 import type { Inbox, InboxAnswer } from "../ports/store.ts";
 import { readAnswer } from "./inbox-items.ts";
 
@@ -19,7 +18,6 @@ export class Outbox {
   readonly #threadId: string;
   readonly #host: HostContext;
   readonly #inbox: Outgoing;
-  /** Items that are not posted yet, oldest first. */
   readonly #waiting: OutgoingItem[] = [];
   /** Posted items by id, oldest first. The post of the newest may still be in progress. */
   readonly #posted = new Map<string, OutgoingItem>();
@@ -37,17 +35,14 @@ export class Outbox {
     return this.#waiting.length + this.#posted.size;
   }
 
-  /** Whether there is an item to post, for the first time or again. */
   get isDue(): boolean {
     return this.#waiting.length > 0 || this.#beingPosted !== null || this.#overdue !== null;
   }
 
-  /** Whether there is an item whose post was not tried yet. */
   get hasNew(): boolean {
     return this.#waiting.length > 0;
   }
 
-  /** Adds the event of an envelope, to be posted. */
   add(envelope: EventEnvelope, event: Event | ThreadStarted): void {
     const { ids } = this.#host;
     const { sender } = envelope;
@@ -65,16 +60,13 @@ export class Outbox {
     this.add({ event, sender: ask }, event);
   }
 
-  /** Removes an item that was not posted yet. Returns false when there is none of that sender. */
   takeBack(sender: Sender): boolean {
     const index = this.#waiting.findIndex(({ envelope }) => envelope.sender === sender);
     if (index >= 0) this.#waiting.splice(index, 1);
     return index >= 0;
   }
 
-  /**
-   * Posts the waiting items, and posts the oldest one again if it has been unanswered for too long. @throws StoreError
-   */
+  /** Posts the waiting items, and the oldest again if unanswered for too long. @throws StoreError */
   send(): Promise<void> {
     this.#sending ??= this.#sendAll().finally(() => {
       this.#sending = null;
@@ -87,7 +79,7 @@ export class Outbox {
     const answered: Answered[] = [];
     for (const item of this.#posted.values()) {
       if (item.postedAt === null) break;
-      const answer = await this.#tried("look for an answer", () => this.#inbox.answerTo(this.#threadId, item.id));
+      const answer = await this.#inbox.answerTo(this.#threadId, item.id);
       const read = readAnswer(answer);
       if (read === null) break;
       answered.push({ item, answer: read });
@@ -95,7 +87,6 @@ export class Outbox {
     return answered;
   }
 
-  /** Returns whether an answer to that item is still expected. */
   waitsFor({ item }: Answered): boolean {
     return this.#posted.has(item.id);
   }
@@ -106,7 +97,7 @@ export class Outbox {
     const { sender } = item.envelope;
     // An ask learns from the journal that it was accepted.
     if (sender !== null && answer.handled && !(sender instanceof Ask)) {
-      const [stored] = await this.#tried("read the journal", () => this.#host.store.read(this.#threadId, answer.seq));
+      const [stored] = await this.#host.store.read(this.#threadId, answer.seq);
       const entry = decodeEntry(stored, answer.seq);
       if (Either.isRight(entry)) sender.accepted(entry.right);
       else sender.failed(new StoreError(this.#threadId, "read the journal", new Error(entry.left.reason)));
@@ -114,7 +105,6 @@ export class Outbox {
     this.#drop(item);
   }
 
-  /** Drops the items of senders that match, such as asks that are in the journal already. */
   drop(test: (sender: Sender | null) => boolean): void {
     const isDropped = ({ envelope }: OutgoingItem): boolean => test(envelope.sender);
     for (const item of this.#waiting.splice(0)) {
@@ -129,10 +119,7 @@ export class Outbox {
     await this.#sending?.catch(() => {});
   }
 
-  /**
-   * Empties the outbox, for a host that has taken the lease. Returns the envelopes of posted items by id, and those not
-   * posted.
-   */
+  /** Empties the outbox, for a host that took the lease. */
   takeAll(): { readonly posted: Map<string, EventEnvelope>; readonly others: readonly EventEnvelope[] } {
     const posted = new Map([...this.#posted].map(([id, { envelope }]) => [id, envelope]));
     this.#posted.clear();
@@ -154,10 +141,7 @@ export class Outbox {
     return this.#beingPosted ?? this.#waiting.shift();
   }
 
-  /**
-   * The oldest posted item, if it has been unanswered for longer than a lease lasts: the holder may have deleted both
-   * it and its answer.
-   */
+  /** The oldest posted item, if its holder may have deleted both it and its answer by now. */
   get #overdue(): OutgoingItem | null {
     const { clock, leaseTtlMs } = this.#host;
     const [oldest] = this.#posted.values();
@@ -167,25 +151,14 @@ export class Outbox {
 
   async #post(item: OutgoingItem): Promise<void> {
     const { id, event } = item;
-    await this.#tried("leave an inbox item", () => this.#inbox.post(this.#threadId, { id, event }));
+    await this.#inbox.post(this.#threadId, { id, event });
     item.postedAt = this.#host.clock.now();
   }
 
   #drop({ id }: OutgoingItem): void {
     this.#posted.delete(id);
-    void this.#discard(id);
-  }
-
-  async #discard(id: string): Promise<void> {
-    try {
-      await this.#inbox.discard(this.#threadId, id);
-    } catch (thrown) {
-      this.#host.observation.report(new StoreError(this.#threadId, "discard an inbox item", thrown), "store");
-    }
-  }
-
-  #tried<Value>(doing: string, call: () => Promise<Value>): Promise<Value> {
-    return fromStore(this.#threadId, doing, call);
+    const failed = (thrown: unknown): void => this.#host.observation.report(thrown, "store");
+    this.#inbox.discard(this.#threadId, id).catch(failed);
   }
 }
 
@@ -193,11 +166,9 @@ interface OutgoingItem {
   readonly id: string;
   readonly envelope: EventEnvelope;
   readonly event: Event | ThreadStarted;
-  /** The time at which it was posted; null before. */
   postedAt: number | null;
 }
 
-/** A posted item and its answer. */
 export interface Answered {
   readonly item: OutgoingItem;
   readonly answer: InboxAnswer;

@@ -3,7 +3,6 @@ import { ThreadClosedError, ThreadHeldError } from "../boundary/errors.ts";
 import type { HostContext } from "../context/host-context.ts";
 import { HeldLease } from "../journal/lease.ts";
 import type { Envelope, Sender } from "../mailbox/mailbox.ts";
-import { fromStore } from "../ports/store-call.ts";
 import type { LeaseLostError } from "../ports/store.ts";
 import { idOf, requestOf } from "./inbox-items.ts";
 
@@ -45,22 +44,20 @@ export const requestLease = async (
   const { inbox } = store;
   if (inbox === undefined) throw new ThreadHeldError(threadId);
   const id = ids.draw("item");
-  await fromStore(threadId, "leave an inbox item", () => inbox.post(threadId, { id, event: requestOf(id, clock) }));
+  await inbox.post(threadId, { id, event: requestOf(id, clock) });
   try {
     const until = clock.now() + msOfPolls(keptPolls, host);
     while (clock.now() < until && isWanted()) {
       await new Promise<void>((resolve) => void clock.wakeAt(clock.now() + requestPollMsOf(host), resolve));
       if (closed.aborted) break;
       // Looked for before the lease is tried for: the thread may be released after the answer.
-      const answer = await fromStore(threadId, "look for an answer", () => inbox.answerTo(threadId, id));
+      const answer = await inbox.answerTo(threadId, id);
       const lease = await HeldLease.take(threadId, host, onLost);
       if (lease !== null) return lease;
       if (answer !== null) break;
     }
   } finally {
-    await fromStore(threadId, "discard an inbox item", () => inbox.discard(threadId, id)).catch((error: unknown) =>
-      observation.report(error, "store"),
-    );
+    await inbox.discard(threadId, id).catch((error: unknown) => observation.report(error, "store"));
   }
   throw closed.aborted ? new ThreadClosedError(threadId) : new ThreadHeldError(threadId);
 };
@@ -80,10 +77,7 @@ export const dropRequests = async (
   }
 };
 
-/**
- * Returns how long so many polls of another host may take. Its `pollMs` is not known here. So a host that polls more
- * often than usual still counts the usual time for each.
- */
+/** Returns how long so many polls of another host may take. Its `pollMs` is unknown; at least the usual is assumed. */
 export const msOfPolls = (polls: number, { pollMs }: Pick<HostContext, "pollMs">): number =>
   polls * Math.max(pollMs, usualPollMs);
 
@@ -92,22 +86,16 @@ export const requestPollMsOf = ({ pollMs }: Pick<HostContext, "pollMs">): number
 
 export const usualPollMs = 200;
 
-/**
- * How many polls an answer is kept. A host that posted an item looks for its answer once a poll; after so many it is
- * gone.
- */
+/** How many polls an answer is kept: a host that posted an item looks for it once a poll. */
 export const keptPolls = 25;
 
-/**
- * An envelope that cannot be an inbox item, kept while the lease is requested for it. It is the sender of that request,
- * and fails when the holder refuses it.
- */
+/** An envelope that no inbox item can be, kept while the lease is requested for it. */
 export class KeptEnvelope implements Sender {
   readonly request: CancelRequested;
   readonly #envelope: Envelope;
   readonly #threadId: string;
   readonly #until: number;
-  #isOver = false;
+  isOver = false;
   #isRefused = false;
 
   constructor(envelope: Envelope, threadId: string, host: HostContext) {
@@ -118,28 +106,23 @@ export class KeptEnvelope implements Sender {
     this.#until = clock.now() + msOfPolls(keptPolls, host);
   }
 
-  get isOver(): boolean {
-    return this.#isOver;
-  }
-
   /** Returns the envelope, for a loop that can handle it now. Returns none if it has failed. */
   take(): readonly Envelope[] {
-    const taken = this.#isOver ? [] : [this.#envelope];
-    this.#isOver = true;
+    const taken = this.isOver ? [] : [this.#envelope];
+    this.isOver = true;
     return taken;
   }
 
   /** Returns whether the holder refused the request, or did not answer in time. */
   isRefused(now: number): boolean {
-    return !this.#isOver && (this.#isRefused || now >= this.#until);
+    return !this.isOver && (this.#isRefused || now >= this.#until);
   }
 
-  /** Fails: the lease was refused, and is not free. */
   fail(): void {
     for (const { sender } of this.take()) sender?.failed(new ThreadHeldError(this.#threadId));
   }
 
-  /** The holder may have released the lease since. So this fails only when the lease was tried for. */
+  /** The holder may have released the lease since, so it fails only when the lease was tried for. */
   refused(): void {
     this.#isRefused = true;
   }

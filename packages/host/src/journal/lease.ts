@@ -1,7 +1,6 @@
 import type { Entry } from "@colloquy/machine";
 import { StoreError, StoreTimeoutError } from "../boundary/errors.ts";
 import type { HostContext } from "../context/host-context.ts";
-import { fromStore, storeErrorOf } from "../ports/store-call.ts";
 import { type Lease, LeaseLostError } from "../ports/store.ts";
 
 /** A lease that renews itself at a third of its time, until it is given back or lost. */
@@ -12,7 +11,8 @@ export class HeldLease {
   #until: number;
   #cancel: () => void;
   #over = false;
-  #isUnanswered = false;
+  /** Whether the store left an append without an answer. */
+  isUnanswered = false;
 
   private constructor(lease: Lease, host: HostContext, takenAt: number, onLost: (error: LeaseLostError) => void) {
     this.lease = lease;
@@ -29,7 +29,7 @@ export class HeldLease {
     onLost: (error: LeaseLostError) => void,
   ): Promise<HeldLease | null> {
     const takenAt = host.clock.now();
-    const lease = await acquire(threadId, host);
+    const lease = await host.store.acquire(threadId, host.owner, host.leaseTtlMs);
     return lease === null ? null : new HeldLease(lease, host, takenAt, onLost);
   }
 
@@ -38,25 +38,14 @@ export class HeldLease {
     return this.#host.clock.now() >= this.#until;
   }
 
-  /** Whether the store left an append without an answer. */
-  get isUnanswered(): boolean {
-    return this.#isUnanswered;
-  }
-
   /** Adds entries to the journal, all or none, durable when the promise resolves, or at once. @throws LeaseLostError, SequenceConflictError, StoreError */
   append(entries: readonly Entry[]): void | Promise<void> {
-    const { threadId } = this.lease;
-    try {
-      const appending = this.#host.store.append(this.lease, (entries[0]?.seq ?? 0) - 1, entries);
-      // A thenable of a library has no catch of its own.
-      if (appending === undefined) return undefined;
-      return Promise.resolve(appending).catch((thrown: unknown) => {
-        this.#isUnanswered = thrown instanceof StoreTimeoutError;
-        throw storeErrorOf(threadId, entries.length > 1 ? "append entries" : "append an entry", thrown);
-      });
-    } catch (thrown) {
-      throw storeErrorOf(threadId, entries.length > 1 ? "append entries" : "append an entry", thrown);
-    }
+    const appending = this.#host.store.append(this.lease, (entries[0]?.seq ?? 0) - 1, entries);
+    if (appending === undefined) return undefined;
+    return appending.catch((thrown: unknown) => {
+      this.isUnanswered = thrown instanceof StoreError && thrown.cause instanceof StoreTimeoutError;
+      throw thrown;
+    });
   }
 
   /** Gives it back. Never rejects: one that can't be given back runs out. */
@@ -65,17 +54,17 @@ export class HeldLease {
     try {
       await this.#host.store.release(this.lease);
     } catch (thrown) {
-      this.#report(thrown, "release a lease");
+      this.#host.observation.report(thrown, "store");
     }
   }
 
-  /** Reckoned from when it was last asked for: an attempt may take as long as lies between two, so that the last is over with the lease. */
+  /** Counted from when it was asked for, so that the last attempt is over when the lease is. */
   #wake(askedAt: number): () => void {
     return this.#host.clock.wakeAt(askedAt + renewMsOf(this.#host.leaseTtlMs), () => void this.#renew());
   }
 
   async #renew(): Promise<void> {
-    const { store, leaseTtlMs, clock } = this.#host;
+    const { store, leaseTtlMs, clock, observation } = this.#host;
     const askedAt = clock.now();
     let kept = false;
     try {
@@ -84,7 +73,7 @@ export class HeldLease {
     } catch (thrown) {
       // The store may be back before the lease has run out.
       kept = clock.now() < this.#until;
-      this.#report(thrown, "renew a lease");
+      observation.report(thrown, "store");
     }
     if (this.#over) return;
     if (kept) {
@@ -99,23 +88,7 @@ export class HeldLease {
     this.#over = true;
     this.#cancel();
   }
-
-  #report(thrown: unknown, doing: string): void {
-    this.#host.observation.report(new StoreError(this.lease.threadId, doing, thrown), "store");
-  }
 }
 
 /** How long after one attempt to renew a lease the next is due. */
 export const renewMsOf = (leaseTtlMs: number): number => Math.ceil(leaseTtlMs / 3);
-
-const acquire = (threadId: string, { store, leaseTtlMs, owner }: HostContext): Promise<Lease | null> =>
-  fromStore(threadId, "acquire its lease", async () => {
-    // A store is foreign code: its answer is checked.
-    const lease: unknown = await store.acquire(threadId, owner, leaseTtlMs);
-    if (lease === null || isLease(lease)) return lease;
-    const given = lease === undefined ? "nothing" : `what is no lease (${typeof lease})`;
-    throw new TypeError(`it gave ${given} in place of a lease, or of null while another owner has it`);
-  });
-
-const isLease = (value: unknown): value is Lease =>
-  typeof value === "object" && value !== null && "threadId" in value && "token" in value;

@@ -8,15 +8,11 @@ import type { StoredSnapshot } from "../ports/store.ts";
  */
 export class SnapshotReader {
   readonly #stored: StoredSnapshot | null;
-  /**
-   * The chunks that were fetched; the member null means all. The set is made with the first fetch, which most threads
-   * never need.
-   */
+  /** The fetched chunks; null means all. Made with the first fetch, which most threads never need. */
   #fetched: Set<string | null> | null = null;
   #underWay: Map<string | null, Promise<void>> | null = null;
   #missed: string | null = null;
 
-  /** @param stored null without a snapshot: then nothing is read. */
   constructor(stored: StoredSnapshot | null) {
     this.#stored = stored;
   }
@@ -28,7 +24,6 @@ export class SnapshotReader {
     return text;
   };
 
-  /** Whether every chunk can be read at once. */
   get isWhole(): boolean {
     return this.#stored?.fetch === undefined || this.#fetched?.has(null) === true;
   }

@@ -4,10 +4,7 @@ import { approvableArguments, readArguments, type ValidArguments } from "../tool
 import type { RegisteredTool } from "../tools/registry.ts";
 import type { ToolCall } from "../tools/tool.ts";
 
-/**
- * Returns why a call needs an approval before it runs; null if it may run. An approval counts only for the same version
- * of the tool and the same validated arguments. Otherwise the call is withheld again, for the same reason as before.
- */
+/** Returns why a call must be approved first; null if it may run. An approval holds for one version and arguments. */
 export const whyWithheld = async (
   { declaration, needsApproval }: RegisteredTool,
   { approval }: CallTool,
@@ -27,7 +24,6 @@ export const whyWithheld = async (
   return needed === false ? null : "declared";
 };
 
-/** Makes the event that withholds a call until it is approved. */
 export const withheld = (
   { declaration }: RegisteredTool,
   { id }: CallTool,
@@ -43,11 +39,7 @@ export const withheld = (
   arguments: shown,
 });
 
-/**
- * Makes the event that withholds a call which a crash interrupted: its outcome is unknown, and a person decides whether
- * it runs again. If its arguments are no longer valid, `otherwise` fails it, and the model reads that the outcome is
- * unknown.
- */
+/** Withholds a call that a crash interrupted: a person decides. Invalid arguments fail it with `otherwise`. */
 export const withheldAfterCrash = async (
   tool: RegisteredTool,
   call: CallTool,

@@ -44,10 +44,7 @@ export const started = (
   return start(machine, input);
 };
 
-/**
- * Returns whether an event creates a thread that does not exist yet. An ask after a turn does not, since there is no
- * turn.
- */
+/** Returns whether an event creates a thread. An ask after a turn does not, since there is no turn. */
 export const makesThread = (event: Event | ThreadStarted): boolean =>
   event.type === "ask.received" ? (event.from ?? 0) === 0 : making.has(event.type);
 

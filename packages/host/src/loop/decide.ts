@@ -1,4 +1,3 @@
-// Decides the envelopes of a thread's mailbox: one by one, or those of tool calls together.
 import {
   type Entry,
   type Event,
@@ -59,7 +58,7 @@ export const decide = (
   return step;
 };
 
-/** What is known of an event: it answers for one that a crash lost; it needs no copy and no check. */
+/** Facts about an event: it replaces one that a crash lost; it needs no copy and no check. */
 interface StepOptions {
   readonly recovered?: boolean;
   readonly isRead?: boolean;
@@ -107,10 +106,7 @@ const eventIn = (
   return Either.right(isOfHost && event.type === "ask.received" ? notBefore(event, clock.now()) : event);
 };
 
-/**
- * Returns the shown part of the outstanding reply; undefined if nothing was shown. Only called for a reply that an
- * event cuts off.
- */
+/** Returns the shown part of the reply that an event cuts off; undefined if nothing was shown. */
 type Shown = () => ReplyDraft | undefined;
 
 /** Decides an event. A cancel of the open turn, and an ask that interrupts it, carry the shown part of the reply. */
@@ -130,10 +126,7 @@ export const stepOf = (
   return partial === undefined ? step : transition(machine, state, { ...given, partial }, options);
 };
 
-/**
- * Moves an ask's time to now if it was delayed, in the inbox or until the lease was free. So it has its whole deadline
- * left.
- */
+/** Moves a delayed ask's time to now, so that it has its whole deadline. */
 export const notBefore = (event: Event, now: number): Event =>
   event.type === "ask.received" && event.at < now ? { ...event, at: now } : event;
 
@@ -146,7 +139,6 @@ export const progressOf = (effectId: string, partial: ReplyDraft, at: number, ag
   ...(again ? { again } : {}),
 });
 
-/** Returns whether a part of the outstanding reply is in the journal. */
 export const hasPartial = (state: State | null): boolean => {
   const stage = state?.context.open?.stage;
   return stage?.type === "responding" && stage.call.partial !== null;

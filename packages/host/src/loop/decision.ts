@@ -1,11 +1,22 @@
-import type { Effect, Entry, Event, Refusal, ReplyDraft, State, ThreadStarted } from "@colloquy/machine";
-import { SeedError } from "@colloquy/machine";
-import { deadlineId, llmId } from "@colloquy/machine/hosting";
+import {
+  type Effect,
+  type Entry,
+  type Event,
+  type Refusal,
+  type ReplyDraft,
+  type State,
+  type ThreadStarted,
+  SeedError,
+} from "@colloquy/machine";
+import { deadlineId, llmId, callOut, turnOfEffect } from "@colloquy/machine/hosting";
 import { EventRefusedError, ThreadExistsError, ThreadUnknownError } from "../boundary/errors.ts";
 import type { RunContext } from "../context/host-context.ts";
+import { ShownOutput } from "../output/partial-json.ts";
+import type { AskPart } from "../turn-log/parts.ts";
 import { makesThread, started } from "./beginning.ts";
-import { changedConfiguration } from "./recovery.ts";
 import { hasPartial, notBefore, progressOf, stepOf } from "./decide.ts";
+import { changedConfiguration } from "./recovery.ts";
+import { asksShown, reportEffect, reportEntry, type ReportPort, reportResult, showReply } from "./report.ts";
 
 /** The machine's decision about an event in a thread. */
 export type Decision =
@@ -59,24 +70,40 @@ export interface ShownReply {
   readonly reply: ReplyDraft | null;
 }
 
-/**
- * Decides an event as the loop would if no other event waited. Pure.
- *
- * @throws SnapshotDamagedError if the state was read from a snapshot, and a needed chunk cannot be read.
- */
+/** Decides an event as the loop would if no other waited. Pure. @throws SnapshotDamagedError */
 export const decisionOf = (
   host: RunContext,
   threadId: string,
   given: State | null,
   event: Event | ThreadStarted,
+  options: DecideOptions,
+): Decision => {
+  if (given !== null)
+    return event.type === "thread.started" ? existing(threadId) : decided(host, given, [], event, options);
+  const first = begun(host, threadId, event, options.at);
+  if ("kind" in first) return { type: "refused", refusal: first };
+  const { after } = first;
+  return event.type === "thread.started" ? handled([first], after) : decided(host, after, [first], event, options);
+};
+
+/** Decides an event in a thread that exists. @param steps what was decided before, to which its own are added */
+const decided = (
+  host: RunContext,
+  before: State,
+  steps: DecidedStep[],
+  event: Event,
   { at, recovered, shown }: DecideOptions,
 ): Decision => {
-  const deciding = given === null ? begun(host, threadId, event, at) : new Deciding(host, given, []);
-  if (!(deciding instanceof Deciding)) return { type: "refused", refusal: deciding };
-  if (event.type === "thread.started") return given === null ? deciding.decision() : existing(threadId);
-  const configured = changedConfiguration(host, deciding.state, at);
-  if (configured !== null) deciding.take(configured);
-  const { state } = deciding;
+  let state = before;
+  const take = (each: Event, shownPart = (): ReplyDraft | undefined => undefined, isAgain = false): Refusal | null => {
+    const step = stepOf(host.machine, state, each, shownPart, isAgain ? { recovered: true } : undefined);
+    if (!step.handled) return step.refusal;
+    steps.push({ before: state, entry: step.entry, effects: step.effects, after: step.state });
+    ({ state } = step);
+    return null;
+  };
+  const configured = changedConfiguration(host, state, at);
+  if (configured !== null) take(configured);
   const out = answerOut(state);
   let cutsOff = false;
   const shownOfIt = (): ReplyDraft | undefined => {
@@ -85,13 +112,17 @@ export const decisionOf = (
   };
   // A deadline cuts a reply off without carrying its shown part, so that part is journalled first.
   const partial = isDeadline(state, event) ? shownOfIt() : undefined;
-  if (out !== null && partial !== undefined) deciding.take(progressOf(out, partial, at, hasPartial(state)));
-  const refusal = deciding.take(notBefore(event, at), shownOfIt, recovered);
+  if (out !== null && partial !== undefined) take(progressOf(out, partial, at, hasPartial(state)));
+  const refusal = take(notBefore(event, at), shownOfIt, recovered);
   if (out !== null && cutsOff) return { type: "cutsOff", effectId: out };
-  return refusal === null ? deciding.decision() : { type: "refused", refusal };
+  return refusal === null ? handled(steps, state) : { type: "refused", refusal };
 };
 
-/** Returns the id of the outstanding model call; null if there is none. */
+const handled = (steps: readonly DecidedStep[], state: State): HandledDecision => {
+  const entries = steps.map(({ entry }) => entry);
+  return { type: "handled", entries, effects: steps.flatMap(({ effects }) => effects), state, steps };
+};
+
 const answerOut = ({ context: { threadId, open } }: State): string | null =>
   open?.stage.type === "responding" ? llmId(threadId, open.number, open.step, open.stage.call.attempt) : null;
 
@@ -103,37 +134,8 @@ const existing = (threadId: string): Decision => ({
   refusal: { kind: "stale", reason: new ThreadExistsError(threadId).message },
 });
 
-/** A thread while events are decided in it, one after the other. */
-class Deciding {
-  state: State;
-  readonly #host: RunContext;
-  readonly #steps: DecidedStep[];
-
-  constructor(host: RunContext, state: State, steps: readonly DecidedStep[]) {
-    this.#host = host;
-    this.state = state;
-    this.#steps = [...steps];
-  }
-
-  /** Decides an event. Returns why it is refused, or null. */
-  take(event: Event, shown: () => ReplyDraft | undefined = () => undefined, recovered = false): Refusal | null {
-    const before = this.state;
-    const step = stepOf(this.#host.machine, before, event, shown, recovered ? { recovered } : undefined);
-    if (!step.handled) return step.refusal;
-    this.state = step.state;
-    this.#steps.push({ before, entry: step.entry, effects: step.effects, after: step.state });
-    return null;
-  }
-
-  decision(): HandledDecision {
-    const steps = this.#steps;
-    const entries = steps.map(({ entry }) => entry);
-    return { type: "handled", entries, effects: steps.flatMap(({ effects }) => effects), state: this.state, steps };
-  }
-}
-
 /** Starts a thread with its first event, if that event can create one. */
-const begun = (host: RunContext, threadId: string, event: Event | ThreadStarted, at: number): Deciding | Refusal => {
+const begun = (host: RunContext, threadId: string, event: Event | ThreadStarted, at: number): DecidedStep | Refusal => {
   const explicit = event.type === "thread.started" ? event : null;
   if (explicit === null && !makesThread(event))
     return { kind: "unknown", reason: new ThreadUnknownError(threadId).message };
@@ -141,9 +143,50 @@ const begun = (host: RunContext, threadId: string, event: Event | ThreadStarted,
     return { kind: "invalid", reason: "it begins another thread than it was sent to" };
   try {
     const { state, entry, effects } = started(host, threadId, explicit, at);
-    return new Deciding(host, state, [{ before: null, entry, effects, after: state }]);
+    return { before: null, entry, effects, after: state };
   } catch (thrown) {
     if (!(thrown instanceof SeedError || thrown instanceof EventRefusedError)) throw thrown;
     return { kind: "invalid", reason: thrown.message };
   }
+};
+
+export interface ShownPart {
+  readonly turn: number;
+  readonly part: AskPart;
+}
+
+/** Reports a decision as the loop does, once it is stored. Returns the parts that it shows to asks. */
+export const reportDecision = (
+  host: RunContext,
+  threadId: string,
+  { steps }: HandledDecision,
+  streamed: boolean,
+): readonly ShownPart[] => {
+  const parts: ShownPart[] = [];
+  for (const { before, entry, effects, after } of steps) {
+    const open = before?.context.open ?? after.context.open;
+    const newest = (): number | null => parts.at(-1)?.turn ?? open?.number ?? null;
+    const asks = asksShown((turn, part) => void parts.push({ turn, part }), newest);
+    const port = { threadId, host, asks, state: after };
+    if (before !== null) reportAnswer(port, entry.event, before, streamed);
+    reportEntry(port, entry, before, after);
+    for (const effect of effects) reportEffect(port, effect);
+  }
+  return parts;
+};
+
+/** Makes the reports that the runs of a loop make when their answer is journalled. */
+const reportAnswer = (port: ReportPort, event: Event | ThreadStarted, before: State, streamed: boolean): void => {
+  if (event.type === "tool.completed" || event.type === "tool.failed") {
+    const call = callOut(before, event.effectId);
+    if (call !== undefined && call.by === undefined) reportResult(port, call, event);
+    return;
+  }
+  const { open } = before.context;
+  if (event.type !== "llm.completed" || open?.stage.type !== "responding") return;
+  // A summary belongs to no turn.
+  if (turnOfEffect(event.effectId) === null) return;
+  const { number: turn, step, stage, output } = open;
+  const { attempt } = stage.call;
+  showReply(port, { turn, step, attempt, output: output === undefined ? null : new ShownOutput() }, event, streamed);
 };

@@ -1,8 +1,7 @@
-// A thread whose lease this host has: how it gets the lease, and what only its holder does with the store.
 import { askNamed, type Entry, type Refusal, type State } from "@colloquy/machine";
 import { SnapshotDamagedError, StoredChunks, takeSnapshot } from "@colloquy/machine/storage";
 import { Ask } from "../ask/ask.ts";
-import { StoreError, StoreTimeoutError, ThreadClosedError, ThreadHeldError } from "../boundary/errors.ts";
+import { StoreError, ThreadClosedError, ThreadHeldError } from "../boundary/errors.ts";
 import type { HostContext } from "../context/host-context.ts";
 import { inboxOf } from "../delegation/followed-engine.ts";
 import { type Follower, Following } from "../delegation/following.ts";
@@ -12,22 +11,22 @@ import { HeldLease } from "../journal/lease.ts";
 import { loadWhole, openJournal, seenIn, type Opened } from "../journal/opening.ts";
 import { missesMost, SnapshotReader } from "../journal/snapshot-reader.ts";
 import type { Envelope, EventEnvelope, MadeEnvelope, Mailbox } from "../mailbox/mailbox.ts";
-import { inTime } from "../ports/store-in-time.ts";
+import { inTime } from "../ports/guarded-store.ts";
 import type { Engine, LeaseLostError, Lease } from "../ports/store.ts";
-import { completeLog, replayOfOpen } from "../turn-log/replay.ts";
-import { PartSink } from "../turn-log/sink.ts";
-import { StoredParts } from "../turn-log/stored.ts";
 import { TurnWriter } from "../turn-log/log.ts";
+import { completeLog, replayOfOpen } from "../turn-log/replay.ts";
+import { PartSink, StoredParts } from "../turn-log/sink.ts";
 
-/** A loop that wants the lease of its thread. */
 export interface Candidate extends Follower {
   readonly hasEnded: boolean;
   post(envelope: Envelope): void;
   handOver(): boolean;
+  /** Ends the thread after it was idle for a while; called when something may have become idle. */
+  rest(): void;
   end(reason: Error): void;
 }
 
-/** What a loop takes over from the loop of the same thread before it. */
+/** The state that a loop takes over from the previous one. */
 export interface PreviousLoop {
   /** Resolves when that loop has ended; undefined where there was none. */
   readonly over: Promise<void> | undefined;
@@ -104,28 +103,20 @@ export class LeasedThread {
     this.#writer = new TurnWriter(threadId, host.logs, token, this.#sink);
   }
 
-  /** Reads the older turns of the state from the snapshot. */
   get reader(): SnapshotReader {
     return this.#snapshots.reader;
   }
 
-  /**
-   * Returns the inbox items of the thread as envelopes: those of other hosts, and those that this host posted itself,
-   * which it takes out of `own`. @throws StoreError, which leaves `own` as it is
-   */
+  /** Returns the inbox items as envelopes, and takes those of this host out of `own`. @throws StoreError */
   async inboxItems(own: Map<string, Envelope>): Promise<readonly Envelope[]> {
     return (await this.#inbox?.collect(own)) ?? [];
   }
 
-  /**
-   * Notifies the sender that its event was refused. Before a new ask is notified, inbox items with the same askId are refused
-   * too: otherwise one of them could still open a turn for an ask that was reported as refused.
-   */
+  /** Reports a refusal. Items that repeat a new ask are refused first: one of them could still open a turn. */
   refuse(envelope: EventEnvelope | MadeEnvelope, refusal: Refusal, state: State): void {
     const { sender } = envelope;
     const isAsk = "event" in envelope && envelope.event.type === "ask.received" && sender instanceof Ask;
-    // "stale" and "invalid" may mean that the thread knows the askId already. They may also not: an ask that finds no turn to
-    // join is stale, and one that differs from the first of its askId is invalid, where that first one may be in the inbox.
+    // Either may mean that the thread knows the askId, or not: the first ask of it may be in the inbox.
     const mayBeKnown = refusal.kind === "stale" || refusal.kind === "invalid";
     const isNew = isAsk && (!mayBeKnown || askNamed(state, sender.askId) === null);
     if (isNew && this.#inbox !== null) void this.#refuseAsk(this.#inbox, sender, refusal, state);
@@ -143,13 +134,16 @@ export class LeasedThread {
       // The inbox throws only errors.
       if (!this.#candidate.hasEnded) ask.fail(thrown as Error);
     }
+    this.#candidate.rest();
   }
 
   /** The state of the thread; null when it is new. @throws JournalUnreadableError, StoreError, LeaseLostError */
   async open(): Promise<State | null> {
-    const { host, asks } = this.#candidate;
-    const opened = await openJournal(host, this.held.lease);
+    const { host, threadId, asks } = this.#candidate;
+    const opened = await openJournal(host, threadId, this.held.lease);
     if (opened !== null) this.#snapshots.begin(opened);
+    // Another host may have deleted the thread, with what is kept here of its turns.
+    else host.logs.forget(threadId);
     const turn = opened?.state.context.open ?? null;
     if (turn !== null) await this.#knowShown(turn);
     asks.recordWith(this.#writer);
@@ -159,6 +153,10 @@ export class LeasedThread {
   /** Loads the parts that were shown of the open turn: from the store, or else from the journal. Never rejects. */
   async #knowShown(open: NonNullable<State["context"]["open"]>): Promise<void> {
     const { host, threadId } = this.#candidate;
+    this.#writer.begin(
+      open.number,
+      open.asks.map(({ askId }) => askId),
+    );
     if (host.partLogging !== null) await new StoredParts(threadId, host.partLogging, host.logs).read(open.number);
     const log = this.#writer.log(open.number);
     if (log.end === 0) completeLog(log, replayOfOpen(open));
@@ -198,12 +196,10 @@ export class LeasedThread {
     }
   }
 
-  /** From here on the inbox is polled. */
   watch(): void {
     this.#inbox?.watch();
   }
 
-  /** An entry was added, and this is the state after it. */
   appended(entry: Entry, state: State): void {
     this.#misses = 0;
     this.#snapshots.appended(this.held.lease, entry, state);
@@ -216,20 +212,13 @@ export class LeasedThread {
     this.#writer.end();
     try {
       // Where the store did not answer an append in time, nothing more is written to it.
-      if (!this.held.isUnanswered)
-        await inTime(
-          clock,
-          storeTimeoutMs,
-          () => this.#finish(state),
-          () => new StoreTimeoutError("closing", storeTimeoutMs),
-        );
+      if (!this.held.isUnanswered) await inTime(clock, storeTimeoutMs, "closing", () => this.#finish(state));
     } catch (thrown) {
       observation.report(new StoreError(this.held.lease.threadId, "take what was left to write", thrown), "store");
     }
     await this.held.release();
   }
 
-  /** Writes what is left to write. */
   async #finish(state: State | null): Promise<void> {
     await this.#sink?.end();
     if (state !== null) await this.#snapshots.end(this.held.lease, state);
@@ -237,10 +226,7 @@ export class LeasedThread {
   }
 }
 
-/**
- * Keeps the snapshot of an open thread. It is saved in the background, between turns, when enough entries were appended
- * since the last one. A failed save is reported, and costs only the reading that it would have saved.
- */
+/** Keeps the snapshot of an open thread, saved between turns. A failed save costs only later reading. */
 class Snapshots {
   readonly #host: HostContext;
   #chunks = new StoredChunks();
@@ -248,20 +234,15 @@ class Snapshots {
   #seq = -1;
   #newest: Entry | null = null;
   #saving: Promise<void> | null = null;
-  #reader = new SnapshotReader(null);
+  /** Reads the older turns of the state. */
+  reader = new SnapshotReader(null);
 
   constructor(host: HostContext) {
     this.#host = host;
   }
 
-  /** Reads the older turns of the state. */
-  get reader(): SnapshotReader {
-    return this.#reader;
-  }
-
-  /** Starts with a thread that was opened. */
   begin({ newest, snapshotSeq, chunks, reader }: Opened): void {
-    this.#reader = reader;
+    this.reader = reader;
     this.#newest = newest;
     this.#seq = snapshotSeq;
     this.#chunks = chunks;
@@ -272,7 +253,6 @@ class Snapshots {
     this.#seq = -1;
   }
 
-  /** Notes an entry that was stored, with the state after it, and saves a snapshot if one is due. */
   appended(lease: Lease, entry: Entry, state: State): void {
     this.#newest = entry;
     const { snapshotEvery } = this.#host;
@@ -283,10 +263,7 @@ class Snapshots {
     });
   }
 
-  /**
-   * Ends with a thread that is released: waits for a pending save, and saves new entries if that is worth it. Never
-   * rejects.
-   */
+  /** Waits for a pending save, and saves the newest entries if that is worth it. Never rejects. */
   async end(lease: Lease, state: State): Promise<void> {
     await this.#saving;
     const { snapshotEvery } = this.#host;
@@ -299,7 +276,7 @@ class Snapshots {
   async #save(lease: Lease, newest: Entry, state: State): Promise<void> {
     try {
       this.#seq = newest.seq;
-      const snapshot = await this.#reader.over(() => takeSnapshot(state, newest, this.#chunks));
+      const snapshot = await this.reader.over(() => takeSnapshot(state, newest, this.#chunks));
       const { threadId, seq, head, chunks, dropped } = snapshot;
       await this.#host.store.saveSnapshot(lease, { threadId, seq, head, chunks, dropped });
       this.#chunks.keep(snapshot);

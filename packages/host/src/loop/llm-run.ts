@@ -1,4 +1,3 @@
-// A model call: it is run, its reply is shown, and its outcome becomes an event.
 import {
   type CallLlm,
   type Entry,
@@ -29,13 +28,14 @@ import * as Either from "fp-ts/lib/Either.js";
 import { messageOf } from "../boundary/thrown.ts";
 import type { RunContext } from "../context/host-context.ts";
 
-/** A model call that is outstanding. */
 export class LlmRun implements Running, Responding, Sender {
   readonly effectId: string;
   readonly #loop: LoopPort;
   readonly #call: CallLlm;
   readonly #controller = new AbortController();
-  readonly #shown = new ShownReply();
+  /** The text that was shown so far, and since it was last journalled. Tool calls may be incomplete, and are left out. */
+  readonly #shown: ShownPart[] = [];
+  #new: ShownPart[] = [];
   readonly #place: ShownCall;
   #cancelProgress: (() => void) | null = null;
   #hasJournalled = false;
@@ -50,7 +50,7 @@ export class LlmRun implements Running, Responding, Sender {
   }
 
   get shown(): ReplyDraft | undefined {
-    return this.#shown.draft;
+    return draftOf(this.#shown);
   }
 
   begin(): void {
@@ -75,12 +75,13 @@ export class LlmRun implements Running, Responding, Sender {
 
   stop(reason: Error | null): void {
     this.#leave();
-    this.#controller.abort(...(reason === null ? [] : [reason]));
+    this.#controller.abort(reason ?? undefined);
   }
 
   journalProgress(): void {
-    const partial = this.#over ? undefined : this.#shown.takeNew();
+    const partial = this.#over ? undefined : draftOf(this.#new);
     if (partial === undefined) return;
+    this.#new = [];
     const { host, state } = this.#loop;
     // The partial reply that an earlier run had journalled is void.
     const again = !this.#hasJournalled && hasPartial(state);
@@ -140,7 +141,6 @@ export class LlmRun implements Running, Responding, Sender {
       this.#loop.host.observation.report(new TypeError("the llm handler gave onDelta what is no delta"), "llm");
       return;
     }
-    this.#shown.add(delta);
     this.#scheduleProgress();
     const { turn, step, attempt } = this.#call;
     if (delta.type === "toolCall") {
@@ -149,6 +149,8 @@ export class LlmRun implements Running, Responding, Sender {
       const place = { type: "toolCall.delta", turn, step, position, callId, attempt } as const;
       this.#loop.asks.recorder?.record(turn, { ...place, providerCallId, name, arguments: written });
     } else {
+      addTo(this.#shown, delta.type, delta.text);
+      addTo(this.#new, delta.type, delta.text);
       showText(this.#loop, this.#place, delta.type, delta.text);
     }
   }
@@ -159,10 +161,7 @@ export class LlmRun implements Running, Responding, Sender {
     this.#loop.asks.recorder?.record(this.#call.turn, part);
   }
 
-  /**
-   * Starts one timer with the first delta after an entry. So entries are never more frequent, and nothing is journalled
-   * without news.
-   */
+  /** Starts one timer with the first delta after an entry, so nothing is journalled without news. */
   #scheduleProgress(): void {
     const { clock, progressMs } = this.#loop.host;
     if (progressMs === null || this.#cancelProgress !== null) return;
@@ -180,37 +179,13 @@ export class LlmRun implements Running, Responding, Sender {
 
 const wentOn = { type: "wait.ended" } as const;
 
-/** The text of a streamed reply that was shown so far. Tool calls are left out: they may be incomplete. */
-class ShownReply {
-  readonly #all: ShownPart[] = [];
-  /** The text that was shown since the last call of `takeNew`. */
-  #new: ShownPart[] = [];
-
-  add(delta: LlmDelta): void {
-    if (delta.type === "toolCall" || delta.text === "") return;
-    addTo(this.#all, delta.type, delta.text);
-    addTo(this.#new, delta.type, delta.text);
-  }
-
-  /** Undefined when nothing was shown. */
-  get draft(): ReplyDraft | undefined {
-    return draftOf(this.#all);
-  }
-
-  /** Returns the text that was shown since the last call; undefined if there is none. */
-  takeNew(): ReplyDraft | undefined {
-    const shown = draftOf(this.#new);
-    this.#new = [];
-    return shown;
-  }
-}
-
 interface ShownPart {
   readonly type: "text" | "reasoning" | "refusal";
   text: string;
 }
 
 const addTo = (parts: ShownPart[], type: ShownPart["type"], text: string): void => {
+  if (text === "") return;
   const last = parts.at(-1);
   if (last?.type === type) last.text += text;
   else parts.push({ type, text });
@@ -226,10 +201,7 @@ const draftOf = (parts: readonly ShownPart[]): ReplyDraft | undefined => {
 /** The outcome that a handler returned, as an independent copy in plain JSON. It is not validated yet. */
 export type GivenOutcome = Partial<LlmOutcome>;
 
-/**
- * Calls the model. Never rejects: if the handler throws, the call has failed, and `onObserverError` gets the error. A
- * handler that was stopped may throw; its error is not reported.
- */
+/** Calls the model. Never rejects: if the handler throws, the call has failed, and the error is reported. */
 export const callModel = async (host: RunContext, call: CallLlm, context: LlmContext): Promise<GivenOutcome> => {
   try {
     // Copied before anything else is done, since the handler may still change the original.
@@ -249,10 +221,7 @@ const withoutKeys = ({ secrets }: RunContext, outcome: GivenOutcome): GivenOutco
   return { ...outcome, failure: { ...failure, message: messageOf(failure.message, secrets()) } };
 };
 
-/**
- * Returns the description of an error for the journal. A description that throws or is not a text is ignored. The
- * failed call does not wait for a promise of one.
- */
+/** Returns the description of an error for the journal, if it is a text. */
 const reasonOf = ({ describeThrown, observation }: RunContext, thrown: unknown): string => {
   const failed = (error: unknown): void => observation.report(error, "describeThrown");
   try {
@@ -365,10 +334,7 @@ const copyOf = (outcome: LlmOutcome | undefined): GivenOutcome => {
   }
 };
 
-/**
- * Returns the outcome as JSON writes it, or a failure. JSON can hold values that no event may have: the machine would
- * refuse the event, and the call would wait forever.
- */
+/** Returns the outcome as JSON writes it, or a failure if even that is not what an event may have. */
 const asWritten = (outcome: LlmOutcome | undefined): GivenOutcome => {
   // It has the members that the outcome had, as the copy has them.
   const written = JSON.parse(JSON.stringify(outcome)) as GivenOutcome;

@@ -13,7 +13,6 @@ export interface Running {
 /** A model call that is outstanding. */
 export interface Responding {
   readonly effectId: string;
-  /** The part of the reply that has been shown. */
   readonly shown: ReplyDraft | undefined;
   /** Stops showing more of the reply. */
   mute(): void;
@@ -27,19 +26,14 @@ export interface Responding {
 export interface LoopPort {
   readonly threadId: string;
   readonly host: RunContext;
-  /** The asks that are not settled. */
   readonly asks: Asks;
   readonly running: Map<string, Running>;
   responding: Responding | null;
   readonly state: State | null;
-  /** Reads the older turns of the state from the snapshot. */
   readonly reader: SnapshotReader | null;
   readonly hasEnded: boolean;
   /** Puts an envelope into the mailbox. It is handled when all earlier ones are done. */
   post(envelope: Envelope): void;
-  /**
-   * Returns whether a model or a tool may be called now: only the lease holder may. If the lease has expired unnoticed,
-   * the loop ends.
-   */
+  /** Returns whether a model or tool may be called now. If the lease expired unnoticed, the loop ends. */
   mayCall(): boolean;
 }

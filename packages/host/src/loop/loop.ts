@@ -45,14 +45,10 @@ export class ThreadLoop implements Candidate, LoopPort {
   #underWay: Promise<void>;
   #ended: Error | null = null;
   #released: Promise<void> | null = null;
-  /** The time since which the thread is idle, in milliseconds since the epoch. */
   #idleSince = 0;
   #cancelIdle: (() => void) | null = null;
 
-  /**
-   * @param before the previous loop of the thread: it must be over before the thread can be opened.
-   * @param onEnd called with the asks that continue in another loop, since this one lost its lease.
-   */
+  /** @param onEnd called with the asks that continue in another loop, since this one lost its lease */
   constructor(
     threadId: string,
     host: HostContext,
@@ -106,9 +102,7 @@ export class ThreadLoop implements Candidate, LoopPort {
     return this.#mailbox.takeBack(ask);
   }
 
-  /**
-   * Ends the loop without ending the turn. Work in progress is stopped, and continues when the thread is next opened.
-   */
+  /** Ends the loop, not the turn, which continues when the thread is next opened. */
   close(): Promise<void> {
     this.end(new ThreadClosedError(this.threadId));
     return this.released;
@@ -194,8 +188,12 @@ export class ThreadLoop implements Candidate, LoopPort {
       }
     }
     this.#busy = false;
+    this.rest();
+  }
+
+  rest(): void {
     if (!this.#isIdle()) return;
-    // Waits until nothing has happened for a while. One timer serves all waits.
+    // One timer serves all waits.
     this.#idleSince = this.host.clock.now();
     this.#cancelIdle ??= this.#wakeAt(this.#idleSince + this.host.idleMs);
   }
@@ -250,7 +248,6 @@ export class ThreadLoop implements Candidate, LoopPort {
     this.end(error);
   }
 
-  /** Ends the loop and stops its work. */
   end(reason: Error): void {
     if (this.#ended !== null) return;
     this.#ended = reason;

@@ -1,21 +1,29 @@
-import type { Effect, Entry, StartTimer, CallLlm } from "@colloquy/machine";
+import {
+  type CallLlm,
+  canonicalText,
+  type CheckOutput,
+  type Effect,
+  type Entry,
+  type OutputAccepted,
+  type OutputRefused,
+  type StartTimer,
+} from "@colloquy/machine";
+import { type Checked, checkText } from "../output/check.ts";
+import { type KeyFilter, keyFilter } from "../secrets/key-filter.ts";
+import type { StandardSchema } from "../tools/schema.ts";
 import { LlmRun, callModel, type GivenOutcome, llmAnswer } from "./llm-run.ts";
-import type { LoopPort, Running } from "./loop-port.ts";
-import { OutputRun } from "./output-run.ts";
+import type { LoopPort } from "./loop-port.ts";
 import { ToolRun } from "./tool-run.ts";
 
-/**
- * Starts an effect, or stops the one that it cancels, and returns. Its result is posted to the loop as an event.
- * Approval requests, signals and calls that the caller answers start nothing.
- */
+/** Starts an effect, or stops the one that it cancels. Its result is posted to the loop as an event. */
 export const perform = (loop: LoopPort, effect: Effect): void => {
   switch (effect.type) {
     case "callLlm":
-      if (effect.purpose === "summary") new SummaryRun(loop, effect).begin();
+      if (effect.purpose === "summary") void summarise(loop, effect);
       else new LlmRun(loop, effect).begin();
       return;
     case "checkOutput":
-      new OutputRun(loop, effect).begin();
+      checkOutput(loop, effect);
       return;
     case "callTool":
       if (effect.by === undefined) new ToolRun(loop, effect).begin();
@@ -39,7 +47,6 @@ export const perform = (loop: LoopPort, effect: Effect): void => {
 export const stopAnswered = (loop: LoopPort, event: Entry["event"]): void => {
   if (!isAnswer(event)) return;
   const { responding } = loop;
-  // A run that answered itself is not running any more.
   const isOther = responding?.effectId === event.effectId && loop.running.has(event.effectId);
   if (isOther && event.type === "llm.completed") responding.showOther(event);
   stop(loop, event.effectId);
@@ -48,7 +55,6 @@ export const stopAnswered = (loop: LoopPort, event: Entry["event"]): void => {
 const isAnswer = (event: Entry["event"]): event is Extract<Entry["event"], { readonly effectId: string }> =>
   "effectId" in event && event.type !== "llm.progressed" && event.type !== "tool.started";
 
-/** Stops the work under the id of an effect, if there is any. */
 const stop = (loop: LoopPort, effectId: string): void => {
   loop.running.get(effectId)?.stop(null);
   loop.running.delete(effectId);
@@ -65,38 +71,20 @@ const startTimer = (loop: LoopPort, { id, dueAt, purpose }: StartTimer): void =>
   loop.running.set(id, { stop: cancel });
 };
 
-/** A summary that is written in the background. Asks and hooks see nothing of it. */
-class SummaryRun implements Running {
-  readonly #loop: LoopPort;
-  readonly #call: CallLlm;
-  readonly #controller = new AbortController();
-
-  constructor(loop: LoopPort, call: CallLlm) {
-    this.#loop = loop;
-    this.#call = call;
-  }
-
-  begin(): void {
-    this.#loop.running.set(this.#call.id, this);
-    void this.#run();
-  }
-
-  stop(reason: Error | null): void {
-    this.#controller.abort(...(reason === null ? [] : [reason]));
-  }
-
-  async #run(): Promise<void> {
-    const { signal } = this.#controller;
-    const { host, running } = this.#loop;
-    const { clock } = host;
-    if (!this.#loop.mayCall()) return;
-    const outcome = await callModel(host, this.#call, { signal, clock, onDelta: () => {}, tools: [] });
-    if (signal.aborted) return;
-    running.delete(this.#call.id);
-    const event = llmAnswer(this.#call, withoutPartial(outcome), clock.now(), undefined);
-    this.#loop.post({ event, sender: null, isRead: event.type === "llm.completed" });
-  }
-}
+/** Writes a summary in the background. Asks and hooks see nothing of it. */
+const summarise = async (loop: LoopPort, call: CallLlm): Promise<void> => {
+  const { host, running } = loop;
+  const { clock } = host;
+  const controller = new AbortController();
+  const { signal } = controller;
+  running.set(call.id, { stop: (reason) => controller.abort(reason ?? undefined) });
+  if (!loop.mayCall()) return;
+  const outcome = await callModel(host, call, { signal, clock, onDelta: () => {}, tools: [] });
+  if (signal.aborted) return;
+  running.delete(call.id);
+  const event = llmAnswer(call, withoutPartial(outcome), clock.now(), undefined);
+  loop.post({ event, sender: null, isRead: event.type === "llm.completed" });
+};
 
 /** Removes the partial reply of a failed summary: half a summary is useless, and no journal needs it. */
 const withoutPartial = (outcome: GivenOutcome): GivenOutcome => {
@@ -104,4 +92,49 @@ const withoutPartial = (outcome: GivenOutcome): GivenOutcome => {
   const { partial, ...failed } = outcome;
   // The part that arrived was paid for, in an unknown amount.
   return partial === undefined ? failed : { usage: {}, ...failed };
+};
+
+/** Checks an output. The check answers once, or is stopped. */
+const checkOutput = (loop: LoopPort, check: CheckOutput): void => {
+  const { host, running } = loop;
+  const { id, text, output } = check;
+  let isStopped = false;
+  running.set(id, { stop: () => void (isStopped = true) });
+  const answer = (checked: Checked): void => {
+    if (isStopped) return;
+    running.delete(id);
+    loop.post({ event: answerOf(id, host.clock.now(), checked, keyFilter(host.secrets())), sender: null });
+  };
+  const checked = checkText(text, { schema: schemaOf(loop, check), jsonSchema: output.schema }, host.clock);
+  if (checked instanceof Promise) void checked.then(answer);
+  else answer(checked);
+};
+
+const answerOf = (
+  effectId: string,
+  at: number,
+  checked: Checked,
+  { text, json }: KeyFilter,
+): OutputAccepted | OutputRefused => {
+  switch (checked.type) {
+    case "valid":
+      return { type: "output.accepted", at, effectId, value: checked.value };
+    case "invalid":
+      return { type: "output.refused", at, effectId, issues: json(checked.issues) };
+    case "failed":
+      return { type: "output.refused", at, effectId, issues: [{ message: text(checked.reason) }], checkFailed: true };
+  }
+};
+
+/** Returns the schema of a live ask for this same output; null if none is left, as after a crash. */
+const schemaOf = ({ state, asks }: LoopPort, { output }: CheckOutput): StandardSchema | null => {
+  const wanted = canonicalText(output.schema);
+  for (const { askId } of state?.context.open?.asks ?? []) {
+    for (const ask of asks.named(askId)) {
+      const { output: own } = ask;
+      if (own !== null && own.expected.name === output.name && canonicalText(own.expected.schema) === wanted)
+        return own.schema;
+    }
+  }
+  return null;
 };

@@ -99,7 +99,7 @@ export const lostAnswer = (
   return effect.type === "callLlm" && host.partials === "keep" ? keptReply(effect, state, at) : null;
 };
 
-/** What a model had written before the crash ends the turn, where it was journalled. */
+/** Ends the turn with the text that a model had written before the crash, if it was journalled. */
 const keptReply = ({ id, purpose, promptDigest }: CallLlm, { context }: State, at: number): LlmFailed | null => {
   const stage = context.open?.stage;
   const partial = stage?.type === "responding" ? stage.call.partial : null;

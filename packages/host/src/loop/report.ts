@@ -1,4 +1,3 @@
-// Reports entries, effects and replies to the asks of a thread, to observers and to hooks.
 import {
   type ApprovalAnswered,
   approvalsOf,
@@ -19,12 +18,10 @@ import type { RunContext } from "../context/host-context.ts";
 import type { ShownOutput } from "../output/partial-json.ts";
 import { approvalPart, type AskPart, resultPart, resultRequested, type ToolResultPart } from "../turn-log/parts.ts";
 
-/** A thread whose entries and effects are reported: to its asks, to observers, and to `after` hooks. */
 export interface ReportPort {
   readonly threadId: string;
   readonly host: Pick<RunContext, "observation">;
   readonly asks: Asks;
-  /** The state after the entry. */
   readonly state: State | null;
 }
 
@@ -117,9 +114,7 @@ export const showText = (
     asks.recorder?.record(turn, { type: "output.partial", turn, step, attempt: refused + 1, value });
 };
 
-/**
- * Starts a step. A later attempt starts it if this host never showed the start: another host made the earlier attempts.
- */
+/** Starts a step. A later attempt starts it if another host made the earlier ones. */
 const beginStep = (port: ReportPort, { turn, step, attempt }: CallLlm): void => {
   if (attempt > 1 && port.asks.recorder?.log(turn)?.hasStartedStep(step) !== false) return;
   if (step > 1) endStep(port, turn, step - 1);
@@ -147,6 +142,7 @@ const endTurn = (port: ReportPort, turn: Turn): void => {
 export const asksShown = (show: (turn: number, part: AskPart) => void, newest: () => number | null): Asks => {
   const asks = new Asks();
   asks.recorder = {
+    begin: () => {},
     record: show,
     log: () => null,
     get newest() {
@@ -156,9 +152,7 @@ export const asksShown = (show: (turn: number, part: AskPart) => void, newest: (
   return asks;
 };
 
-/**
- * Returns the results in an entry that no tool of this host gave: results that the machine decided, and the caller's.
- */
+/** Returns the results in an entry that no tool of this host gave: decided ones, and the caller's. */
 const resultsIn = (entry: Entry, before: State): readonly ToolResultPart[] => {
   const { event } = entry;
   if (event.type === "approval.answered") return [...resultsDenied(event, before), ...resultsDecided(entry, before)];
@@ -167,7 +161,6 @@ const resultsIn = (entry: Entry, before: State): readonly ToolResultPart[] => {
   return answered === undefined ? [] : [resultPart(answered, event)];
 };
 
-/** Returns the result of a call that was not approved. */
 const resultsDenied = (event: ApprovalAnswered, before: State): readonly ToolResultPart[] => {
   const request = event.approved
     ? undefined

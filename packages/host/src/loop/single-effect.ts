@@ -1,19 +1,13 @@
-import type {
-  CallLlm,
-  CallTool,
-  CheckOutput,
-  LlmCompleted,
-  LlmFailed,
-  OutputAccepted,
-  OutputRefused,
-  ReplyDraft,
-  State,
-  ToolCompleted,
-  ToolFailed,
-  ToolStarted,
-  ToolWithheld,
+import {
+  type CallLlm,
+  type CallTool,
+  type CheckOutput,
+  type Event,
+  type ReplyDraft,
+  type State,
+  type ToolStarted,
+  transition,
 } from "@colloquy/machine";
-import { transition } from "@colloquy/machine";
 import type { Asks } from "../ask/asks.ts";
 import type { AskPart } from "../turn-log/parts.ts";
 import type { RunContext } from "../context/host-context.ts";
@@ -24,34 +18,28 @@ import { asksShown } from "./report.ts";
 
 /** An effect that is being performed. */
 export interface Performing {
-  /**
-   * The next event for the machine: the answer of the effect, or the start of a tool that runs only once. Null if it
-   * was stopped first. Never rejects.
-   */
+  /** The next event: the answer, or the start of a tool that runs once. Null if it was stopped. Never rejects. */
   readonly told: Promise<AnswerEvent | ToolStarted | null>;
-  /**
-   * Runs the tool, after `tool.started` was journalled. Returns the answer. If no start had to be journalled, this is
-   * the event of `told`. Never rejects.
-   */
+  /** Runs the tool after `tool.started` was journalled. Resolves to the answer. Never rejects. */
   goOn(): Promise<AnswerEvent | null>;
   /** The part of the reply that has been shown, also after a stop. */
   readonly shown: ReplyDraft | undefined;
-  /**
-   * Stops it: nothing more is shown, and no event follows. @param reason of the abort signal that the model or the tool
-   * has
-   */
+  /** Stops it: nothing more is shown. @param reason of the abort signal that the model or the tool has */
   stop(reason: Error | null): void;
 }
 
+const answers = [
+  "llm.completed",
+  "llm.failed",
+  "output.accepted",
+  "output.refused",
+  "tool.completed",
+  "tool.failed",
+  "tool.withheld",
+] as const;
+
 /** An event that answers an effect. */
-export type AnswerEvent =
-  | LlmCompleted
-  | LlmFailed
-  | OutputAccepted
-  | OutputRefused
-  | ToolCompleted
-  | ToolFailed
-  | ToolWithheld;
+export type AnswerEvent = Extract<Event, { readonly type: (typeof answers)[number] }>;
 
 /** An effect that causes work. */
 export type PerformableEffect = CallLlm | CallTool | CheckOutput;
@@ -70,7 +58,6 @@ export class SingleEffect implements LoopPort, Performing {
   readonly #told = Promise.withResolvers<AnswerEvent | ToolStarted | null>();
   readonly #answer = Promise.withResolvers<AnswerEvent | null>();
   readonly #reply: Responding | null;
-  /** Lets the tool run. */
   #start = (): void => {};
 
   /** Starts the effect. @param show is called with each part that is shown of it, in order */
@@ -137,14 +124,4 @@ export class SingleEffect implements LoopPort, Performing {
   }
 }
 
-const isAnswer = (event: EventEnvelope["event"]): event is AnswerEvent => "effectId" in event && event.type in answers;
-
-const answers: Readonly<Record<AnswerEvent["type"], true>> = {
-  "llm.completed": true,
-  "llm.failed": true,
-  "output.accepted": true,
-  "output.refused": true,
-  "tool.completed": true,
-  "tool.failed": true,
-  "tool.withheld": true,
-};
+const isAnswer = (event: EventEnvelope["event"]): event is AnswerEvent => answers.some((type) => type === event.type);

@@ -33,10 +33,7 @@ export class ToolRun implements Running, Sender {
   readonly #controller = new AbortController();
   #cancelTimeout: (() => void) | null = null;
   #over = false;
-  /**
-   * The reason why this process stopped all its work for the thread. Null until then, and for a cancel of this call
-   * alone.
-   */
+  /** The reason why this process stopped all work for the thread; null for a cancel of this call alone. */
   #stopped: Error | null = null;
   #answered: Event["type"] | null = null;
 
@@ -56,10 +53,9 @@ export class ToolRun implements Running, Sender {
   stop(reason: Error | null): void {
     this.#stopped ??= reason;
     this.#leave();
-    this.#controller.abort(...(reason === null ? [] : [reason]));
+    this.#controller.abort(reason ?? undefined);
   }
 
-  /** Reports an answer when it is journalled. */
   accepted({ event }: Parameters<Sender["accepted"]>[0]): void {
     if (event.type !== "tool.completed" && event.type !== "tool.failed") return;
     reportResult(this.#loop, this.#call, event);
@@ -109,10 +105,7 @@ export class ToolRun implements Running, Sender {
     return thrown instanceof Error || typeof thrown === "string" ? message : `The tool failed: ${message}`;
   }
 
-  /**
-   * Withholds the call until it is approved, if that is needed. Otherwise calls the hook. Returns whether it was
-   * withheld.
-   */
+  /** Withholds the call if it needs an approval, or else calls the hook. Returns whether it was withheld. */
   async #isWithheld(tool: RegisteredTool, valid: ValidArguments): Promise<boolean> {
     const { clock, observation } = this.#loop.host;
     // Copied as validated: `needsApproval` gets the arguments themselves, and may write into them.
@@ -126,10 +119,7 @@ export class ToolRun implements Running, Sender {
     return false;
   }
 
-  /**
-   * Returns whether the tool may run. A journalled start is followed by the run, even if the thread was closed at that
-   * moment. Otherwise it would be unknown later whether the tool ran.
-   */
+  /** Returns whether the tool may run. A journalled start is followed by a run, so the outcome is known later. */
   #mayRun(isJournalled: boolean): boolean {
     if (this.#stopped instanceof ThreadClosedError) return isJournalled;
     return !this.#over && this.#loop.mayCall();
@@ -160,7 +150,6 @@ export class ToolRun implements Running, Sender {
     return state;
   };
 
-  /** Aborts the tool's signal, before its failure is handled. */
   #timeOut(timeoutMs: number): void {
     this.#controller.abort(new Error(`tool "${this.#call.name}" timed out after ${timeoutMs} ms`));
     this.#fail(
@@ -202,10 +191,7 @@ export class ToolRun implements Running, Sender {
   }
 }
 
-/**
- * Makes the loop read the state again, as after damage that the loop itself finds, before it handles any later
- * envelope.
- */
+/** Makes the loop read the state again before it handles any later envelope. */
 const throwing = (damage: SnapshotDamagedError): TaskEnvelope => {
   let isThrown = false;
   const task = (): void => {
@@ -218,10 +204,7 @@ const throwing = (damage: SnapshotDamagedError): TaskEnvelope => {
 
 const readAnew = "The tool failed: what was said earlier could not be read, and is being read anew. Call it again.";
 
-/**
- * Returns whether the tool's start must be journalled before it runs. Once is enough, even if it was approved to run
- * again.
- */
+/** Returns whether the tool's start must be journalled before it runs. Once is enough. */
 export const mustBeJournalled = ({ declaration: { recovery } }: RegisteredTool, { started }: CallTool): boolean =>
   (recovery === "once" || recovery === "ask") && !started;
 
@@ -265,10 +248,7 @@ const levelsMax = 256;
 const notJson = (why: string): TypeError =>
   new TypeError(`what it returned can't be written as JSON: ${why}; return a string or plain JSON, or throw an error`);
 
-/**
- * Returns the content parts in a value. Parsed from the text, they are a copy that no other code can change. They count
- * as parts only if a journal can hold them; other lists are shown as JSON.
- */
+/** Returns content parts in a value, as a copy. Only what a journal can hold counts; other lists are JSON. */
 const partsIn = (value: unknown, text: string): readonly ContentPart[] | null => {
   if (!Array.isArray(value) || value.length === 0 || !value.every(hasType)) return null;
   const read = decodeEvent({ type: "tool.completed", at: 0, effectId: "", content: JSON.parse(text) as unknown });

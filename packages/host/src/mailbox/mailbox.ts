@@ -2,7 +2,6 @@ import type { Entry, Event, Refusal, State, ThreadStarted } from "@colloquy/mach
 import { waitsOutside } from "@colloquy/machine/hosting";
 import type * as Either from "fp-ts/lib/Either.js";
 
-/** Takes the envelopes in place of a mailbox. */
 export interface Diversion {
   post(envelope: Envelope): void;
   takeBack(sender: Sender): boolean;
@@ -24,7 +23,6 @@ export class Mailbox {
     return this.#envelopes.length - this.#taken;
   }
 
-  /** The oldest envelope. */
   get first(): Envelope | undefined {
     return this.#envelopes[this.#taken];
   }
@@ -92,13 +90,9 @@ export class Mailbox {
 /** An item that waits in a thread's mailbox for its turn. */
 export type Envelope = EventEnvelope | MadeEnvelope | TaskEnvelope;
 
-/** An envelope with an event. */
 export interface EventEnvelope {
   readonly event: Event | ThreadStarted;
-  /**
-   * Called when its turn comes. Returns why the event was refused before, or null. Only for an event that came by the
-   * inbox.
-   */
+  /** Returns why an item of the inbox was refused before its turn, or null. */
   readonly refusal?: () => Refusal | null;
   readonly sender: Sender | null;
   /** Set if a recovery sent the event in place of an answer that was lost in a crash. */
@@ -107,19 +101,13 @@ export interface EventEnvelope {
   readonly isRead?: boolean;
 }
 
-/**
- * An envelope whose event is made when its turn comes, since it depends on the state at that time. It may have a
- * refusal instead.
- */
+/** An envelope whose event, or refusal, depends on the state when its turn comes. */
 export interface MadeEnvelope {
   readonly make: (state: State) => Either.Either<Refusal, Event>;
   readonly sender: Sender | null;
 }
 
-/**
- * An envelope with a task on the state, run when its turn comes. Nothing is journalled. The task runs again if the
- * state could not be read.
- */
+/** An envelope with a task on the state. It runs again if the state could not be read. */
 export interface TaskEnvelope {
   readonly task: (state: State) => void;
   readonly sender: Pick<Sender, "failed"> | null;

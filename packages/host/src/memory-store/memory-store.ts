@@ -3,7 +3,8 @@ import { checkOptions } from "../boundary/option-kinds.ts";
 import type { Clock } from "../ports/clock.ts";
 import { disposable } from "../ports/disposable.ts";
 import { factsOf, type ListOptions, pageOfThreads, type StoredThread, type ThreadPage } from "../ports/listing.ts";
-import type { SearchOptions, SearchPage } from "../ports/searching.ts";
+import { checkTtl, noSuchEntry, refuseGaps } from "../ports/store-arguments.ts";
+import { type SearchOptions, type SearchPage, pageOfHits } from "../ports/searching.ts";
 import {
   type Inbox,
   type Lease,
@@ -15,7 +16,6 @@ import {
   type StoredSnapshot,
   type StoredPartBatch,
 } from "../ports/store.ts";
-import { pageOfHits } from "./pages.ts";
 
 /**
  * A store that lives as long as the process. Entries are kept as JSON text, so what is journalled can't be changed,
@@ -35,17 +35,14 @@ class MemoryStore implements Store {
   readonly #journals = new Map<string, StoredJournal>();
   readonly #grants = new Map<string, Grant>();
   readonly #snapshots = new Map<string, KeptSnapshot>();
-  readonly #forgetInbox: (threadId: string) => void;
-  readonly #forgetParts: (threadId: string) => void;
+  readonly #items = new Map<string, Map<string, KeptItem>>();
+  readonly #batches = new Map<string, readonly KeptBatch[]>();
 
   constructor(clock: Clock) {
     this.#clock = clock;
-    const { inbox, forget } = memoryInbox((lease) => this.#check(lease));
-    this.inbox = inbox;
-    this.#forgetInbox = forget;
-    const log = memoryPartLog((lease) => this.#check(lease));
-    this.parts = log.parts;
-    this.#forgetParts = log.forget;
+    const check = (lease: Lease): void => this.#check(lease);
+    this.inbox = memoryInbox(this.#items, check);
+    this.parts = memoryPartLog(this.#batches, check);
   }
 
   async acquire(threadId: string, owner: string, ttlMs: number): Promise<Lease | null> {
@@ -71,17 +68,20 @@ class MemoryStore implements Store {
   }
 
   append(lease: Lease, expectedSeq: number, entries: readonly Entry[]): void | Promise<void> {
+    try {
+      this.#append(lease, expectedSeq, entries);
+    } catch (thrown) {
+      return Promise.reject(thrown);
+    }
+  }
+
+  #append(lease: Lease, expectedSeq: number, entries: readonly Entry[]): void {
     const { threadId } = lease;
-    if (!this.#isInForce(lease)) return Promise.reject(new LeaseLostError(lease));
+    this.#check(lease);
     const journal = this.#journals.get(threadId) ?? { texts: [], createdAt: 0, metadata: "{}" };
     const seq = journal.texts.length - 1;
-    if (seq !== expectedSeq) return Promise.reject(new SequenceConflictError(threadId, expectedSeq, seq));
-    const misplaced = entries.find((entry, index) => entry.seq !== expectedSeq + 1 + index);
-    if (misplaced !== undefined) {
-      return Promise.reject(
-        new RangeError(`thread "${threadId}": entry ${misplaced.seq} is out of order after ${expectedSeq}`),
-      );
-    }
+    if (seq !== expectedSeq) throw new SequenceConflictError(threadId, expectedSeq, seq);
+    refuseGaps(threadId, expectedSeq, entries);
     const texts = entries.map((entry) => JSON.stringify(entry));
     if (texts.length > 0) this.#journals.set(threadId, journal);
     journal.texts.push(...texts);
@@ -99,14 +99,13 @@ class MemoryStore implements Store {
     const { threadId } = lease;
     const journal = this.#journals.get(threadId);
     const stranger = entries.find(({ seq }) => journal?.texts[seq] === undefined);
-    if (stranger !== undefined)
-      throw new RangeError(`thread "${threadId}": there is no entry ${stranger.seq} to put another in the place of`);
+    if (stranger !== undefined) throw noSuchEntry(threadId, stranger.seq);
     if (journal === undefined) return;
     const texts = entries.map((entry): readonly [number, string] => [entry.seq, JSON.stringify(entry)]);
     for (const [seq, text] of texts) journal.texts[seq] = text;
     keepFacts(journal, entriesOf(journal));
     this.#snapshots.delete(threadId);
-    this.#forgetParts(threadId);
+    this.#batches.delete(threadId);
   }
 
   async saveSnapshot(lease: Lease, { head, chunks, dropped }: SnapshotDraft): Promise<void> {
@@ -140,26 +139,21 @@ class MemoryStore implements Store {
     if (lease !== undefined) this.#check(lease);
     this.#giveBack(threadId);
     this.#snapshots.delete(threadId);
-    this.#forgetInbox(threadId);
-    this.#forgetParts(threadId);
+    this.#items.delete(threadId);
+    this.#batches.delete(threadId);
     return this.#journals.delete(threadId);
   }
 
   async close(): Promise<void> {}
 
   #endOf(ttlMs: number): number {
-    if (ttlMs >= 0) return this.#clock.now() + ttlMs;
-    throw new RangeError(`a lease can't last ${ttlMs} ms; give a number of 0 or more`);
+    checkTtl(ttlMs);
+    return this.#clock.now() + ttlMs;
   }
 
-  #isInForce({ threadId, token }: Lease): boolean {
-    const grant = this.#grants.get(threadId);
-    return grant?.token === token && grant.until > this.#clock.now();
-  }
-
-  /** Throws `LeaseLostError`. */
   #check(lease: Lease): void {
-    if (!this.#isInForce(lease)) throw new LeaseLostError(lease);
+    const grant = this.#grants.get(lease.threadId);
+    if (grant?.token !== lease.token || grant.until <= this.#clock.now()) throw new LeaseLostError(lease);
   }
 
   /** The token stays known: the next one is greater. */
@@ -185,7 +179,6 @@ interface KeptSnapshot {
 interface Grant {
   readonly owner: string;
   readonly token: number;
-  /** Milliseconds since the epoch. */
   readonly until: number;
 }
 
@@ -208,14 +201,11 @@ const threadOf = ([threadId, { texts, createdAt, metadata }]: readonly [string, 
   metadata: JSON.parse(metadata) as JsonObject,
 });
 
-/** A log of parts that lives as long as the process. `check` throws for a lease that is not in force; `forget` drops what is there of a thread. */
-const memoryPartLog = (
-  check: (lease: Lease) => void,
-): { readonly parts: PartLog; readonly forget: (threadId: string) => void } => {
-  const batches = new Map<string, readonly KeptBatch[]>();
+/** A log of parts that lives as long as the process. `check` throws for a lease that is not in force. */
+const memoryPartLog = (batches: Map<string, readonly KeptBatch[]>, check: (lease: Lease) => void): PartLog => {
   const keptAt = (threadId: string, now: number): readonly KeptBatch[] =>
     (batches.get(threadId) ?? []).filter(({ until }) => until > now);
-  const parts: PartLog = {
+  return {
     append: async (lease, { number, turn, body, at, until }) => {
       check(lease);
       const { threadId, token } = lease;
@@ -227,7 +217,6 @@ const memoryPartLog = (
         .filter((batch) => after === null || isBehind(batch, after))
         .map(({ until: _, ...batch }) => batch),
   };
-  return { parts, forget: (threadId) => void batches.delete(threadId) };
 };
 
 interface KeptBatch extends StoredPartBatch {
@@ -237,13 +226,10 @@ interface KeptBatch extends StoredPartBatch {
 const isBehind = ({ token, number }: KeptBatch, after: { readonly token: number; readonly number: number }): boolean =>
   token > after.token || (token === after.token && number > after.number);
 
-/** An inbox that lives as long as the process. `check` throws for a lease that is not in force; `forget` drops all inbox items of a thread. */
-const memoryInbox = (
-  check: (lease: Lease) => void,
-): { readonly inbox: Inbox; readonly forget: (threadId: string) => void } => {
-  const items = new Map<string, Map<string, KeptItem>>();
+/** An inbox that lives as long as the process. `check` throws for a lease that is not in force. */
+const memoryInbox = (items: Map<string, Map<string, KeptItem>>, check: (lease: Lease) => void): Inbox => {
   const of = (threadId: string): ReadonlyMap<string, KeptItem> => items.get(threadId) ?? new Map();
-  const inbox: Inbox = {
+  return {
     post: async (threadId, item) => {
       const there = items.get(threadId) ?? new Map<string, KeptItem>();
       if (!there.has(item.id)) there.set(item.id, { text: JSON.stringify(item), answer: null });
@@ -251,6 +237,10 @@ const memoryInbox = (
     },
     unanswered: async (threadId) =>
       [...of(threadId).values()].flatMap(({ text }): readonly unknown[] => (text === null ? [] : [JSON.parse(text)])),
+    waiting: async () =>
+      [...items].flatMap(([threadId, there]) =>
+        [...there.values()].some(({ text }) => text !== null) ? threadId : [],
+      ),
     answer: async (lease, answers) => {
       check(lease);
       const there = items.get(lease.threadId);
@@ -269,7 +259,6 @@ const memoryInbox = (
       if (there?.size === 0) items.delete(threadId);
     },
   };
-  return { inbox, forget: (threadId) => void items.delete(threadId) };
 };
 
 /** One of the two is there, as JSON text: the inbox item, or what became of it. */

@@ -12,7 +12,6 @@ import {
   type StandardSchema,
   wordsMax,
 } from "../tools/schema.ts";
-import { answerLevels, jsonTextIn } from "./json-text.ts";
 
 /** The result of checking an answer. */
 export type Checked =
@@ -24,19 +23,14 @@ export type Checked =
 
 /** The schemas that check an answer. */
 export interface Validator {
-  /** Null if the JSON Schema is used. */
   readonly schema: StandardSchema | null;
   readonly jsonSchema: JsonObject;
 }
 
-/**
- * Checks the text of an answer: JSON, with or without a code fence around it. Returns a promise only if the schema
- * does.
- */
+/** Checks the text of an answer: JSON, perhaps in a code fence. A promise only if the schema gives one. */
 export const checkText = (text: string, validator: Validator, clock: Clock): Checked | Promise<Checked> => {
   let value: Json;
   try {
-    // JSON.parse returns JSON.
     value = JSON.parse(jsonTextIn(text)) as Json;
   } catch (thrown) {
     return { type: "invalid", issues: [{ message: bounded(`it is not valid JSON (${messageOf(thrown)})`, wordsMax) }] };
@@ -69,7 +63,6 @@ export const checkValue = (
   }
 };
 
-/** How long a validator may take. */
 const longestMs = 30_000;
 
 const inTime = (pending: Promise<SchemaResult<unknown>>, value: Json, clock: Clock): Promise<Checked> => {
@@ -121,3 +114,19 @@ const segmentOf = (segment: NonNullable<SchemaIssue["path"]>[number]): string | 
 };
 
 const keyMax = 100;
+
+/** Returns the JSON of an answer without a code fence around it. Other text around it stays. */
+const jsonTextIn = (text: string): string => {
+  const trimmed = text.trim();
+  const opening = fenceAt(trimmed);
+  return opening === 0 || !trimmed.endsWith(fence) || trimmed.length < opening + fence.length
+    ? trimmed
+    : trimmed.slice(opening, -fence.length);
+};
+
+const fenceAt = (text: string): number => /^```[\w-]*\s*?\n?/.exec(text)?.[0].length ?? 0;
+
+const fence = "```";
+
+/** The deepest nesting of an answer: safely less than that of the event that contains it. */
+export const answerLevels = 200;

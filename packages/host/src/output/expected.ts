@@ -48,7 +48,6 @@ export type WrittenOf<Schema extends OutputSchema> = [Schema] extends [never]
 /** The output that an ask wants, as the machine gets it, with its validator on this host. */
 export interface WantedOutput {
   readonly expected: ExpectedOutput;
-  /** Null if the JSON Schema is used. */
   readonly schema: StandardSchema | null;
 }
 

@@ -1,6 +1,6 @@
 import type { Json } from "@colloquy/machine";
 import { frozenCopy } from "@colloquy/machine/hosting";
-import { answerLevels } from "./json-text.ts";
+import { answerLevels } from "./check.ts";
 
 /**
  * The value of a JSON text so far, while it arrives piece by piece, with or without a code fence around it. A leaf is
@@ -14,12 +14,8 @@ export class PartialJson {
   #token: { readonly isText: boolean; raw: string } | null = null;
   #escaped = false;
   #place: "before" | "fence" | "inside" | "over" = "before";
-  #changes = 0;
-
   /** How often `value` has changed. */
-  get changes(): number {
-    return this.#changes;
-  }
+  changes = 0;
 
   /** A copy of the value; undefined while there is none. Copying takes time in proportion to its size. */
   get value(): Json | undefined {
@@ -104,7 +100,7 @@ export class PartialJson {
       Object.defineProperty(container.members, container.name, { value, ...ordinary });
       container.name = null;
     }
-    this.#changes++;
+    this.changes++;
   }
 
   #end(): void {
@@ -118,10 +114,7 @@ const ordinary = { enumerable: true, configurable: true, writable: true } as con
 const spaces = " \t\n\r";
 const delimiters = " \t\n\r,:]}";
 
-/**
- * Shows an output so far. It does so at intervals that grow with the output, so that all copies together cost as much
- * as a few dozen copies of the whole.
- */
+/** Shows an output so far, at intervals that grow with it: all copies cost as much as a few dozen wholes. */
 export class ShownOutput {
   readonly #json = new PartialJson();
   #length = 0;
@@ -133,12 +126,12 @@ export class ShownOutput {
     this.#json.add(text);
     this.#length += text.length;
     if (this.#json.changes === this.#shownChanges) return undefined;
-    if (this.#length - this.#shownLength < this.#shownLength / stepsMost) return undefined;
+    if (this.#length - this.#shownLength < this.#shownLength / minSteps) return undefined;
     this.#shownLength = this.#length;
     this.#shownChanges = this.#json.changes;
     return this.#json.value;
   }
 }
 
-/** The number of steps in which an output is shown, at least, while its length doubles. */
-const stepsMost = 64;
+/** The least number of steps in which an output is shown while its length doubles. */
+const minSteps = 64;

@@ -59,10 +59,7 @@ const byTool = (call: CallLlm, { name, schema }: Output, context: LlmContext): O
   };
 };
 
-/**
- * Returns the arguments as the answer, without the text beside them. If there are other calls too, it is not an answer
- * yet.
- */
+/** Returns the arguments as the answer. With other calls beside it, it is not an answer yet. */
 const replyByTool = (reply: ReplyDraft, name: string): ReplyDraft => {
   const { toolCalls = [], content, ...others } = reply;
   const given = toolCalls.find((each) => each.name === name);

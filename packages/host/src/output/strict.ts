@@ -1,4 +1,6 @@
 import type { Json, JsonObject } from "@colloquy/machine";
+import { isRecord } from "../boundary/thrown.ts";
+import { isObject } from "../tools/schema-problem.ts";
 
 /** A JSON Schema, as far as it is known here. */
 type Keywords = Readonly<Record<string, unknown>>;
@@ -25,7 +27,7 @@ export const strictProblems = (schema: Keywords): readonly StrictProblem[] => {
   else if (root["type"] !== "object")
     problems.push({ path: "", reason: "the root must be an object; put what it is into a member" });
   const look = (at: unknown, path: string): void => {
-    if (!isObject(at)) {
+    if (!isRecord(at)) {
       if (at === true) problems.push({ path, reason: "it may be anything; say what it is" });
       return;
     }
@@ -37,7 +39,7 @@ export const strictProblems = (schema: Keywords): readonly StrictProblem[] => {
         problems.push({ path: place, reason: "it is optional; require it, and let it be null (nullable)" });
       look(member, place);
     }
-    if (isObject(at["items"])) look(at["items"], `${path}[]`);
+    if (isRecord(at["items"])) look(at["items"], `${path}[]`);
     for (const keyword of ["anyOf", "oneOf", "allOf"])
       if (isList(at[keyword])) for (const option of at[keyword]) look(option, path);
     for (const keyword of ["$defs", "definitions"])
@@ -63,18 +65,14 @@ export const strictSchema = (schema: JsonObject): JsonObject => {
 
 const strictIn = (value: Json): Json => {
   if (Array.isArray(value)) return value.map(strictIn);
-  return isJsonObject(value) ? strictSchema(value) : value;
+  return isObject(value) ? strictSchema(value) : value;
 };
 
 const eachStrict = (value: Json): Json =>
-  isJsonObject(value)
+  isObject(value)
     ? Object.fromEntries(Object.entries(value).map(([name, schema = null]) => [name, strictIn(schema)]))
     : value;
 
-const isJsonObject = (value: Json): value is JsonObject =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
-
-/** Returns whether a schema's root allows only objects. */
 export const isObjectSchema = (schema: JsonObject): boolean => resolved(schema, schema)["type"] === "object";
 
 /** Keywords that hold schemas by name, and keywords that hold one schema or a list of them. */
@@ -105,16 +103,13 @@ const resolved = (schema: Keywords, root: Keywords): Keywords => {
   if (typeof reference !== "string") return schema;
   const [, keyword, name] = /^#\/(\$defs|definitions)\/([^/]+)$/.exec(reference) ?? [];
   const found = membersOf(root[keyword ?? ""]).find(([each]) => each === name)?.[1];
-  return isObject(found) && found !== schema ? found : schema;
+  return isRecord(found) && found !== schema ? found : schema;
 };
 
 const isOfType = ({ type }: JsonObject, name: string): boolean =>
   type === name || (isList(type) && type.includes(name));
 
 const membersOf = (value: unknown): readonly (readonly [string, unknown])[] =>
-  isObject(value) ? Object.entries(value) : [];
+  isRecord(value) ? Object.entries(value) : [];
 
 const isList = (value: unknown): value is readonly unknown[] => Array.isArray(value);
-
-const isObject = (value: unknown): value is Keywords =>
-  typeof value === "object" && value !== null && !Array.isArray(value);

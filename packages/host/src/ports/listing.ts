@@ -47,10 +47,7 @@ export interface ListingPlace {
   readonly threadId: string;
 }
 
-/**
- * Returns list options with their defaults, and the place after which the page starts. @throws RangeError for invalid
- * options
- */
+/** Returns list options with defaults, and the place where the page starts. @throws RangeError */
 export const checkedListing = (
   options: ListOptions = {},
 ): { readonly order: "newest" | "oldest"; readonly limit: number; readonly after: ListingPlace | null } => {
@@ -75,17 +72,13 @@ const listOptionKinds: OptionKinds<ListOptions> = {
 
 const time = kinds.word("a time in milliseconds since the epoch", kinds.number.fits);
 
-/** Returns the cursor of a place. */
 export const cursorOf = ({ createdAt, threadId }: ListingPlace): string => JSON.stringify([createdAt, threadId]);
 
 /** Returns whether a thread matches the options, apart from `limit`, `order` and `after`. */
 export const isListed = (thread: StoredThread, { metadata, created, updated }: ListOptions): boolean =>
   isWithin(thread.createdAt, created) && isWithin(thread.updatedAt, updated) && hasMembers(thread.metadata, metadata);
 
-/**
- * Returns the requested page of all threads, for stores that check each one. `threads` is called after the options were
- * checked. @throws RangeError for invalid options
- */
+/** Returns a page of all threads. `threads` is called once the options are valid. @throws RangeError */
 export const pageOfThreads = (threads: () => Iterable<StoredThread>, options: ListOptions = {}): ThreadPage => {
   const { order, limit, after } = checkedListing(options);
   const sign = order === "oldest" ? 1 : -1;
@@ -101,10 +94,7 @@ export const pageOfThreads = (threads: () => Iterable<StoredThread>, options: Li
 export const comparePlaces = (one: ListingPlace, other: ListingPlace): number =>
   one.createdAt - other.createdAt || compareTexts(one.threadId, other.threadId);
 
-/**
- * Returns the facts about a thread in its entries, for stores that keep them beside the journal. Facts that the entries
- * do not have are absent.
- */
+/** Returns the facts about a thread that these entries have, for stores that keep them beside the journal. */
 export const factsOf = (
   entries: readonly Entry[],
 ): { readonly createdAt?: number; readonly metadata?: JsonObject; readonly updatedAt?: number } => {

@@ -17,10 +17,7 @@ export interface LlmHandler {
 export interface LlmContext {
   /** Aborted when the answer is no longer wanted. The handler's outcome is ignored after that. */
   readonly signal: AbortSignal;
-  /**
-   * Called with each piece of the reply as it arrives, in order. Together the pieces equal `reply`. Those of a summary
-   * are not shown.
-   */
+  /** Called with each piece of the reply, in order; together they equal it. Those of a summary are not shown. */
   readonly onDelta: (delta: LlmDelta) => void;
   /**
    * Called when the call is queued, with the time until which it waits (milliseconds since the epoch; null if unknown),
@@ -28,9 +25,7 @@ export interface LlmContext {
    */
   readonly onWait?: (until: number | null | "over") => void;
   readonly clock: Clock;
-  /**
-   * The declarations of the tools that the machine decided to offer (`call.tools`), in that order. None for a summary.
-   */
+  /** The declarations of the tools to offer (`call.tools`), in that order. None for a summary. */
   readonly tools: readonly ToolDeclaration[];
 }
 
@@ -41,10 +36,7 @@ export type LlmDelta =
   | { readonly type: "refusal"; readonly text: string }
   | {
       readonly type: "toolCall";
-      /**
-       * The index among the reply's calls, from 0: its place in `toolCalls` of the outcome. It gives the call its id
-       * from the first piece on.
-       */
+      /** The index among the reply's calls, from 0, as in `toolCalls` of the outcome. It gives the call its id. */
       readonly index: number;
       readonly id: string | null;
       readonly name: string;
@@ -70,10 +62,7 @@ export type LlmOutcome =
       readonly usage?: ReportedUsage;
     };
 
-/**
- * Returns whether the value is an `LlmDelta`. It is checked because handlers may be JavaScript, and shown text may be
- * journalled.
- */
+/** Returns whether the value is an `LlmDelta`: handlers may be JavaScript, and shown text may be journalled. */
 export const isDelta = (given: unknown): boolean => {
   if (typeof given !== "object" || given === null || !("type" in given)) return false;
   if (given.type === "toolCall") return isCallDelta(given);

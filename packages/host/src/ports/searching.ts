@@ -1,5 +1,6 @@
 import type { Content, ContentPart, Entry, MessageDraft, ReplyDraft, SeedDraft } from "@colloquy/machine";
 import { kinds, problemOfOptions } from "../boundary/option-kinds.ts";
+import { comparePlaces, type ListingPlace } from "./listing.ts";
 
 /** The options of a search. */
 export interface SearchOptions {
@@ -116,18 +117,13 @@ const wordPattern = new RegExp(`[${unspaced}]|[[\\p{L}\\p{N}\\p{M}]--[${unspaced
 /** In UTF-16 code units. No query has longer words, and an index of encoded data would be useless. */
 const wordLength = 64;
 
-/**
- * In UTF-16 code units. The words of files that are journalled as results of tools must not keep a process, or a
- * server, busy.
- */
+/** In UTF-16 code units: the words of huge results must not keep a process busy. */
 const searchedLength = 262_144;
 
 /** In UTF-16 code units. */
 const excerptLength = 240;
 
-/**
- * Returns the index in `text` of one of the words; 0 if none is found, for instance since folding changed its length.
- */
+/** Returns the index of one of the words; 0 if folding changed the length so that none is found. */
 const placeOfWord = (text: string, words: readonly string[]): number => {
   for (const { 0: run, index } of text.matchAll(/[\p{L}\p{N}\p{M}]+/gu)) {
     if (wordsOf(run).some((word) => words.includes(word))) return index;
@@ -153,4 +149,59 @@ const contentTexts = (said: Said | null | undefined): readonly string[] => {
     if ("role" in item) return contentTexts(item.content);
     return item.type === "text" || item.type === "refusal" ? [item.text] : [];
   });
+};
+
+/** A thread and all that was appended to it. */
+export interface ReadThread extends ListingPlace {
+  readonly entries: readonly Entry[];
+}
+
+/**
+ * The page that is wanted of what is found by words: newest threads first, in each the newest entry. Throws a
+ * `RangeError` for options that are invalid.
+ */
+export const pageOfHits = (threads: readonly ReadThread[], query: string, options: SearchOptions): SearchPage => {
+  const { words, limit } = checkedSearch(query, options);
+  const { threadId, after } = options;
+  const begin = after === undefined ? null : placeOf(after);
+  const found = threads
+    .filter((thread) => threadId === undefined || thread.threadId === threadId)
+    .flatMap((thread) => thread.entries.flatMap((entry) => hitsIn(thread, entry, words)))
+    .filter(({ place }) => begin === null || compareHits(place, begin) < 0)
+    .sort((one, other) => compareHits(other.place, one.place));
+  const page = found.slice(0, limit);
+  const last = page.at(-1);
+  return {
+    hits: page.map(({ hit }) => hit),
+    next: last === undefined || found.length <= limit ? null : JSON.stringify(last.place),
+  };
+};
+
+const hitsIn = (
+  { threadId, createdAt }: ReadThread,
+  entry: Entry,
+  words: readonly string[],
+): readonly { readonly hit: SearchHit; readonly place: HitPlace }[] => {
+  const text = textOfEntry(entry);
+  const said = new Set(wordsOf(text));
+  if (words.length === 0 || !words.every((word) => said.has(word))) return [];
+  const { seq, event } = entry;
+  return [{ hit: { threadId, seq, at: event.at, excerpt: excerptOf(text, words) }, place: [createdAt, threadId, seq] }];
+};
+
+type HitPlace = readonly [number, string, number];
+
+const compareHits = ([createdAt, threadId, seq]: HitPlace, other: HitPlace): number =>
+  comparePlaces({ createdAt, threadId }, { createdAt: other[0], threadId: other[1] }) || seq - other[2];
+
+const placeOf = (cursor: string): HitPlace => {
+  try {
+    const place: unknown = JSON.parse(cursor);
+    if (Array.isArray(place)) {
+      const [createdAt, threadId, seq] = place as readonly unknown[];
+      if (typeof createdAt === "number" && typeof threadId === "string" && typeof seq === "number")
+        return [createdAt, threadId, seq];
+    }
+  } catch {}
+  throw new RangeError(`search: after is ${JSON.stringify(cursor)}; it must be the next of a page that was found`);
 };

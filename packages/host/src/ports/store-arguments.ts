@@ -21,6 +21,5 @@ export const refuseUnknownEntries = (threadId: string, entries: readonly Entry[]
   if (unknown !== undefined) throw noSuchEntry(threadId, unknown.seq);
 };
 
-/** Returns the error for an entry that does not exist. */
 export const noSuchEntry = (threadId: string, seq: number): RangeError =>
   new RangeError(`thread "${threadId}": there is no entry ${seq}; read the journal again`);

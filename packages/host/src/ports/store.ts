@@ -25,10 +25,7 @@ export interface Store {
    * `SequenceConflictError` or `LeaseLostError`, and then nothing was written.
    */
   append(lease: Lease, expectedSeq: number, entries: readonly Entry[]): void | Promise<void>;
-  /**
-   * Reads all entries with `seq >= fromSeq`, in order, as they were stored: not yet decoded. Empty for an unknown
-   * thread.
-   */
+  /** Reads all entries with `seq >= fromSeq`, in order, as stored: not yet decoded. None of an unknown thread. */
   read(threadId: string, fromSeq?: number): Promise<readonly unknown[]>;
   /**
    * Replaces the entries with these seqs, all or none: for redaction. Everything that was derived from the old ones
@@ -36,24 +33,15 @@ export interface Store {
    * Throws `LeaseLostError`, or a `RangeError` for a seq that does not exist; then nothing was written.
    */
   rewrite(lease: Lease, entries: readonly Entry[]): Promise<void>;
-  /**
-   * Saves a snapshot in place of the last one. Throws `LeaseLostError`. The remains of a failed save are gone or
-   * harmless.
-   */
+  /** Replaces the snapshot. Throws `LeaseLostError`. The remains of a failed save are gone or harmless. */
   saveSnapshot(lease: Lease, snapshot: SnapshotDraft): Promise<void>;
   /** Returns the newest snapshot; null if there is none. Its reader judges whether it is useful. */
   readSnapshot(threadId: string): Promise<StoredSnapshot | null>;
-  /**
-   * Lists threads in the order of their creation, page by page. None is shown twice or skipped, whatever is added or
-   * changed meanwhile.
-   */
+  /** Lists threads by creation, page by page. None is shown twice or skipped, whatever changes meanwhile. */
   list(options?: ListOptions): Promise<ThreadPage>;
   /** Finds messages by their words. Absent if the store has no search. */
   search?(words: string, options?: SearchOptions): Promise<SearchPage>;
-  /**
-   * The inbox in which other hosts leave events for the holder of a thread. Absent if the store has none: then these
-   * events are refused.
-   */
+  /** The inbox for the holder of a thread. Absent if the store has none: then its events are refused. */
   readonly inbox?: Inbox;
   /** The log of the shown parts of turns, for asks that rejoin elsewhere. Absent if the store has none. */
   readonly parts?: PartLog;
@@ -88,9 +76,11 @@ export interface Inbox {
    */
   unanswered(threadId: string): Promise<readonly unknown[]>;
   /**
-   * Answers inbox items. They are no longer unanswered, and their events are dropped. Throws `LeaseLostError`. Unknown
-   * ids are ignored.
+   * Returns the ids of all threads with inbox items that are not answered. A host that holds many threads then looks at
+   * all their inboxes with one call; without it, it looks at each.
    */
+  waiting?(): Promise<readonly string[]>;
+  /** Answers inbox items, and drops their events. Throws `LeaseLostError`. Unknown ids are ignored. */
   answer(lease: Lease, answers: readonly InboxAnswer[]): Promise<void>;
   /**
    * Returns the answer to an inbox item; null while there is none, and for an item that was not posted. An unreadable

@@ -25,10 +25,7 @@ export const inboxItemOf = (readId: () => unknown, text: string): unknown => {
   return typeof id === "string" ? { ...item, id } : item;
 };
 
-/**
- * Returns the answer to an inbox item. An unreadable one becomes a refusal without a reason, since the waiting process
- * must not wait forever.
- */
+/** Returns the answer to an inbox item. An unreadable one becomes a refusal: its process must not wait forever. */
 export const inboxAnswerOf = (id: string, text: string): unknown => recordIn(text) ?? { id, handled: false };
 
 /**
@@ -58,13 +55,11 @@ export const metadataIn = (
   return null;
 };
 
-/** Returns the JSON object in a text; null for any other text. */
 const recordIn = (text: string): object | null => {
   const value = attempted(() => JSON.parse(text));
   return typeof value === "object" && !Array.isArray(value) ? value : null;
 };
 
-/** Returns the result of `work`; null if it throws. */
 const attempted = (work: () => unknown): unknown => {
   try {
     return work();

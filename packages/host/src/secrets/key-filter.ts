@@ -1,14 +1,8 @@
 /** Removes keys from texts that are whole or arrive in pieces. A key that is spread over several texts is not found. */
 export interface KeyFilter {
-  /**
-   * Returns the text without the keys. If the text ends in the first characters of a key, six or more, these are
-   * replaced by the mark.
-   */
+  /** Returns the text without the keys. The first six or more characters of one at the end are removed too. */
   readonly text: (text: string) => string;
-  /**
-   * Returns the JSON value without the keys in its texts and in the names of its members. Returns the value itself if
-   * it has none.
-   */
+  /** Returns the JSON value without the keys in texts and names, or the value itself if it has none. */
   readonly json: <A>(value: A) => A;
   /** Does the same as `text` for a text that arrives in pieces. */
   readonly pieces: () => KeyPieces;
@@ -88,18 +82,13 @@ const mapTexts = (value: unknown, change: (text: string) => string): unknown => 
   return isSame ? value : Object.fromEntries(after);
 };
 
-/**
- * Makes a function that removes whole keys from a text, and cuts off an end that may be the start of one.
- *
- * @param keys at least one, the longest first.
- */
+/** Makes a function that removes whole keys, and cuts off what may be the start of one. @param keys longest first */
 const keyScanner = (keys: readonly string[]): ((text: string) => { readonly safe: string; readonly open: string }) => {
   const longest = keys[0]?.length ?? 0;
   const pattern = new RegExp(
     keys.map((key) => key.replaceAll(/[\\^$.*+?()[\]{}|/-]/g, String.raw`\$&`)).join("|"),
     "g",
   );
-  /** Returns the index of an end that may be the start of a key; the length of the text if there is none. */
   const openAt = (text: string, from: number): number => {
     for (let at = Math.max(from, text.length - longest + 1); at < text.length; at += 1)
       if (keys.some((key) => key.length > text.length - at && text.startsWith(key.slice(0, text.length - at), at)))

@@ -12,13 +12,12 @@ export const redact = (text: string, secrets: readonly string[] = []): string =>
   return redacted;
 };
 
-/** The number of characters of an error that are read. */
 export const charactersRead = 4096;
 
 const patterns: readonly (readonly [RegExp, string])[] = [
   [/\b(bearer|basic|apikey)\s+(?=\S*\d|\S{16})[\w\-.~+/=*]{6,}/gi, `$1 ${redactionMark}`],
-  // A password may hold a raw `/` or `@`.
-  [/(:\/\/)[^\s"'<>]+@/g, `$1${redactionMark}@`],
+  // A password may hold a raw `/` or `@`. A file has none, and its path may hold the name of a scoped package.
+  [/(?<!\bfile)(:\/\/)[^\s"'<>]+@/g, `$1${redactionMark}@`],
   [/([?&](?:api[-_]?key|key|access_token|token|sig)=)[^&\s"']+/gi, `$1${redactionMark}`],
   [
     // From the start of a run, not from each of its hyphens, which would take quadratic time.
@@ -37,3 +36,21 @@ const patterns: readonly (readonly [RegExp, string])[] = [
   // 32 or more letters and digits in one run, both among them, without an id's prefix (`req_`).
   [/(?<![\w/-])(?=[A-Za-z+]*\d)(?=[\d+]*[A-Za-z])[A-Za-z0-9+]{32,}={0,2}(?![\w-])/g, redactionMark],
 ];
+
+/**
+ * Returns the secrets of an application or a model handler, which is foreign code. If that fails, returns none, so that
+ * the failure in progress is still reported.
+ */
+export const secretsOf = (
+  source: () => readonly string[] | undefined,
+  onError: (thrown: unknown) => void = () => {},
+): readonly string[] => {
+  try {
+    // Callers in JavaScript may pass any value.
+    const given: readonly unknown[] = source() ?? [];
+    return given.filter((secret) => typeof secret === "string");
+  } catch (thrown) {
+    onError(thrown);
+    return [];
+  }
+};

@@ -8,8 +8,11 @@ import {
   type State,
   type TurnOutcome,
   type Usage,
+  contentText,
+  type ContentPart,
+  type Message,
+  type Part,
 } from "@colloquy/machine";
-import { messagesText } from "./content.ts";
 import { names, requestNumbers } from "./conventions.ts";
 import type { GivenAttributes, SpanAttributes } from "./span.ts";
 
@@ -32,7 +35,6 @@ export interface TelemetryOptions {
   readonly provider?: string;
 }
 
-/** Returns the model that a call's parameters name, and its provider. */
 export const ofModel = (parameters: JsonObject, { model, provider }: TelemetryOptions): GivenAttributes => {
   const named = typeof parameters["model"] === "string" ? parameters["model"] : model;
   return { [names.provider]: provider ?? providerOf(named ?? ""), [names.requestModel]: named };
@@ -87,7 +89,7 @@ export const ofOutcome = (
   };
 };
 
-/** Returns a finish reason as an attribute. Without `content`, an unknown one is replaced with `other`. */
+/** Returns a finish reason as an attribute; an unknown one becomes `other` without `content`. */
 export const reasonsOf = (reason: string | null, content: boolean): readonly string[] | null =>
   reason === null ? null : [content || knownReasons.has(reason.toLowerCase()) ? reason : "other"];
 
@@ -105,14 +107,10 @@ const knownReasons: ReadonlySet<string> = new Set(
 const isVersionOf = (model: string, requested: SpanAttributes[string] | undefined): boolean =>
   typeof requested === "string" &&
   model.startsWith(requested) &&
-  // Matches digit by digit. With runs of digits, a name that ends in something else would take twice as long for each
-  // further digit.
+  // Digit by digit: with runs of digits, a name that ends in something else would take exponential time.
   /^(?:[-@:.]?\d)*$/.test(model.slice(requested.length));
 
-/**
- * Adds the reported tokens to those already known. An unreported field is left out, because it is unknown and not
- * zero.
- */
+/** Adds reported tokens to known ones. An unreported field is left out: it is unknown, not zero. */
 export const ofUsage = (usage: Usage, known: SpanAttributes = {}): SpanAttributes =>
   Object.fromEntries(
     tokenFields
@@ -122,10 +120,7 @@ export const ofUsage = (usage: Usage, known: SpanAttributes = {}): SpanAttribute
 
 const tokenFields = ["inputTokens", "outputTokens", "cacheReadTokens", "cacheWriteTokens", "reasoningTokens"] as const;
 
-/**
- * Returns the reason why a turn did not end normally, as one of a few words; null if it did. It never returns an error
- * message, which may contain anything.
- */
+/** Returns why a turn did not end normally, as one of a few words and never an error's message; null if it did. */
 export const errorOf = (outcome: TurnOutcome): string | null => {
   if (outcome.status === "completed") return null;
   if (outcome.status === "cancelled") return "cancelled";
@@ -147,4 +142,50 @@ const providers = {
   mistral_ai: /^(?:mi[sx]tral|codestral|ministral)/,
   deepseek: /^deepseek/,
   x_ai: /^grok/,
+};
+
+/** Formats messages as one attribute, by the conventions, without provider fields and unknown parts. */
+export const messagesText = (messages: readonly Message[]): string =>
+  JSON.stringify(
+    messages.map(({ role, name, parts }) => ({
+      role: role === "developer" ? "system" : role,
+      parts: parts.map(partOf),
+      ...(name === undefined ? {} : { name }),
+    })),
+  );
+
+export const resultText = (content: string | readonly ContentPart[] | null): string =>
+  typeof content === "string" ? content : contentText(content ?? []);
+
+const partOf = (part: Part): object => {
+  switch (part.type) {
+    case "text":
+    case "reasoning":
+    case "refusal":
+      return { type: part.type, content: part.text };
+    case "data":
+      return { type: "data", name: part.field, content: part.value };
+    case "image":
+      return imageOf(part.url);
+    case "opaque":
+      return { type: typeof part.value["type"] === "string" ? part.value["type"] : "opaque" };
+    case "toolCall":
+      return { type: "tool_call", id: part.callId, name: part.name, arguments: argumentsOf(part.arguments) };
+    case "toolResult":
+      return { type: "tool_call_response", id: part.callId, response: contentText(part.content) };
+  }
+};
+
+const imageOf = (url: string): object => {
+  const [, type, content] = /^data:([^;,]*);base64,(.*)$/su.exec(url) ?? [];
+  if (content === undefined) return { type: "uri", modality: "image", uri: url };
+  return { type: "blob", modality: "image", mime_type: type, content };
+};
+
+const argumentsOf = (written: string): unknown => {
+  try {
+    return JSON.parse(written);
+  } catch {
+    return written;
+  }
 };

@@ -2,7 +2,6 @@
 // open-telemetry/semantic-conventions-genai at commit 024a4f944a1291fcb627c9c47da69e79868dd15e. Names that begin with
 // `colloquy.` are our own.
 
-/** The names of attributes, and of events within spans. */
 export const names = {
   operation: "gen_ai.operation.name",
   provider: "gen_ai.provider.name",
@@ -43,14 +42,13 @@ export const names = {
   denied: "colloquy.approval.denied",
 } as const;
 
-/** What the spans of an operation are: the attributes in their names, and the metric of their durations. */
+/** Describes the spans of an operation: the attributes in their names, and the metric of their durations. */
 interface Operation {
   readonly kind: "internal" | "client";
   readonly named: readonly string[];
   readonly duration: string;
 }
 
-/** The operations of spans, by their names. */
 export const operations: Readonly<Record<"invoke_agent" | "chat" | "execute_tool", Operation>> = {
   invoke_agent: { kind: "internal", named: [names.agent], duration: "gen_ai.invoke_agent.duration" },
   chat: {

@@ -90,18 +90,14 @@ export const telemetryObserver = ({
 
 interface FollowedThread {
   readonly projection: Projection;
-  /** The `seq` of the newest entry seen. */
   seq: number;
-  /** The parent of the open turn. */
   parent: Context | undefined;
-  /** The contexts of turns, by the ids of the projection. */
   readonly roots: Map<string | null, Context>;
 }
 
 const scope = "@colloquy/host/telemetry";
 const threadsMax = 10_000;
 
-/** Returns a function that records a span's duration, and the tokens of an inference, as metrics. */
 const recorder = (meter: Meter): ((span: TelemetrySpan, context: Context) => void) => {
   // The boundaries of the buckets are those of the conventions.
   const histogram = (name: string, unit: string, first: number, factor: number): Histogram => {
@@ -122,7 +118,6 @@ const recorder = (meter: Meter): ((span: TelemetrySpan, context: Context) => voi
   };
 };
 
-/** The attributes with few values. */
 const ofMetrics: ReadonlySet<string> = new Set([
   names.operation,
   names.provider,

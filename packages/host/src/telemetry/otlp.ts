@@ -2,7 +2,6 @@ import { SpanKind, SpanStatusCode, TraceFlags } from "@opentelemetry/api";
 import { JsonTraceSerializer, ProtobufTraceSerializer } from "@opentelemetry/otlp-transformer";
 import { hrTimeOf, type SpanAttributes, type TelemetrySpan } from "./span.ts";
 
-/** The two encodings of OTLP. */
 export type OtlpFormat = "json" | "protobuf";
 
 /** The header `content-type` of a request to an OTLP endpoint, for each encoding. */

@@ -7,10 +7,13 @@ import {
   toArray,
   turnNumbered,
   usageOfCall,
+  type Entry,
 } from "@colloquy/machine";
 import { callIdAt, placeIn, type RoundCall } from "@colloquy/machine/hosting";
+import { foldVisiting, type JournalError } from "@colloquy/machine/journal";
 import * as attributes from "./attributes.ts";
-import { messagesText, resultText } from "./content.ts";
+import * as Either from "fp-ts/lib/Either.js";
+import { type TelemetryOptions, messagesText, resultText } from "./attributes.ts";
 import { names } from "./conventions.ts";
 import {
   addTo,
@@ -47,10 +50,7 @@ export class Projection {
     this.#content = options.content === true;
   }
 
-  /**
-   * Returns the spans that an entry completes: those of a turn that ended, from its root on, and those of a summary
-   * outside the open turn.
-   */
+  /** Returns the spans that an entry completes: those of a turn, from its root on, and of a summary outside. */
   entry(entry: LaterEntry, before: State, after: State): readonly TelemetrySpan[] {
     const { event, decided = {} } = entry;
     const { open, summarising } = before.context;
@@ -78,7 +78,6 @@ export class Projection {
     return this.#given;
   }
 
-  /** Begins spans for outstanding work that has none. */
   #begin(state: State, at: number): void {
     const { open, summarising, threadId } = state.context;
     this.#threadId = threadId;
@@ -148,7 +147,6 @@ export class Projection {
     return span;
   }
 
-  /** Adds the data of an event to its outstanding span. */
   #note(place: string, event: Event): void {
     const span = this.#out.get(place);
     if (span === undefined) return;
@@ -226,10 +224,7 @@ export class Projection {
   }
 }
 
-/**
- * Returns whether a call names a tool that was offered. If the configuration does not list the tools, a call of an
- * unknown tool is answered at once, unless a limit answers all calls.
- */
+/** Returns whether a call names an offered tool. Without a list of tools, an unknown one is answered at once. */
 const wasOffered = (
   stage: OpenTurn["stage"],
   name: string,
@@ -241,5 +236,37 @@ const wasOffered = (
   return limit !== undefined || !results.some((result) => result.position === position);
 };
 
-/** Returns the same for a call that another process began, by the call's progress. */
+/** Returns the same for a call that another process began, by its progress. */
 const isOffered = ({ started, approval, by }: RoundCall): boolean => started || approval !== null || by === "caller";
+
+/** Selects the spans of a journal. */
+export interface SpansOptions extends TelemetryOptions {
+  /**
+   * Includes the spans of the open turn and of a pending summary, as if they ended with the last entry. Default:
+   * false.
+   */
+  readonly open?: boolean;
+}
+
+/**
+ * Returns the spans of a journal, a trace for each turn, in the order in which turns ended. Pure, so that telemetry
+ * can be created later from any recording. When the journal grows, new spans follow these, and only open ones change.
+ *
+ * Turns that a fork copied belong to its origin, and turns added by hand never ran: neither has spans here.
+ */
+export const spansOf = (
+  entries: readonly Entry[],
+  { open = false, ...options }: SpansOptions = {},
+): Either.Either<JournalError, readonly TelemetrySpan[]> => {
+  const spans: TelemetrySpan[] = [];
+  let projection = new Projection(options);
+  const visit = (entry: LaterEntry, before: State, after: State): void => {
+    if (entry.event.type === "thread.forked") {
+      projection = new Projection(options);
+      spans.length = 0;
+    } else for (const span of projection.entry(entry, before, after)) spans.push(span);
+  };
+  return Either.map((): readonly TelemetrySpan[] => (open ? [...spans, ...projection.open()] : spans))(
+    foldVisiting(entries, visit),
+  );
+};

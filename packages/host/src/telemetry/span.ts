@@ -36,7 +36,6 @@ export interface SpanEvent {
   readonly attributes: SpanAttributes;
 }
 
-/** A span that has not ended. */
 export interface SpanDraft extends TelemetrySpan {
   name: string;
   endedAt: number;
@@ -80,9 +79,7 @@ export const addTo = ({ attributes }: SpanDraft, given: GivenAttributes): void =
     if (value !== undefined && value !== null) attributes[name] = value;
 };
 
-/**
- * Adds an event to a span. Its time is never before the span's beginning or a previous event, whatever the clocks did.
- */
+/** Adds an event to a span, never before its beginning or a previous event, whatever the clocks did. */
 export const happensIn = (span: SpanDraft, name: string, at: number, attributes: SpanAttributes = {}): void => {
   span.endedAt = Math.max(span.endedAt, at);
   span.events.push({ name, at: span.endedAt, attributes });
@@ -99,10 +96,7 @@ export const endSpan = (span: SpanDraft, at: number, error: string | null): Tele
   return span;
 };
 
-/**
- * Derives an id, so that a journal always gives the same spans. Each word is the lower 32 bits of a separate digest,
- * which are mixed best.
- */
+/** Derives an id from a journal. Each word is the lower 32 bits of a digest, which are mixed best. */
 const hexOf = (words: number, of: string): string => {
   let hex = "";
   for (let word = 0; word < words; word++)
@@ -110,10 +104,7 @@ const hexOf = (words: number, of: string): string => {
   return hex;
 };
 
-/**
- * Converts a time to OpenTelemetry's form: whole seconds, and nanoseconds. A time out of range becomes the nearest
- * valid one: 64 bits end in 2554.
- */
+/** Converts a time to whole seconds and nanoseconds. It must fit into 64 bits, which end in 2554. */
 export const hrTimeOf = (milliseconds: number): [seconds: number, nanoseconds: number] => {
   const time = Math.min(Math.max(milliseconds, 0), 18_446_744_073_000);
   const seconds = Math.floor(time / 1_000);

@@ -11,20 +11,20 @@ import {
   type ToolFailed,
   toolResultOf,
   turnNumbered,
+  approvalsOf,
+  ConfigurationError,
 } from "@colloquy/machine";
 import { redactedText } from "@colloquy/machine/storage";
 import { EventRefusedError, ThreadUnknownError } from "../boundary/errors.ts";
+import type { OptionKinds } from "../boundary/option-kinds.ts";
 import { isRecord, messageOf } from "../boundary/thrown.ts";
-import { type AsksUnderWay, asksUnderWay, handlesTo, type Resumed } from "./resume.ts";
-import { currentLoop, look, submit, type ThreadRef } from "./thread-ref.ts";
+import { type AsksUnderWay, asksUnderWay, handlesTo, type Resumed, asksOfEffect } from "./resume.ts";
+import { currentLoop, look, submit, type ThreadRef, checkOptions } from "./thread-ref.ts";
 
-/**
- * The caller's answer to a tool call: a text, parts, or null for an empty result. For a failed call, the reason, for
- * the model.
- */
+/** The caller's answer to a call: a text, parts, null for an empty result, or the reason of a failure. */
 export type ToolAnswer = Content | null | { readonly failed: Content };
 
-/** Gives the result of a call that waits for the caller, by its `callId`. A repeated answer changes nothing. */
+/** Answers a waiting call of the caller's by its `callId`. A repeated answer changes nothing. */
 export const answerTool = async (thread: ThreadRef, callId: string, given: ToolAnswer): Promise<Resumed> => {
   const answer = answerIn(thread, given);
   const seen = await seenCall(thread, callId, answer);
@@ -44,10 +44,7 @@ export const answerTool = async (thread: ThreadRef, callId: string, given: ToolA
   return resumed;
 };
 
-/**
- * Looks up a call. A call may be in the store before this host knows it: its append is still in progress. Then the open
- * loop is asked.
- */
+/** Looks up a call. One whose append is still in progress is only known to the open loop. */
 const seenCall = async (thread: ThreadRef, callId: string, answer: Answer): Promise<AnsweredCall | null> => {
   const see = (state: State): AnsweredCall => callIn(state, callId, answer);
   const seen = await look(thread, see);
@@ -55,7 +52,6 @@ const seenCall = async (thread: ThreadRef, callId: string, answer: Answer): Prom
   return seen?.refusal?.kind === "unknown" && loop !== undefined && loop.state !== null ? loop.run(see) : seen;
 };
 
-/** An answer as it is written in its event. */
 interface Answer {
   readonly outcome: "completed" | "failed";
   readonly content: Content | null;
@@ -69,7 +65,6 @@ const eventOf = (effectId: string, { outcome, content }: Answer) =>
 /** Reads an answer. Callers in JavaScript may pass any value; parts are checked with the event that they become. */
 const answerIn = ({ id }: ThreadRef, given: ToolAnswer): Answer => {
   const failed = isRecord(given) && !Array.isArray(given) ? given["failed"] : undefined;
-  // Invalid content is refused below.
   const answer: Answer =
     failed === undefined
       ? { outcome: "completed", content: given as Content | null }
@@ -147,3 +142,62 @@ const messagesOfTurn = (state: State, number: number): readonly Message[] => {
   const results = open.stage.type === "running" ? open.stage.calls.flatMap(({ result }) => result ?? []) : [];
   return [...toArray(open.messages), ...results];
 };
+
+/** The options of an approval. */
+export interface ApproveOptions {
+  /** The person who approves; only recorded. */
+  readonly by?: string;
+  /** The digest of the request that the person saw. An answer to any other request is refused. */
+  readonly digest?: string;
+}
+
+/** The options of a denial. */
+export interface DenyOptions extends ApproveOptions {
+  /** The reason that the model reads. */
+  readonly reason?: string;
+}
+
+const noRequest: Refusal = { kind: "invalid", reason: "a request has a text as its id; give one of approvals()" };
+
+/** Approves a tool call by its request's id. @throws ConfigurationError when this host has no such tool */
+export const approve = async (thread: ThreadRef, id: string, options: ApproveOptions): Promise<Resumed> => {
+  checkOptions(thread, "approve", options, approveOptionKinds);
+  return answer(thread, id, true, options);
+};
+
+/** Denies a tool call, so that it does not run. */
+export const deny = async (thread: ThreadRef, id: string, options: DenyOptions): Promise<Resumed> => {
+  checkOptions(thread, "deny", options, denyOptionKinds);
+  return answer(thread, id, false, options);
+};
+
+const answer = async (
+  thread: ThreadRef,
+  effectId: string,
+  approved: boolean,
+  { by, digest, reason }: DenyOptions,
+): Promise<Resumed> => {
+  // Callers in JavaScript may pass any value.
+  if (typeof effectId !== "string") throw new EventRefusedError(thread.id, noRequest);
+  const asked = (state: State) => ({
+    name: approvalsOf(state).find(({ id }) => id === effectId)?.name,
+    underWay: asksOfEffect(state, effectId),
+  });
+  const state = currentLoop(thread)?.state ?? null;
+  // If the thread is open here, no event that is sent later comes before the answer.
+  const seen = state === null ? await look(thread, asked) : asked(state);
+  const name = approved ? seen?.name : undefined;
+  // An engine has its own tools.
+  if (name !== undefined && thread.host.store.engine === undefined && !thread.host.tools.has(name))
+    throw new ConfigurationError(
+      `this host has no tool "${name}": answer on a host that has it, since the host that answers goes on with the thread`,
+    );
+  // Made before the thread continues, so that they are shown all of it.
+  const resumed = handlesTo(thread, seen?.underWay ?? null);
+  await submit(thread, { type: "approval.answered", effectId, approved, digest, reason, by });
+  return resumed;
+};
+
+const approveOptionKinds: OptionKinds<ApproveOptions> = { by: true, digest: true };
+
+const denyOptionKinds: OptionKinds<DenyOptions> = { ...approveOptionKinds, reason: true };

@@ -1,27 +1,26 @@
-// Asks on a thread, or in a fork of it if the thread is busy.
-import { type AskReceived, type Refusal, digestOf, type ForkOrigin } from "@colloquy/machine";
+import { type AskReceived, type ExpectedOutput, type Refusal, digestOf, type ForkOrigin } from "@colloquy/machine";
 import * as Either from "fp-ts/lib/Either.js";
 import {
-  askEvent,
   type AskInput,
   askOptionKinds,
   type AskOptions,
   steerOptionKinds,
   type SteerOptions,
-} from "../ask/ask-event.ts";
+} from "../ask/ask-options.ts";
 import type { AskHandle } from "../ask/ask-handle.ts";
 import { Ask, type StopAsk } from "../ask/ask.ts";
 import { withContext } from "../ask/asks.ts";
-import { EarlierAsk } from "../ask/earlier-ask.ts";
+import { EarlierAsk, type EarlierMeans } from "../ask/earlier-ask.ts";
 import { AskRefusedError, ThreadClosedError, StoreError, ThreadExistsError } from "../boundary/errors.ts";
+import { givenEvent } from "../boundary/given-event.ts";
 import { problemOfOptions } from "../boundary/option-kinds.ts";
 import { messageOf } from "../boundary/thrown.ts";
 import { type OutputOf, type OutputSchema, wantedOutput, type WrittenOf } from "../output/expected.ts";
 import type { Ids } from "../ports/ids.ts";
+import { readCallerTools } from "../tools/tool.ts";
 import { type ThreadRef, look } from "./thread-ref.ts";
-import { forkThread } from "./fork.ts";
+import { forkThread } from "./history.ts";
 
-/** Asks on a thread. */
 export const askOn = <Schema extends OutputSchema>(
   thread: ThreadRef,
   input: AskInput,
@@ -38,7 +37,6 @@ export const handleTo = <Schema extends OutputSchema>(ask: Ask): AskHandle<Outpu
   // Its only output is an answer that this schema validated. Without a schema it has none.
   ask as unknown as AskHandle<OutputOf<Schema>, WrittenOf<Schema>>;
 
-/** Asks within the open turn of a thread. */
 export const steerOn = (thread: ThreadRef, input: AskInput, given: SteerOptions): AskHandle => {
   const problem = problemOfOptions("steer", given, steerOptionKinds);
   if (problem !== null) return refusedAsk(thread.id, thread.host.ids, given, problem);
@@ -54,28 +52,24 @@ export const refusedAsk = (
   reason: string,
 ): Ask => {
   const ask = new Ask(threadId, options?.askId ?? ids.draw("ask"), undefined, () => true);
-  ask.fail(new AskRefusedError(threadId, ask.askId, { kind: "invalid", reason }));
+  ask.refused({ kind: "invalid", reason }, null);
   return ask;
 };
 
-/** Returns a handle to an ask that was made before. */
 export const earlierAsk = (thread: ThreadRef, askId: string): AskHandle => {
-  const { stop, find } = meansOfEarlier(thread);
-  const ask = new EarlierAsk(thread.id, askId, stop, find);
-  find(ask);
+  const means = meansOfEarlier(thread);
+  const ask = new EarlierAsk(thread.id, askId, means);
+  means.attach(ask);
   return ask;
 };
 
-/** Returns the parts from which a handle to an earlier ask is made. */
-export const meansOfEarlier = (
-  thread: ThreadRef,
-): { readonly stop: StopAsk<Ask>; readonly find: (ask: Ask) => void } => {
-  const stop: StopAsk<Ask> = (stopped, reason) => {
-    cancel(thread, stopped, reason);
+export const meansOfEarlier = (thread: ThreadRef): EarlierMeans => ({
+  stop: (ask, reason) => {
+    cancel(thread, ask, reason);
     return false;
-  };
-  return { stop, find: (found) => post(thread, found) };
-};
+  },
+  attach: (ask) => post(thread, ask),
+});
 
 const asked = (
   thread: ThreadRef,
@@ -91,14 +85,14 @@ const asked = (
   const ask = new Ask(id, askId, context, stopped);
   if (signal !== undefined) ask.listenTo(signal);
   if (toolContext != null && host.store.engine !== undefined)
-    ask.fail(new AskRefusedError(id, askId, { kind: "invalid", reason: noToolContext }));
+    ask.refused({ kind: "invalid", reason: noToolContext }, null);
   if (ask.settled) return ask;
   const wanted = output === undefined ? Either.right(null) : wantedOutput(output);
   const made = Either.isLeft(wanted)
     ? refuse(wanted.left)
     : askEvent(host.clock.now(), askId, input, options, joins, wanted.right?.expected);
   if (Either.isLeft(made)) {
-    ask.fail(new AskRefusedError(id, askId, made.left));
+    ask.refused(made.left, null);
     return ask;
   }
   const { event, isRead } = made.right;
@@ -107,7 +101,7 @@ const asked = (
     const { expected, schema } = wanted.right;
     ask.output = { expected: event.output ?? expected, schema, clock: host.clock };
   }
-  if (options.whenBusy === "fork") void askOrFork(thread, ask, event, (where) => post(where, ask));
+  if (options.whenBusy === "fork") void askOrFork(thread, ask, event);
   else {
     ask.event = event;
     ask.isRead = isRead;
@@ -146,20 +140,13 @@ const cancel = ({ id, host, loops }: ThreadRef, ask: Ask, reason: string | undef
 /**
  * Asks after a turn of a thread. If the thread is busy, or the ask was made in a fork before, asks in the fork. On any
  * error the ask fails.
- *
- * @param post hands the ask to a thread.
  */
-const askOrFork = async (
-  thread: ThreadRef,
-  ask: Ask,
-  event: AskReceived,
-  post: (thread: ThreadRef) => void,
-): Promise<void> => {
+const askOrFork = async (thread: ThreadRef, ask: Ask, event: AskReceived): Promise<void> => {
   const fork: ThreadRef = { ...thread, id: forkIdOf(thread.id, ask.askId) };
   const go = (where: ThreadRef, asked: AskReceived): void => {
     if (ask.settled) return;
     ask.event = asked;
-    post(where);
+    post(where, ask);
   };
   const goTo = ({ turn }: ForkOrigin): void => {
     ask.parts.push({ type: "thread.forked", threadId: fork.id, turn });
@@ -181,11 +168,10 @@ const askOrFork = async (
 };
 
 /** Returns why an ask's options for a busy thread are invalid, for callers in JavaScript; null if they are valid. */
-const problemOfBusy = ({ whenBusy = "reject", from }: Pick<AskOptions, "whenBusy" | "from">): string | null => {
-  return whenBusy === "fork" && from === undefined
+const problemOfBusy = ({ whenBusy, from }: Pick<AskOptions, "whenBusy" | "from">): string | null =>
+  whenBusy === "fork" && from === undefined
     ? 'ask: whenBusy: "fork" needs from, the turn behind which the fork goes on'
     : null;
-};
 
 /** Returns the id of an ask's fork: the same for the same ask, in every process and at any time. */
 const forkIdOf = (threadId: string, askId: string): string => `fork-${digestOf([threadId, askId])}`;
@@ -224,4 +210,28 @@ const failing = async (ask: Ask, work: () => Promise<void>): Promise<void> => {
   } catch (thrown) {
     ask.fail(thrown instanceof Error ? thrown : new StoreError(ask.threadId, "fork", thrown));
   }
+};
+
+/** Returns the event of an ask, or why it is refused. A plain text needs no copy and no check (`isRead`). */
+const askEvent = (
+  at: number,
+  askId: string,
+  input: AskInput,
+  { name, metadata, model, limits, overlap, from, tools: defined }: Omit<AskOptions, "output">,
+  joins?: AskReceived["joins"],
+  output?: ExpectedOutput,
+): Either.Either<Refusal, { readonly event: AskReceived; readonly isRead: boolean }> => {
+  const read =
+    defined == null || (Array.isArray(defined) && defined.length === 0)
+      ? Either.right(undefined)
+      : readCallerTools(defined);
+  if (Either.isLeft(read)) return Either.left({ kind: "invalid", reason: `ask: ${read.left}` });
+  const tools = read.right;
+  const event: AskReceived = { type: "ask.received", at, askId, input };
+  const texts = typeof input === "string" && typeof askId === "string" && askId !== "";
+  if (texts && (name ?? metadata ?? model ?? limits ?? overlap ?? from ?? tools ?? joins ?? output) === undefined)
+    return Either.right({ event: Object.freeze(event), isRead: Number.isFinite(at) });
+  return Either.map((given: AskReceived) => ({ event: given, isRead: false }))(
+    givenEvent<AskReceived>({ ...event, name, metadata, model, limits, overlap, from, tools, joins, output }),
+  );
 };

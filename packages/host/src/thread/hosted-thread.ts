@@ -1,34 +1,41 @@
-import type {
-  AskRecord,
-  CallTool,
-  Entry,
-  Event,
-  HeadMoved,
-  JsonObject,
-  MessageDraft,
-  RequestApproval,
-  RoundAppended,
-  SeedDraft,
-  State,
-  SystemDraft,
-  Turn,
-  TurnAnnotated,
+import {
+  type AskRecord,
+  type CallTool,
+  type Entry,
+  type Event,
+  type HeadMoved,
+  type JsonObject,
+  type MessageDraft,
+  type RequestApproval,
+  type RoundAppended,
+  type SeedDraft,
+  type State,
+  type SystemDraft,
+  type Turn,
+  type TurnAnnotated,
+  approvalsOf,
+  askNamed,
+  asksOf,
+  callsToAnswer,
+  redoTarget,
+  undoTarget,
 } from "@colloquy/machine";
-import { approvalsOf, askNamed, asksOf, callsToAnswer, redoTarget, undoTarget } from "@colloquy/machine";
-import type { Explanation, StateDifference, ThreadFigures } from "@colloquy/machine/inspect";
-import { explain, figuresOf } from "@colloquy/machine/inspect";
+import {
+  type Explanation,
+  type StateDifference,
+  type ThreadFigures,
+  explain,
+  figuresOf,
+} from "@colloquy/machine/inspect";
 import { loadAll, type RedactionTarget } from "@colloquy/machine/storage";
-import type { AskInput, AskOptions, SteerOptions } from "../ask/ask-event.ts";
+import type { AskInput, AskOptions, SteerOptions } from "../ask/ask-options.ts";
 import type { AskHandle } from "../ask/ask-handle.ts";
 import type { ThreadDefaults } from "../context/host-context.ts";
 import type { OutputOf, OutputSchema, WrittenOf } from "../output/expected.ts";
-import { answerTool, type ToolAnswer } from "./answer-tool.ts";
-import { approve, type ApproveOptions, deny, type DenyOptions } from "./approve.ts";
+import { answerTool, type ToolAnswer, approve, type ApproveOptions, deny, type DenyOptions } from "./answer-tool.ts";
 import { askOn, steerOn } from "./asking.ts";
-import { deleteThread } from "./delete.ts";
-import { type ForkOf, type ForkOptions, forkThread } from "./fork.ts";
-import { differenceIn, exportJournal, stateBehind } from "./history.ts";
-import { moveThread, type MoveTarget } from "./move-to.ts";
+import { type ForkOf, type ForkOptions, forkThread, differenceIn, exportJournal, stateBehind } from "./history.ts";
+import { deleteThread, moveThread, type MoveTarget } from "./move-to.ts";
 import { type Checkpoint, checkpointsOf, moveBy } from "./move.ts";
 import { redactThread, type RedactOptions } from "./redact.ts";
 import { rejoin, type RejoinOptions } from "./rejoin.ts";
@@ -158,34 +165,22 @@ export class HostedThread {
     return look(this.#thread, see);
   }
 
-  /**
-   * Explains what the next prompt would show of the thread, unit by unit, and why; null when the thread does not exist.
-   * Takes no lease.
-   */
+  /** Explains what the next prompt would show, unit by unit; null without a thread. Takes no lease. */
   explain(): Promise<Explanation | null> {
     return look(this.#thread, (state) => explain(this.#thread.host.machine, state));
   }
 
-  /**
-   * Returns the size of the thread, and how much of it the next prompt shows; null when the thread does not exist.
-   * Takes no lease.
-   */
+  /** Returns the thread's size, and how much of it the next prompt shows; null without one. Takes no lease. */
   figures(): Promise<ThreadFigures | null> {
     return look(this.#thread, (state) => figuresOf(this.#thread.host.machine, state));
   }
 
-  /**
-   * Sends an event to the machine, except `thread.redacted`: `redact` does more than that event. A refusal is returned,
-   * not thrown.
-   */
+  /** Sends an event to the machine, except `thread.redacted` (see `redact`). A refusal is returned, not thrown. */
   send(event: Event): Promise<Receipt> {
     return send(this.#thread, event);
   }
 
-  /**
-   * Starts the thread. Rejects with `ThreadExistsError` when it was started before, with `SeedError` for a seed that is
-   * not a conversation.
-   */
+  /** Starts the thread. Rejects with `ThreadExistsError`, or `SeedError` for a seed that is not a conversation. */
   start(input: ThreadDefaults = {}): Promise<void> {
     return startThread(this.#thread, input);
   }
@@ -236,9 +231,7 @@ export class HostedThread {
     return submit(this.#thread, { type: "metadata.changed", metadata });
   }
 
-  /**
-   * Pins a message of the path, by its id. From here on each prompt shows it whole, with the round that it belongs to.
-   */
+  /** Pins a message of the path, by its id: each prompt shows it whole, with its round. */
   pin(messageId: string): Promise<void> {
     return submit(this.#thread, { type: "message.pinned", message: messageId, pinned: true });
   }
@@ -248,10 +241,7 @@ export class HostedThread {
     return submit(this.#thread, { type: "message.pinned", message: messageId, pinned: false });
   }
 
-  /**
-   * Moves the head after another turn, by its number (0 is the beginning) or by the name of a checkpoint. The
-   * conversation continues there.
-   */
+  /** Moves the head after another turn, by its number (0: the beginning) or the name of a checkpoint. */
   moveHead(to: HeadMoved["to"]): Promise<void> {
     return submit(this.#thread, { type: "head.moved", to });
   }
@@ -271,10 +261,7 @@ export class HostedThread {
     return (await this.undo())[0] ?? null;
   }
 
-  /**
-   * Moves the head forward again, towards the newest turn that continues from it, by `steps` turns at most. Returns
-   * them, newest first.
-   */
+  /** Moves the head forward again, by `steps` turns at most. Returns these, newest first. */
   redo(steps = 1): Promise<readonly Turn[]> {
     return moveBy(this.#thread, steps, redoTarget);
   }
@@ -295,10 +282,7 @@ export class HostedThread {
     return submit(this.#thread, { type: "checkpoint.named", name });
   }
 
-  /**
-   * Continues the conversation at the checkpoint of that name. An unknown name is refused; the refusal lists the known
-   * ones.
-   */
+  /** Continues at the checkpoint of that name. The refusal of an unknown name lists the known ones. */
   restore(name: string): Promise<void> {
     return this.moveHead({ checkpoint: name });
   }
@@ -316,10 +300,7 @@ export class HostedThread {
     return submit(this.#thread, { type: "cancel.requested", reason, askId });
   }
 
-  /**
-   * Returns the journal, entry by entry: the whole content of the thread. `host.importJournal` reads it back. Takes no
-   * lease.
-   */
+  /** Returns the whole journal, entry by entry, for `host.importJournal`. Takes no lease. */
   exportJournal(): Promise<readonly Entry[]> {
     return exportJournal(this.#thread);
   }

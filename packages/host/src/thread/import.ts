@@ -8,14 +8,12 @@ import { plainCopyOf, type Given, givenEvent, givenStart } from "../boundary/giv
 import { isRecord, messageOf } from "../boundary/thrown.ts";
 import type { HostContext } from "../context/host-context.ts";
 import { withLease } from "../delegation/requested-lease.ts";
-import { withRedactions } from "../journal/redaction.ts";
-import { storeErrorOf } from "../ports/store-call.ts";
+import { withRedactions } from "../journal/read-journal.ts";
 import { SequenceConflictError } from "../ports/store.ts";
 
 /** A conversation that was had elsewhere, as the readers of other formats return it. */
 export interface ForeignConversation {
   readonly system?: SystemDraft | null;
-  /** The messages of each turn. */
   readonly turns: readonly (readonly SeedDraft[])[];
 }
 
@@ -30,7 +28,7 @@ export const storeJournal = async (host: HostContext, threadId: string, entries:
       await host.store.append(lease, -1, entries);
     } catch (thrown) {
       if (thrown instanceof SequenceConflictError) throw new ThreadExistsError(threadId);
-      throw storeErrorOf(threadId, "append an entry", thrown);
+      throw thrown;
     }
   });
 };
@@ -121,7 +119,6 @@ export const threadIdIn = (values: readonly unknown[]): string | null => {
   return typeof id === "string" && id !== "" ? id : null;
 };
 
-/** Returns plain data that the caller can no longer change. */
 const plainCopy = (values: readonly unknown[], threadId: string): readonly unknown[] => {
   const copy = plainCopyOf(values, "the journal");
   if (Either.isLeft(copy)) throw new ImportRefusedError(threadId, null, copy.left);

@@ -11,10 +11,7 @@ export interface Checkpoint {
   readonly turn: number;
 }
 
-/**
- * Moves the head back or forth by some turns, and returns these. The target depends on earlier events, so it is decided
- * when its turn comes.
- */
+/** Moves the head back or forth by some turns, and returns these. The target is decided in its turn. */
 export const moveBy = async (
   thread: ThreadRef,
   steps: number,
@@ -36,7 +33,6 @@ export const moveBy = async (
   throw new EventRefusedError(thread.id, receipt.refusal);
 };
 
-/** Returns the checkpoints of a thread. */
 export const checkpointsOf = async (thread: ThreadRef): Promise<readonly Checkpoint[]> => {
   const named = await look(thread, ({ context }) => Object.entries(context.conversation.checkpoints));
   return (named ?? []).map(([name, turn]) => ({ name, turn }));

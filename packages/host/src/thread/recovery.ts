@@ -49,7 +49,6 @@ export class Recovery {
     this.#look(clock.now());
   }
 
-  /** Looks at all threads, and from then on again and again. */
   repeat(): void {
     this.#repeats = true;
     if (!this.#isUnderWay) this.#look(Math.max(this.#nextAt, this.#host.clock.now()));
@@ -75,11 +74,11 @@ export class Recovery {
       if (begunAt >= this.#nextAt) {
         this.#nextAt = begunAt + everyMs;
         const filter = { ...(metadata === undefined ? {} : { metadata }), updated: { from: this.#from } };
-        await this.#take(this.#threads(filter), this.#patientUntil === null);
+        await this.#take(this.#pages(filter), this.#patientUntil === null);
         this.#patientUntil ??= clock.now() + leaseTtlMs + 2 * this.#retryMs;
         // Clocks of processes differ; a thread that is looked at twice costs little.
         this.#from = begunAt - everyMs;
-      } else await this.#take(pageOf([...this.#left.keys()]), false);
+      } else await this.#take(this.#pages(null), false);
     } catch (thrown) {
       if (!this.#isOver) observation.report(thrown, "recovery");
     }
@@ -94,11 +93,11 @@ export class Recovery {
     return 5 * this.#host.pollMs;
   }
 
-  /** The ids of the threads that are looked at: those that were left, and those that the store lists. */
-  async *#threads(filter: ListOptions): AsyncGenerator<readonly string[]> {
+  /** The ids of the threads to look at: those that were left, and those that the store lists, unless that is null. */
+  async *#pages(filter: ListOptions | null): AsyncGenerator<readonly string[]> {
     const left = [...this.#left.keys()];
     yield left;
-    for (let after: string | null | undefined; after !== null;) {
+    for (let after: string | null | undefined; filter !== null && after !== null;) {
       const { threads, next } = await this.#host.store.list({
         ...filter,
         order: "oldest",
@@ -109,7 +108,6 @@ export class Recovery {
     }
   }
 
-  /** Continues those that have something outstanding, and reports it. */
   async #take(pages: AsyncIterable<readonly string[]>, isFirst: boolean): Promise<void> {
     const continued: string[] = [];
     const left = new Map<string, Error>();
@@ -159,16 +157,11 @@ export class Recovery {
   }
 }
 
-/** How many threads are looked at, or being opened, at a time. */
 const atOnce = 16;
 
 const longestBusyMs = 10;
 
 const isHeld = (error: Error): boolean => error instanceof ThreadHeldError;
-
-const pageOf = async function* (threadIds: readonly string[]): AsyncGenerator<readonly string[]> {
-  yield threadIds;
-};
 
 /** Returns whether no host holds a thread. One that does is not asked for it. @throws StoreError */
 const isFree = async (host: HostContext, threadId: string): Promise<boolean> => {

@@ -6,14 +6,12 @@ import { EventRefusedError, ThreadUnknownError } from "../boundary/errors.ts";
 import { givenEvent } from "../boundary/given-event.ts";
 import type { OptionKinds } from "../boundary/option-kinds.ts";
 import type { HostContext } from "../context/host-context.ts";
-import { withLease } from "../delegation/requested-lease.ts";
-import { settleInbox } from "../delegation/settle-inbox.ts";
+import { settleInbox } from "../delegation/inbox-items.ts";
 import type { HeldLease } from "../journal/lease.ts";
-import { foldedState, readJournal } from "../journal/read-journal.ts";
-import { finishRedaction, rewriteEntries } from "../journal/redaction.ts";
+import { foldedState, readJournal, finishRedaction } from "../journal/read-journal.ts";
 import { copiedEntries } from "./copied-entries.ts";
 import { exportJournal } from "./history.ts";
-import { checkOptions, inTurn, threadIdOf, type ThreadRef } from "./thread-ref.ts";
+import { checkOptions, closedHere, inTurn, threadIdOf, type ThreadRef } from "./thread-ref.ts";
 
 /** The options of a redaction. */
 export interface RedactOptions {
@@ -23,9 +21,7 @@ export interface RedactOptions {
   readonly copies?: readonly string[];
 }
 
-/**
- * Removes words from the journal of a thread, and first from its copies. Returns the seqs of the thread's own entries.
- */
+/** Removes words from a journal, and first from its copies. Returns the seqs of the thread's own entries. */
 export const redactThread = async (
   thread: ThreadRef,
   given: RedactionTarget,
@@ -45,8 +41,7 @@ const redactEntries = (
   chosen: ChosenEntries,
   reason: string | undefined,
 ): Promise<readonly number[]> => {
-  const { id, host, loops } = thread;
-  const redact = () => loops.alone(id, () => redactJournal(host, id, chosen, reason));
+  const redact = () => closedHere(thread, (held) => redactJournal(thread.host, held, chosen, reason));
   return inTurn(thread, redact, ({ context: { open, waking } }, hasMore) =>
     open === null && waking === null && !hasMore ? null : busy,
   );
@@ -84,35 +79,33 @@ type ChosenEntries = (entries: readonly Entry[]) => Either.Either<Refusal, reado
  */
 const redactJournal = async (
   host: HostContext,
-  threadId: string,
+  held: HeldLease,
   chosen: ChosenEntries,
   reason: string | undefined,
 ): Promise<readonly number[]> => {
-  const work = async (held: HeldLease): Promise<readonly number[]> => {
-    const { lease } = held;
-    host.logs.forget(threadId);
-    const entries = await finishRedaction(host, lease, await readJournal(host, threadId));
-    if (entries.length === 0) throw new ThreadUnknownError(threadId);
-    const meant = chosen(entries);
-    if (Either.isLeft(meant)) throw new EventRefusedError(threadId, meant.left);
-    const state = foldedState(threadId, entries);
-    // An inbox item may repeat words of the journal, if a crash prevented its answer.
-    await settleInbox(host, lease, entries, state, meant.right);
-    const seqs = meant.right.filter((seq) => entries[seq]?.redacted === undefined);
-    if (seqs.length === 0) {
-      // The store may have failed to finish the last rewrite.
-      const done = entries.filter(({ redacted }) => redacted === true);
-      if (done.length > 0) await rewriteEntries(host, lease, done);
-      return [];
-    }
-    const why = reason === undefined ? {} : { reason };
-    const event = givenEvent<ThreadRedacted>({ type: "thread.redacted", at: host.clock.now(), seqs, ...why });
-    if (Either.isLeft(event)) throw new EventRefusedError(threadId, event.left);
-    const entry = await journalled(host, held, state, event.right);
-    await finishRedaction(host, lease, [...entries, entry]);
-    return seqs;
-  };
-  return withLease(host, threadId, work);
+  const { lease } = held;
+  const { threadId } = lease;
+  host.logs.forget(threadId);
+  const entries = await finishRedaction(host, lease, await readJournal(host, threadId));
+  if (entries.length === 0) throw new ThreadUnknownError(threadId);
+  const meant = chosen(entries);
+  if (Either.isLeft(meant)) throw new EventRefusedError(threadId, meant.left);
+  const state = foldedState(threadId, entries);
+  // An inbox item may repeat words of the journal, if a crash prevented its answer.
+  await settleInbox(host, lease, entries, state, meant.right);
+  const seqs = meant.right.filter((seq) => entries[seq]?.redacted === undefined);
+  if (seqs.length === 0) {
+    // The store may have failed to finish the last rewrite.
+    const done = entries.filter(({ redacted }) => redacted === true);
+    if (done.length > 0) await host.store.rewrite(lease, done);
+    return [];
+  }
+  const why = reason === undefined ? {} : { reason };
+  const event = givenEvent<ThreadRedacted>({ type: "thread.redacted", at: host.clock.now(), seqs, ...why });
+  if (Either.isLeft(event)) throw new EventRefusedError(threadId, event.left);
+  const entry = await journalled(host, held, state, event.right);
+  await finishRedaction(host, lease, [...entries, entry]);
+  return seqs;
 };
 
 const journalled = async (

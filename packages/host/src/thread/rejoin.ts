@@ -8,7 +8,7 @@ import { placeOf, HandleCursor } from "../turn-log/cursor.ts";
 import { type PartPlace, TurnLog } from "../turn-log/log.ts";
 import type { AskPart } from "../turn-log/parts.ts";
 import { agrees, completeLog, replayOf } from "../turn-log/replay.ts";
-import { StoredParts } from "../turn-log/stored.ts";
+import { StoredParts } from "../turn-log/sink.ts";
 import { meansOfEarlier, refusedAsk } from "./asking.ts";
 import { look, type ThreadRef } from "./thread-ref.ts";
 
@@ -48,8 +48,7 @@ class RejoinedAsk extends EarlierAsk {
   #hasBegun = false;
 
   constructor(thread: ThreadRef, askId: string, from: PartPlace | null) {
-    const { stop, find } = meansOfEarlier(thread);
-    super(thread.id, askId, stop, find, false, new HandleCursor(false, from));
+    super(thread.id, askId, meansOfEarlier(thread), false, new HandleCursor(false, from));
     this.#thread = thread;
     this.#from = from;
   }
@@ -101,12 +100,10 @@ class RejoinedAsk extends EarlierAsk {
     return true;
   }
 
-  /**
-   * Reads all parts of a turn that has ended: the parts that were shown, as far as they are kept and agree with the
-   * journal, and the rest.
-   */
+  /** Reads all parts of an ended turn: those that were shown and agree with the journal, and the rest. */
   async #readWhole(turn: number, whole: readonly AskPart[]): Promise<void> {
     const { partLogging, logs } = this.#thread.host;
+    if (whole[0]?.type === "turn.started") logs.forgetEarlier(this.threadId, turn, whole[0].askIds);
     if (partLogging !== null && logs.of(this.threadId, turn)?.hasEnded !== true) {
       const stored = new StoredParts(this.threadId, partLogging, logs);
       await stored.read(turn);

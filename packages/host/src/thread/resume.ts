@@ -2,7 +2,8 @@ import type { State } from "@colloquy/machine";
 import { turnOfEffect } from "@colloquy/machine/hosting";
 import type { AskHandle } from "../ask/ask-handle.ts";
 import { earlierAsk } from "./asking.ts";
-import { inLoop, look, type ThreadRef } from "./thread-ref.ts";
+import { ThreadClosedError } from "../boundary/errors.ts";
+import { look, type ThreadRef } from "./thread-ref.ts";
 
 /**
  * A thread that continues, with handles to its unfinished asks. A handle that is never awaited keeps nothing open, and
@@ -19,7 +20,6 @@ export interface Resumed {
   readonly queued: readonly AskHandle[];
 }
 
-/** The ids of an ask of the open turn, and of those that wait. */
 export interface AsksUnderWay {
   readonly turn: string | null;
   readonly queued: readonly string[];
@@ -45,10 +45,12 @@ export const resume = async (thread: ThreadRef): Promise<Resumed> => {
 };
 
 /** Opens a thread, so that its unfinished work continues. @throws ThreadUnknownError, ThreadHeldError */
-export const continueThread = (thread: ThreadRef): Promise<null> =>
-  inLoop(thread, (loop, resolve, reject) => void loop.run(() => null).then(resolve, reject));
+export const continueThread = async ({ id, loops }: ThreadRef): Promise<void> => {
+  const loop = loops.use(id);
+  if (loop === null) throw new ThreadClosedError(id);
+  await loop.run(() => null);
+};
 
-/** Returns handles to asks that were made before. */
 export const handlesTo = (thread: ThreadRef, asks: AsksUnderWay | null): Resumed => {
   const { turn, queued } = asks ?? { turn: null, queued: [] };
   return {

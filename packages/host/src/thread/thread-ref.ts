@@ -3,13 +3,14 @@ import * as Either from "fp-ts/lib/Either.js";
 import { EventRefusedError, ThreadClosedError } from "../boundary/errors.ts";
 import { type Given, givenEvent, givenStart } from "../boundary/given-event.ts";
 import { type OptionKinds, problemOfOptions } from "../boundary/option-kinds.ts";
+import { withLease } from "../delegation/requested-lease.ts";
+import type { HeldLease } from "../journal/lease.ts";
 import { type HostContext, type ThreadDefaults, threadDefaultKinds } from "../context/host-context.ts";
 import { type Extent, lookAt, seenIn } from "../journal/opening.ts";
 import type { ThreadLoop } from "../loop/loop.ts";
 import type { EventEnvelope, MadeEnvelope } from "../mailbox/mailbox.ts";
 import type { Ids } from "../ports/ids.ts";
 
-/** A thread by its id, with its host: the input of the functions of its handle. */
 export interface ThreadRef {
   readonly id: string;
   readonly host: HostContext;
@@ -20,7 +21,6 @@ export interface ThreadRef {
 export interface Loops {
   /** Returns the loop of a thread, opened if need be; null when the host was closed. */
   use(threadId: string): ThreadLoop | null;
-  /** Returns the loop of a thread that is open here. */
   opened(threadId: string): ThreadLoop | undefined;
   /**
    * Releases a thread, and then calls `work` on it undisturbed: its next use waits. Asks that are open there fail with
@@ -49,7 +49,6 @@ export const threadIdOf = (given: string, ids: Ids): string => {
   );
 };
 
-/** Starts the thread. @throws EventRefusedError, ThreadExistsError, SeedError */
 export const startThread = async (thread: ThreadRef, input: ThreadDefaults): Promise<void> => {
   checkOptions(thread, "start", input, threadDefaultKinds);
   const { machine, store, clock } = thread.host;
@@ -81,33 +80,24 @@ export const submit = async (thread: ThreadRef, { type, ...members }: Undated<Ev
 
 /** Puts an event into the mailbox of a thread, and waits for its outcome. */
 export const deliver = (
-  thread: ThreadRef,
-  sent: Pick<EventEnvelope, "event"> | Pick<MadeEnvelope, "make">,
-): Promise<Receipt> =>
-  inLoop(thread, (loop, resolve, failed) => {
-    loop.post({
-      ...sent,
-      sender: {
-        accepted: (entry) => resolve({ handled: true, entry }),
-        refused: (refusal) => resolve({ handled: false, refusal }),
-        failed,
-      },
-    });
-  });
-
-/**
- * Calls `begin` with the loop of a thread, opened if need be. Rejects with ThreadClosedError when the host was closed.
- */
-export const inLoop = <Result>(
   { id, loops }: ThreadRef,
-  begin: (loop: ThreadLoop, resolve: (result: Result) => void, reject: (error: unknown) => void) => void,
-): Promise<Result> => {
-  const { promise, resolve, reject } = Promise.withResolvers<Result>();
+  sent: Pick<EventEnvelope, "event"> | Pick<MadeEnvelope, "make">,
+): Promise<Receipt> => {
+  const { promise, resolve, reject: failed } = Promise.withResolvers<Receipt>();
+  const accepted = (entry: Entry): void => resolve({ handled: true, entry });
+  const refused = (refusal: Refusal): void => resolve({ handled: false, refusal });
   const loop = loops.use(id);
-  if (loop === null) reject(new ThreadClosedError(id));
-  else begin(loop, resolve, reject);
+  if (loop === null) failed(new ThreadClosedError(id));
+  else loop.post({ ...sent, sender: { accepted, refused, failed } });
   return promise;
 };
+
+/** Calls `work` with the lease of a thread that is closed here first. Asks that are open there fail with `why`. */
+export const closedHere = <Done>(
+  { id, host, loops }: ThreadRef,
+  work: (held: HeldLease) => Promise<Done>,
+  why?: ThreadClosedError,
+): Promise<Done> => loops.alone(id, () => withLease(host, id, work), why);
 
 /**
  * Calls `work` on a thread that is not open here. If it is open, calls it when its turn in the mailbox comes, unless
@@ -118,7 +108,7 @@ export const inLoop = <Result>(
 export const inTurn = async <Done>(
   { id, loops }: ThreadRef,
   work: () => Promise<Done>,
-  whyNot: (state: State, hasMore: boolean) => Refusal | null,
+  whyNot: (state: State, hasMore: boolean) => Refusal | null = () => null,
 ): Promise<Done> => {
   const loop = loops.opened(id);
   if (loop === undefined) return work();
@@ -130,10 +120,7 @@ export const inTurn = async <Done>(
   });
 };
 
-/**
- * Returns a pure function's view of the present state; it may be called again. Null when the thread does not exist.
- * Takes no lease.
- */
+/** Returns a pure function's view of the state; null when there is no thread. Takes no lease. */
 export const look = async <Seen>(
   { id, host, loops }: ThreadRef,
   see: (state: State) => Seen,

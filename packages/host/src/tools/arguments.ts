@@ -8,35 +8,25 @@ import { issuesInWords, type SchemaIssue, type SchemaResult, type StandardSchema
 export type ReadArguments = ValidArguments | { readonly problem: string };
 
 export interface ValidArguments {
-  /** The schema's output for the arguments. */
   readonly value: unknown;
   /** The JSON that the model wrote: plain data that a journal keeps unchanged. */
   readonly parsed: Json;
 }
 
-/**
- * Returns the arguments that are approved and compared: as validated if that is plain JSON and nothing else, or else as
- * written.
- */
+/** Returns the arguments to approve: as validated if that is plain JSON and nothing else, or as written. */
 export const approvableArguments = ({ value, parsed }: ValidArguments): Json => {
   const copy = plainCopy(value, levelsMax);
-  // A plain copy is JSON.
   return copy instanceof NotPlain || !showsAll(value) ? parsed : (copy as Json);
 };
 
-/**
- * Returns whether plain data has no member that JSON would silently leave out: symbols, members that are not
- * enumerable, and named members of lists.
- */
+/** Returns whether plain data has no member that JSON would silently leave out, such as a symbol. */
 const showsAll = (value: unknown): boolean => {
   if (typeof value !== "object" || value === null) return true;
   const shown = Array.isArray(value) ? value.length + 1 : Object.keys(value).length;
   return Reflect.ownKeys(value).length === shown && Object.values(value).every(showsAll);
 };
 
-/**
- * Reads the string that a model wrote. Empty and `null` mean no arguments. Returns a promise only if the schema does.
- */
+/** Reads the text that a model wrote; empty and `null` mean no arguments. A promise only if the schema's is. */
 export const readArguments = (
   written: string,
   schema: StandardSchema | null,
@@ -44,7 +34,6 @@ export const readArguments = (
 ): ReadArguments | Promise<ReadArguments> => {
   let value: Json;
   try {
-    // JSON.parse returns JSON.
     value = written.trim() === "" ? {} : ((JSON.parse(written) as Json) ?? {});
   } catch (thrown) {
     return { problem: `The arguments are not valid JSON (${messageOf(thrown)}). Send one JSON object.` };
@@ -64,9 +53,7 @@ export const readArguments = (
     : fromResult(result, value);
 };
 
-/**
- * The deepest nesting of arguments: safely less than that of the event and the approval request that may contain them.
- */
+/** The deepest nesting of arguments: less than that of the events that may contain them. */
 const levelsMax = 200;
 
 const fromResult = (result: SchemaResult<unknown>, parsed: Json): ReadArguments =>

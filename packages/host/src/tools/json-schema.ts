@@ -1,6 +1,6 @@
 import { canonicalText, type Json, type JsonObject } from "@colloquy/machine";
 import * as Either from "fp-ts/lib/Either.js";
-import { isList, isObject, placeIn } from "./json-places.ts";
+import { isList, isObject, placeIn } from "./schema-problem.ts";
 import { type Pattern, patternOf } from "./pattern.ts";
 import type { SchemaIssue } from "./schema.ts";
 
@@ -31,7 +31,6 @@ export const issuesOf = (
   }
 };
 
-/** A part of the value, with the results for it so far. */
 interface Place {
   readonly value: Json;
   readonly path: readonly string[];
@@ -114,7 +113,6 @@ class Check {
     return only === undefined || this.#text(only) === this.#text(value) ? null : `expected ${JSON.stringify(only)}`;
   }
 
-  /** Returns the text by which values are compared. */
   #text(value: Json): string {
     const text = canonicalText(value);
     this.#spend(text.length);

@@ -1,10 +1,8 @@
 import * as Either from "fp-ts/lib/Either.js";
 
-/** A regular expression from foreign code. */
 export interface Pattern {
   /** Returns whether it matches a part of the text, in at most `size + 1` steps for each character. */
   readonly test: (text: string, spend: (steps: number) => void) => boolean;
-  /** The number of its parts, which measures the work of building them. */
   readonly size: number;
 }
 
@@ -35,7 +33,6 @@ export const patternOf = (source: string): Either.Either<string, Pattern> => {
   }
 };
 
-/** A part of a pattern. */
 type Part =
   | { readonly type: "character"; readonly fits: (character: string) => boolean }
   | { readonly type: "place"; readonly holds: (run: Run, place: number) => boolean }
@@ -45,7 +42,6 @@ type Part =
 
 class NotLinear extends Error {}
 
-/** Reads a valid pattern into its parts. */
 class Reader {
   readonly #source: string;
   #at = 0;
@@ -135,7 +131,6 @@ interface State {
   visit: number;
 }
 
-/** The state in which a pattern has matched. */
 const accepting: State = { next: [], visit: 0 };
 
 let visits = 0;
@@ -184,7 +179,6 @@ class Builder {
   }
 }
 
-/** One match of a pattern with a text. */
 class Run {
   readonly characters: readonly string[];
   readonly #spend: (steps: number) => void;

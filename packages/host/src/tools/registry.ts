@@ -78,10 +78,7 @@ class Slots {
     callback();
   }
 
-  /**
-   * Gives back the slot that `take` gave to this callback, or removes the callback from the queue. The next one is
-   * called in a microtask, since the running code may be about to remove it from the queue as well.
-   */
+  /** Gives back a slot, or leaves the queue. The next caller waits a microtask: it may be about to leave too. */
   giveBack(callback: () => void): void {
     const index = this.#waiting.indexOf(callback);
     if (index >= 0) {

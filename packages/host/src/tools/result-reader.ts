@@ -65,8 +65,7 @@ const pieceOf = (text: string, callId: string, from: number, wanted: number, mos
   // A mark is useless if the rest of the text needs no more room.
   if (text.length - begin <= length + longest) return text.slice(begin);
   const cut = begin + length;
-  // A surrogate pair is not split. If only half of one was wanted, the whole is returned, so that reading makes
-  // progress.
+  // A surrogate pair is not split. If half of one was wanted, the whole is returned, for progress.
   const end = isWithin(text, cut) ? (length > 1 ? cut - 1 : cut + 1) : cut;
   return `${text.slice(begin, end)}${markOf(callId, begin, end, text.length)}`;
 };

@@ -2,7 +2,6 @@ import type { Json, JsonObject } from "@colloquy/machine";
 import { describeValueProblem, NotPlain, plainCopy } from "@colloquy/machine/hosting";
 import * as Either from "fp-ts/lib/Either.js";
 import { kinds, type OptionKind } from "../boundary/option-kinds.ts";
-import { isList, isObject, placeIn } from "./json-places.ts";
 import { patternOf } from "./pattern.ts";
 
 /**
@@ -82,9 +81,7 @@ class Inspection {
     return null;
   }
 
-  /**
-   * Returns how many schemas, one leading to the next, are applied to the same value. A recursive one ends the count.
-   */
+  /** Returns how many schemas, one leading to the next, are applied to the same value. */
   #chainOf(schema: Json | undefined, levels = 0): number {
     if (!isObject(schema) || levels > chainMax) return levels > chainMax ? levels : 0;
     const known = this.#chains.get(schema);
@@ -152,3 +149,29 @@ const shown = (value: Json | undefined): string => {
 };
 
 const shownMax = 200;
+
+/** Returns the part of a schema that a JSON pointer such as `#/$defs/Node` names; undefined if there is none. */
+export const placeIn = (root: Json | undefined, reference: string): Json | undefined => {
+  if (reference !== "#" && !reference.startsWith("#/")) return undefined;
+  return reference
+    .split("/")
+    .slice(1)
+    .map((name) => decoded(name).replaceAll("~1", "/").replaceAll("~0", "~"))
+    .reduce<Json | undefined>((at, name) => {
+      if (isList(at)) return at[Number(name)];
+      return isObject(at) && Object.hasOwn(at, name) ? at[name] : undefined;
+    }, root);
+};
+
+const decoded = (name: string): string => {
+  try {
+    return decodeURIComponent(name);
+  } catch {
+    return name;
+  }
+};
+
+export const isList = (value: Json | undefined): value is readonly Json[] => Array.isArray(value);
+
+export const isObject = (value: Json | undefined): value is JsonObject =>
+  typeof value === "object" && value !== null && !Array.isArray(value);

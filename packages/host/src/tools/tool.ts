@@ -1,7 +1,21 @@
-import type { JsonObject, State, ToolDeclaration, ToolRecovery } from "@colloquy/machine";
-import { ConfigurationError } from "@colloquy/machine";
+import {
+  type JsonObject,
+  type State,
+  type ToolDeclaration,
+  type ToolRecovery,
+  ConfigurationError,
+  type CallerTool,
+} from "@colloquy/machine";
 import { frozenCopy } from "@colloquy/machine/hosting";
-import { checkOptions, kinds, type OptionKind, type OptionKinds } from "../boundary/option-kinds.ts";
+import * as Either from "fp-ts/lib/Either.js";
+import {
+  checkOptions,
+  kinds,
+  type OptionKind,
+  type OptionKinds,
+  problemOfOptions,
+  isTool,
+} from "../boundary/option-kinds.ts";
 import { messageOf } from "../boundary/thrown.ts";
 import { problemOfSchema } from "./schema-problem.ts";
 import type { StandardSchema } from "./schema.ts";
@@ -128,18 +142,10 @@ export const declarationsOf = (tools: readonly Tool[]): readonly Tool["declarati
 
 /** Refuses any value but a list of tools, for callers in JavaScript. @throws ConfigurationError */
 export const checkTools = (tools: readonly Tool[]): void => {
-  if (!Array.isArray(tools)) throw new ConfigurationError("tools is no list; give [tool({ name, … }), …]");
-  const place = tools.findIndex((given: unknown) => !isTool(given));
+  if (!Array.isArray(tools)) throw new ConfigurationError("tools must be a list, such as [tool({ name, … }), …]");
+  const place = tools.findIndex((given) => !isTool(given));
   if (place >= 0) throw new ConfigurationError(`tools.${place} is none that tool({ name, … }) made`);
 };
-
-const isTool = (given: unknown): boolean =>
-  typeof given === "object" &&
-  given !== null &&
-  "run" in given &&
-  typeof given.run === "function" &&
-  "declaration" in given &&
-  typeof given.declaration === "object";
 
 /** A schema: a Standard Schema or `{ jsonSchema }`. */
 export const schemaKind: OptionKind = kinds.of(
@@ -158,9 +164,9 @@ const definitionKinds: OptionKinds<ToolDefinition<ToolInput>> = {
     ),
   ),
   description: kinds.needed(kinds.anyText),
-  version: true,
+  version: kinds.anyText,
   input: kinds.needed(schemaKind),
-  recovery: true,
+  recovery: kinds.oneOf("rerun", "interrupted", "once", "ask"),
   approval: kinds.word('"always" or a function', (approval) => approval === "always" || typeof approval === "function"),
   timeoutMs: kinds.whole(1),
   concurrency: kinds.whole(1),
@@ -195,3 +201,53 @@ const advices: ReadonlyMap<string, string> = new Map([
   ["zod", 'take zod 4.2.0 or newer, and its schemas from "zod", not from "zod/mini" or "zod/v3"; or '],
   ["valibot", "wrap it in toStandardJsonSchema of @valibot/to-json-schema; or "],
 ]);
+
+/** A tool of the caller, which no host runs: a definition as for `tool`, without the members for running it. */
+export interface CallerToolDefinition {
+  readonly name: string;
+  /** Tells the model what the tool does, and when to call it. */
+  readonly description?: string;
+  /**
+   * The schema of its arguments, only for the model: they are passed on as the model wrote them. A Standard Schema with
+   * a JSON Schema, as for `tool`, or `{ jsonSchema }`.
+   */
+  readonly input?: ToolInput;
+}
+
+/** Returns the tools of an ask as plain data, or why they are invalid. */
+export const readCallerTools = (
+  given: readonly CallerToolDefinition[],
+): Either.Either<string, readonly CallerTool[]> => {
+  // Callers in JavaScript may pass any value.
+  const isList: boolean = Array.isArray(given);
+  if (!isList) return Either.left("tools: it must be a list, such as [{ name, description, input }, …]");
+  const tools: CallerTool[] = [];
+  for (const [place, definition] of given.entries()) {
+    const tool = readTool(`tools.${place}`, definition);
+    if (Either.isLeft(tool)) return tool;
+    tools.push(tool.right);
+  }
+  return Either.right(tools);
+};
+
+const readTool = (where: string, given: CallerToolDefinition): Either.Either<string, CallerTool> => {
+  if (typeof given === "object" && given !== null && "run" in given)
+    return Either.left(
+      `${where} has a function to run; the tools of an ask are the caller's, who answers their calls by answerTool: give the host its own tools`,
+    );
+  const problem = problemOfOptions(where, given, callerToolKinds);
+  if (problem !== null) return Either.left(problem);
+  const { name, description, input } = given;
+  try {
+    return Either.right({
+      name,
+      ...(description === undefined ? {} : { description }),
+      ...(input === undefined ? {} : { parameters: parametersOf(`tool "${name}"`, input) }),
+    });
+  } catch (thrown) {
+    if (thrown instanceof ConfigurationError) return Either.left(`${where}: ${thrown.message}`);
+    throw thrown;
+  }
+};
+
+const callerToolKinds: OptionKinds<CallerToolDefinition> = { name: "required", description: true, input: schemaKind };

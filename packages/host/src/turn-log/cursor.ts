@@ -2,15 +2,12 @@
 import { ofJournal, type PartPlace, textOfDelta, type TurnLog, withText, type LogReader } from "./log.ts";
 import type { AskPart } from "./parts.ts";
 
-/**
- * Where a cursor starts: at the first part, after the newest part, at the newest part (which is read again), or after
- * the place of an earlier cursor.
- */
+/** Where a cursor starts: at the first part, after or at the newest (read again), or after a place. */
 export type CursorStart = "first" | "end" | "newest" | PartPlace;
 
 /** Reads the log of a turn at its own pace, each part once. Text that arrives meanwhile is read as one part. */
 export class LogCursor {
-  readonly #log: TurnLog;
+  readonly log: TurnLog;
   /** The position of the part that was read last. */
   #at: number;
   /** That part as it was when it was read, and how much of its text was read. */
@@ -31,7 +28,7 @@ export class LogCursor {
 
   /** @param isLive whether partial outputs are read, which are shown at the moment only. */
   constructor(log: TurnLog, start: CursorStart, isLive: boolean = false) {
-    this.#log = log;
+    this.log = log;
     this.#isLive = isLive;
     this.#at = start === "end" ? log.end - 1 : start === "newest" ? log.end - 2 : -1;
     const part = log.at(this.#at);
@@ -47,14 +44,10 @@ export class LogCursor {
   /** The place after the part that was read last; null before there is one. */
   get place(): PartPlace | null {
     if (this.#epoch === null) return null;
-    return { turn: this.#log.turn, epoch: this.#epoch, index: this.#index, offset: this.#offset };
+    return { turn: this.log.turn, epoch: this.#epoch, index: this.#index, offset: this.#offset };
   }
 
-  /**
-   * Returns the next part; null while there is none.
-   *
-   * @param until the position before which it reads.
-   */
+  /** Returns the next part; null while there is none. @param until the position before which it reads */
   next(until: number = Infinity): AskPart | null {
     if (!this.#isFound) {
       const again = this.#find();
@@ -67,33 +60,28 @@ export class LogCursor {
     return null;
   }
 
-  /** Wakes a reader once, when there is more to read. */
-  wakeLater(reader: Parameters<TurnLog["wakeLater"]>[0]): void {
-    this.#log.wakeLater(reader);
-  }
-
   /** Goes to the place after which it reads. If that is not kept, the parts start over. */
   #find(): AskPart | null {
-    const { first, end } = this.#log;
+    const { first, end } = this.log;
     const behind = this.#behind;
     if (behind === null || first === end) return null;
     this.#isFound = true;
-    const position = this.#log.positionOf(behind.epoch, behind.index);
-    if (position === null) return this.#log.at(first)?.part.type === "replay.started" ? this.#begin() : this.#anew();
+    const position = this.log.positionOf(behind.epoch, behind.index);
+    if (position === null) return this.log.at(first)?.part.type === "replay.started" ? this.#begin() : this.#anew();
     this.#at = position - 1;
-    this.#missing = Math.max((this.#log.at(position)?.index ?? 0) - behind.index - 1, 0);
+    this.#missing = Math.max((this.log.at(position)?.index ?? 0) - behind.index - 1, 0);
     return null;
   }
 
   #nextKept(until: number): AskPart | null {
-    const { first } = this.#log;
+    const { first } = this.log;
     if (this.#missing > 0 || this.#at < first - 1) return this.#missed(first);
-    const last = this.#log.at(this.#at);
+    const last = this.log.at(this.#at);
     if (last !== undefined && this.#part !== null) {
       if (last.part !== this.#part) return this.#piece(last);
       if (this.#isLive && last.partial !== this.#partial) return (this.#partial = last.partial);
     }
-    const next = this.#at + 1 < until ? this.#log.at(this.#at + 1) : undefined;
+    const next = this.#at + 1 < until ? this.log.at(this.#at + 1) : undefined;
     if (next === undefined) return null;
     this.#at++;
     this.#read = 0;
@@ -128,18 +116,17 @@ export class LogCursor {
 
   #begin(): null {
     this.#behind = null;
-    this.#at = this.#log.first - 1;
+    this.#at = this.log.first - 1;
     this.#part = null;
     return null;
   }
 
-  /** Starts over from the first part. */
   #anew(): AskPart {
     this.#begin();
     this.#epoch = ofJournal;
     this.#index = 0;
     this.#offset = 0;
-    return Object.freeze({ type: "replay.started", turn: this.#log.turn, step: 1, synthesised: false });
+    return Object.freeze({ type: "replay.started", turn: this.log.turn, step: 1, synthesised: false });
   }
 
   /** Returns the number of parts before the next one that were dropped unread. */
@@ -148,7 +135,7 @@ export class LogCursor {
     this.#missing = 0;
     this.#at = Math.max(this.#at, first - 1);
     this.#part = null;
-    const next = this.#log.at(this.#at + 1);
+    const next = this.log.at(this.#at + 1);
     this.#epoch = next?.epoch ?? 0;
     this.#index = (next?.index ?? 0) - 1;
     this.#offset = 0;
@@ -156,7 +143,6 @@ export class LogCursor {
   }
 }
 
-/** Returns the cursor of a place: a text that a caller can keep. */
 export const cursorAt = ({ turn, epoch, index, offset }: PartPlace): string =>
   `${turn}.${epoch === ofJournal ? "journal" : epoch}.${index}.${offset}`;
 
@@ -215,12 +201,10 @@ export class HandleCursor implements LogReader {
     this.#before = from;
   }
 
-  /** The place after the newest part that was read; null before one that has a place. */
   get place(): PartPlace | null {
     return this.#cursor?.place ?? this.#before;
   }
 
-  /** Reads a log after everything that is there to read so far. */
   follow(log: TurnLog, start: CursorStart): void {
     if (this.#log === log) return;
     const { place } = this;
@@ -297,7 +281,7 @@ export class HandleCursor implements LogReader {
   #listen(): void {
     if (this.#isListening || this.#cursor === null) return;
     this.#isListening = true;
-    this.#cursor.wakeLater(this);
+    this.#cursor.log.wakeLater(this);
   }
 
   get #end(): number {

@@ -1,11 +1,8 @@
-// The log of a turn: the parts that were shown of it, kept once for all readers, and its writer.
 import { canonicalText } from "@colloquy/machine";
+import type { Clock } from "../ports/clock.ts";
 import type { AskPart } from "./parts.ts";
 
-/**
- * The place of a part among those that were shown of a turn: a parsed cursor. A part keeps its place in every process
- * that shows it.
- */
+/** A parsed cursor: the place of a part in its turn, the same in every process that shows it. */
 export interface PartPlace {
   readonly turn: number;
   /** The token of the lease under which it was shown, or `ofJournal`. */
@@ -25,7 +22,6 @@ export interface PlacedPart {
   readonly place: Omit<PartPlace, "turn">;
 }
 
-/** A reader that waits for the next part of a log. */
 export interface LogReader {
   wake(): void;
 }
@@ -37,37 +33,26 @@ export interface LogReader {
 export class TurnLog {
   readonly turn: number;
   #kept: KeptPart[] = [];
-  /** How many parts were dropped: the position of the first that is kept. */
-  #first = 0;
-  #hasEnded = false;
+  /** The position of the first part that is kept, counted from the first part of the turn. */
+  first = 0;
+  /** The asks for which the turn started; null until that was shown. */
+  askIds: readonly string[] | null = null;
+  /** Whether the turn has ended, so that no more parts are shown. */
+  hasEnded = false;
   #startedStep = 0;
   #endedStep = 0;
   #waiting: LogReader[] = [];
   /** The newest of the parts that were shown elsewhere and have arrived here, with its step. */
   #elsewhere = { epoch: -1, index: -1, step: 0 };
-  /**
-   * The newest step whose parts the journal gave first. Parts of it that arrive from elsewhere later repeat them. 0:
-   * none.
-   */
+  /** The newest step that the journal gave first: parts of it from elsewhere repeat them. 0: none. */
   journalledStep = 0;
 
   constructor(turn: number) {
     this.turn = turn;
   }
 
-  /** Whether the turn has ended, so that no more parts are shown. */
-  get hasEnded(): boolean {
-    return this.#hasEnded;
-  }
-
-  /** The position of the first part that is kept, counted from the first part of the turn. */
-  get first(): number {
-    return this.#first;
-  }
-
-  /** The position after the newest part. */
   get end(): number {
-    return this.#first + this.#kept.length;
+    return this.first + this.#kept.length;
   }
 
   /** Returns whether the start of a step was shown, and is not void. */
@@ -92,19 +77,17 @@ export class TurnLog {
     return this.#kept.some((kept) => same(kept.part) && canonicalText(kept.part) === canonicalText(part));
   }
 
-  /** The approximate size in characters. */
   get characters(): number {
     return this.#kept.reduce((sum, { part, text }) => sum + 100 + sizeOf(part, text), 0);
   }
 
-  /** The parts that are kept, with all of their text. */
   get parts(): readonly AskPart[] {
     return this.#kept.map(({ part, text }) => (text === null ? part : withText(part, text)));
   }
 
   /** Appends a part that is shown now; nothing after the end. */
   append(epoch: number, part: AskPart): void {
-    if (this.#hasEnded) return;
+    if (this.hasEnded) return;
     const last = this.#kept.at(-1);
     const text = textOfDelta(part);
     if (part.type === "output.partial") {
@@ -118,13 +101,10 @@ export class TurnLog {
     }
   }
 
-  /**
-   * Appends a part that was shown elsewhere, unless it is kept already. If parts before it are missing, readers get
-   * `parts.dropped` in their place.
-   */
+  /** Appends a part from elsewhere, unless it is kept. Missing parts before it become `parts.dropped`. */
   appendShown({ part, place: { epoch, index, offset } }: PlacedPart): void {
     const before = this.#elsewhere;
-    if (this.#hasEnded || epoch < before.epoch) return;
+    if (this.hasEnded || epoch < before.epoch) return;
     const last = this.#newestOf(epoch);
     const newest = epoch === before.epoch ? before.index : (last?.index ?? -1);
     if (index < newest) return;
@@ -146,25 +126,20 @@ export class TurnLog {
 
   /** Appends a part that is made from the journal, at that index; nothing after the end. */
   appendOfJournal(index: number, part: AskPart): void {
-    if (!this.#hasEnded) this.#push(ofJournal, index, part);
+    if (!this.hasEnded) this.#push(ofJournal, index, part);
   }
 
-  /** Returns the part at a position. */
   at(position: number): KeptPart | undefined {
-    return this.#kept[position - this.#first];
+    return this.#kept[position - this.first];
   }
 
-  /**
-   * Returns the position of the newest part of an epoch up to an index, or else of its first part; null if no part of
-   * the epoch is kept.
-   */
+  /** Returns the position of an epoch's newest part up to an index, or of its first part; null without any. */
   positionOf(epoch: number, index: number): number | null {
     const newest = this.#kept.findLastIndex((kept) => kept.epoch === epoch && kept.index <= index);
     const found = newest < 0 ? this.#kept.findIndex((kept) => kept.epoch === epoch) : newest;
-    return found < 0 ? null : this.#first + found;
+    return found < 0 ? null : this.first + found;
   }
 
-  /** Wakes a reader once, when there is more to read. */
   wakeLater(reader: LogReader): void {
     this.#waiting.push(reader);
   }
@@ -201,20 +176,20 @@ export class TurnLog {
 
   #push(epoch: number, index: number, part: AskPart, text = textOfDelta(part), offset = 0): void {
     this.#kept.push({ epoch, index, offset, part: Object.freeze(part), text, partial: null });
-    if (part.type === "turn.ended") this.#hasEnded = true;
+    if (part.type === "turn.ended") this.hasEnded = true;
+    else if (part.type === "turn.started") this.askIds = part.askIds;
     else if (part.type === "step.started") this.#startedStep = part.step;
     else if (part.type === "step.ended") this.#endedStep = part.step;
     else if (part.type === "thread.lost") this.#startedStep = this.#endedStep;
     if (this.#kept.length > partsMax) {
       // Many at once, so that not every new part moves the whole list.
       this.#kept = this.#kept.slice(partsMax / 2);
-      this.#first += partsMax / 2;
+      this.first += partsMax / 2;
     }
     this.#wake();
   }
 }
 
-/** A part in a log, with the place before it. */
 interface KeptPart {
   readonly epoch: number;
   readonly index: number;
@@ -239,53 +214,24 @@ export const isInJournal = (part: AskPart): boolean => {
 
 /** Returns whether a part continues the text of the one before it, so that the two can be shown as one. */
 const goesOnWith = (last: AskPart, next: AskPart): boolean => {
-  switch (next.type) {
-    case "text.delta":
-    case "reasoning.delta":
-    case "refusal.delta":
-      return last.type === next.type && last.step === next.step && last.attempt === next.attempt;
-    case "toolCall.delta":
-      return (
-        last.type === next.type &&
-        last.step === next.step &&
-        last.attempt === next.attempt &&
-        last.position === next.position
-      );
-    default:
-      return false;
-  }
+  if (last.type !== next.type || !("attempt" in last && "attempt" in next)) return false;
+  if (last.step !== next.step || last.attempt !== next.attempt) return false;
+  return !("position" in last && "position" in next) || last.position === next.position;
 };
 
 /** Returns the text of a delta, which may grow; null for any other part. */
 export const textOfDelta = (part: AskPart): string | null => {
-  switch (part.type) {
-    case "text.delta":
-    case "reasoning.delta":
-    case "refusal.delta":
-      return part.text;
-    case "toolCall.delta":
-      return part.arguments;
-    default:
-      return null;
-  }
+  if (part.type === "toolCall.delta") return part.arguments;
+  return "text" in part ? part.text : null;
 };
 
 /** Returns the same delta with another text. Any other part is returned unchanged. */
 export const withText = (part: AskPart, text: string): AskPart => {
   if (textOfDelta(part) === text) return part;
-  switch (part.type) {
-    case "text.delta":
-    case "reasoning.delta":
-    case "refusal.delta":
-      return Object.freeze({ ...part, text });
-    case "toolCall.delta":
-      return Object.freeze({ ...part, arguments: text });
-    default:
-      return part;
-  }
+  if (part.type === "toolCall.delta") return Object.freeze({ ...part, arguments: text });
+  return "text" in part ? Object.freeze({ ...part, text }) : part;
 };
 
-/** Parts that may follow the reply of a step. */
 const followsReply: ReadonlySet<AskPart["type"]> = new Set([
   "toolResult",
   "approval.requested",
@@ -310,8 +256,98 @@ const sizeOf = (part: AskPart, text: string | null): number => {
   return part.content.reduce((sum, piece) => sum + (piece.type === "text" ? piece.text.length : 1000), 0);
 };
 
+/**
+ * The shown parts of turns of a host's threads, for asks that rejoin. It keeps each turn that is in progress here, and
+ * the newest of those that ended or were released, for a limited time.
+ */
+export class TurnLogs {
+  readonly #clock: Clock;
+  readonly #keepMs: number;
+  readonly #ofThreads = new Map<string, Map<number, TurnLog>>();
+  /** Turns to which no parts are added, oldest first. */
+  readonly #resting = new Map<TurnLog, Resting>();
+  #characters = 0;
+
+  constructor(clock: Clock, keepMs: number) {
+    this.#clock = clock;
+    this.#keepMs = keepMs;
+  }
+
+  /** Returns the parts of a turn; undefined if none are kept. */
+  of(threadId: string, turn: number): TurnLog | undefined {
+    this.#forgetOld(this.#clock.now());
+    return this.#ofThreads.get(threadId)?.get(turn);
+  }
+
+  /** Returns the parts of a turn to which more will be added here. */
+  open(threadId: string, turn: number): TurnLog {
+    const turns = this.#ofThreads.get(threadId) ?? new Map<number, TurnLog>();
+    this.#ofThreads.set(threadId, turns);
+    const parts = turns.get(turn) ?? new TurnLog(turn);
+    turns.set(turn, parts);
+    const resting = this.#resting.get(parts);
+    if (resting !== undefined && this.#resting.delete(parts)) this.#characters -= resting.characters;
+    return parts;
+  }
+
+  /** Marks a turn to which no more parts are added here for the time being. */
+  rest(threadId: string, parts: TurnLog): void {
+    if (this.#resting.has(parts)) return;
+    const { characters } = parts;
+    const since = this.#clock.now();
+    this.#resting.set(parts, { threadId, since, characters });
+    this.#characters += characters;
+    this.#forgetOld(since);
+  }
+
+  /** Drops the parts of a thread whose words are deleted or redacted: none of them may be shown any more. */
+  forget(threadId: string): void {
+    for (const parts of this.#ofThreads.get(threadId)?.values() ?? []) this.#drop(parts);
+    this.#ofThreads.delete(threadId);
+  }
+
+  /** Drops the parts of a deleted thread of the same id: one whose turn had none of these asks. Returns whether it did. */
+  forgetEarlier(threadId: string, turn: number, askIds: readonly string[]): boolean {
+    const shown = this.#ofThreads.get(threadId)?.get(turn)?.askIds ?? askIds;
+    const isEarlier = shown.length > 0 && !shown.some((askId) => askIds.includes(askId));
+    if (isEarlier) this.forget(threadId);
+    return isEarlier;
+  }
+
+  #forgetOld(now: number): void {
+    const oldest = now - this.#keepMs;
+    for (const [parts, { since }] of this.#resting) {
+      if (since > oldest && this.#resting.size <= restingMost && this.#characters <= charactersMost) return;
+      this.#drop(parts);
+    }
+  }
+
+  #drop(parts: TurnLog): void {
+    const resting = this.#resting.get(parts);
+    if (resting === undefined) return;
+    this.#resting.delete(parts);
+    this.#characters -= resting.characters;
+    const turns = this.#ofThreads.get(resting.threadId);
+    if (turns?.get(parts.turn) === parts && turns.delete(parts.turn) && turns.size === 0)
+      this.#ofThreads.delete(resting.threadId);
+  }
+}
+
+interface Resting {
+  readonly threadId: string;
+  readonly since: number;
+  readonly characters: number;
+}
+
+/** The largest number of ended turns that are kept in memory. Later readers are shown the parts of the journal. */
+const restingMost = 256;
+
+const charactersMost = 2 ** 22;
+
 /** Keeps the parts that are shown of turns. */
 export interface PartRecorder {
+  /** Prepares the log of a turn that these asks started. */
+  begin(turn: number, askIds: readonly string[]): void;
   record(turn: number, part: AskPart): void;
   /** Returns the log of a turn; null if none is kept here. */
   log(turn: number): TurnLog | null;
@@ -319,23 +355,17 @@ export interface PartRecorder {
   readonly newest: number | null;
 }
 
-/** Keeps the logs of turns, also after the end. */
-interface LogKeeper {
-  open(threadId: string, turn: number): TurnLog;
-  rest(threadId: string, log: TurnLog): void;
-}
-
 /** Writes the logs of the turns of a thread, one after the other, and into the store as well if there is a sink. */
 export class TurnWriter implements PartRecorder {
   readonly #threadId: string;
-  readonly #logs: LogKeeper;
+  readonly #logs: TurnLogs;
   readonly #epoch: number;
   readonly #sink: { added(log: TurnLog): void } | null;
   /** The log of the turn that was shown last. */
   #log: TurnLog | null = null;
 
   /** @param epoch the token of the lease */
-  constructor(threadId: string, logs: LogKeeper, epoch: number, sink: { added(log: TurnLog): void } | null) {
+  constructor(threadId: string, logs: TurnLogs, epoch: number, sink: { added(log: TurnLog): void } | null) {
     this.#threadId = threadId;
     this.#logs = logs;
     this.#epoch = epoch;
@@ -346,8 +376,12 @@ export class TurnWriter implements PartRecorder {
     return this.#log?.turn ?? null;
   }
 
+  begin(turn: number, askIds: readonly string[]): void {
+    if (this.#logs.forgetEarlier(this.#threadId, turn, askIds)) this.#log = null;
+  }
+
   record(turn: number, part: AskPart): void {
-    const log = this.#log?.turn === turn ? this.#log : this.log(turn);
+    const log = this.log(turn);
     log.append(this.#epoch, part);
     // The text has the partial output already.
     if (part.type !== "output.partial") this.#sink?.added(log);
@@ -360,7 +394,6 @@ export class TurnWriter implements PartRecorder {
     return (this.#log = this.#logs.open(this.#threadId, turn));
   }
 
-  /** Ends the writing. */
   end(): void {
     if (this.#log !== null) this.#logs.rest(this.#threadId, this.#log);
   }

@@ -20,7 +20,6 @@ interface ReplayedPart {
 interface ReplayedTurn extends Pick<Turn, "number" | "asks" | "steps"> {
   readonly messages: readonly Message[];
   readonly answer: string | null;
-  /** Null while it is open. */
   readonly outcome: Turn["outcome"] | null;
 }
 
@@ -80,10 +79,7 @@ const replay = (turn: ReplayedTurn): readonly AskPart[] => {
   return parts;
 };
 
-/**
- * Returns the parts of the journal that were not shown yet. If the shown parts of a step differ from the journal, the
- * step is shown again, after `replay.started`.
- */
+/** Returns the parts that were not shown yet. A step that differs is shown again, after `replay.started`. */
 const notShown = (shown: readonly AskPart[], whole: readonly AskPart[]): readonly ReplayedPart[] => {
   const seen = seenIn(shown);
   const rest: ReplayedPart[] = [];
@@ -98,9 +94,7 @@ const notShown = (shown: readonly AskPart[], whole: readonly AskPart[]): readonl
   return shown.length === 0 ? anewFrom(1, whole, []) : rest;
 };
 
-/**
- * Returns whether the shown parts of an ended turn agree with its journal. They do not if words were redacted since.
- */
+/** Returns whether the shown parts agree with the journal; not if words were redacted since. */
 export const agrees = (shown: readonly AskPart[], whole: readonly AskPart[]): boolean => {
   const seen = seenIn(shown);
   return whole.every((part) => seen.leftOf(part) !== "differs");
@@ -156,9 +150,7 @@ const seenIn = (shown: readonly AskPart[]) => {
 
 interface SeenStep {
   attempt: number;
-  /** The text that was shown, by the type of its deltas. */
   readonly texts: Map<AskPart["type"], string>;
-  /** Calls, results and step ends, by their names. */
   readonly whole: Map<string, string>;
 }
 

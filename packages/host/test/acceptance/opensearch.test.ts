@@ -1,12 +1,11 @@
 import { describe, expect, test } from "vitest";
-import { messagesOf, textOf } from "@colloquy/machine";
-import type { Host, HostedThread } from "@colloquy/host";
-import { entriesOf, errorOf, manualClock, says, stage } from "../stage.ts";
+import type { Host } from "@colloquy/host";
+import { entriesOf, errorOf, manualClock, says, stage, texts } from "../stage.ts";
 
-// Repeats OpenSearch's promises about memory over HTTP, as far as listing and reading make them here. Its memories are
-// our threads, its messages the messages of a thread. It has pages by offset, which shift when others write, and one
-// more page that is empty. Here a page ends with a cursor, and the last one with none. Its status codes have no
-// counterpart: an invalid option is a RangeError.
+// Repeats OpenSearch's promises about memory over HTTP, as far as listing and reading fulfil them here. Its memories
+// are our threads, its messages a thread's messages. Its pages go by offset, which writers shift, and end with an empty
+// page. Here a page ends with a cursor, except the last. Status codes have no counterpart: an invalid option is a
+// RangeError.
 
 const asked = async (host: Host, ...threadIds: readonly string[]): Promise<void> => {
   for (const threadId of threadIds) await host.ask("Q", { threadId });
@@ -14,11 +13,6 @@ const asked = async (host: Host, ...threadIds: readonly string[]): Promise<void>
 
 const ids = (page: Awaited<ReturnType<Host["threads"]>>): readonly string[] =>
   page.threads.map(({ threadId }) => threadId);
-
-const texts = async (thread: HostedThread): Promise<readonly string[]> => {
-  const state = await thread.state();
-  return state === null ? [] : messagesOf(state).map(textOf);
-};
 
 const memories = async () => {
   const made = stage({ script: ["1", "2", "3"].map(says) });
@@ -45,7 +39,7 @@ describe("pages", () => {
     expect(ids(await host.threads({ limit: 1, after: first.next ?? "" }))).toEqual(["memory 1"]);
   });
 
-  test("64: oldest first where that is wished, and where nothing is left there is no `next` (theirs has an empty page more)", async () => {
+  test("64: oldest first on request, and the last page has no `next` (theirs has one more, empty page)", async () => {
     const { host } = await memories();
     const first = await host.threads({ order: "oldest", limit: 1 });
     expect(ids(first)).toEqual(["memory 1"]);
@@ -58,7 +52,7 @@ describe("pages", () => {
     ["a limit of 0", { limit: 0 }, /limit must be a whole number ≥ 1 \(got 0\)/],
     ["a limit of -1", { limit: -1 }, /limit must be .* \(got -1\)/],
     ["a cursor that no page gave", { after: "-1" }, /after is "-1"; it must be the next of a page/],
-  ])("66: %s is refused, with what may be given", async (_, options, words) => {
+  ])("66: %s is refused, and the error names the valid values", async (_, options, words) => {
     const { host } = await memories();
     const refused = await errorOf(host.threads(options));
     expect(refused).toBeInstanceOf(RangeError);
@@ -79,7 +73,7 @@ describe("messages", () => {
     expect(await texts(host.thread())).toEqual(["H1", "A1", "H2", "A2"]);
   });
 
-  test("65: of a thread that is not there are none: looking is no error, and makes no thread", async () => {
+  test("65: an unknown thread has none: reading it is not an error, and makes no thread", async () => {
     const { host, store } = stage();
     const thread = host.thread("unknown");
     expect(await thread.state()).toBeNull();
@@ -97,7 +91,7 @@ describe("messages", () => {
     expect((await entriesOf(store)).map(({ event }) => event.type)).toEqual(["thread.started"]);
   });
 
-  test("68: stand in their order for every reader, also where clocks go back or stand still", async () => {
+  test("68: are in order for every reader, even if clocks go back or stop", async () => {
     const first = stage({ script: ["A1", "A2"].map(says) });
     await first.clock.advance(60_000);
     await first.host.ask("H1");

@@ -57,14 +57,14 @@ const happening: fc.Arbitrary<Happening> = fc.oneof(
   { weight: 1, arbitrary: fc.constant({ type: "crash" } as const) },
 );
 
-/** A runtime, as far as the script needs it. */
+/** The part of a runtime that the script uses. */
 interface Subject {
   readonly ask: (event: Event & { readonly type: "ask.received" }) => void;
   readonly send: (event: Event) => void;
   readonly state: () => Promise<State | null>;
   /** Ends the process; another one continues. */
   readonly crash: () => Promise<void>;
-  /** The journal, and what was shown of each turn. */
+  /** Returns the journal, and the shown parts of each turn. */
   readonly ended: () => Promise<{ readonly journal: readonly unknown[]; readonly turns: Turns }>;
 }
 
@@ -97,7 +97,7 @@ const hosted = (options: PerformerOptions): Subject => {
     ended: async () => {
       const state = await host.thread().state();
       const turns = new Map<number, readonly AskPart[]>();
-      // A cancelled ask shows no more of a turn that continues for others; to rejoin it shows all parts.
+      // A cancelled ask shows no more of a turn that continues for others, but rejoining it shows all parts.
       for (const { number, asks } of state === null ? [] : turnsOf(state))
         turns.set(number, joined(await readTo(host.thread().rejoin(asks.at(-1)?.askId ?? ""))));
       return { journal: await store.read(threadId), turns };
@@ -214,7 +214,7 @@ class World {
     await settle();
   }
 
-  /** For an answer, or for a time. */
+  /** Checks that an answer or a time is awaited. */
   async waits(subject: Subject): Promise<boolean> {
     if (this.#models.length + this.#tools.length + this.clock.sleepers > 0) return true;
     const state = await subject.state();
@@ -226,7 +226,7 @@ class World {
   }
 }
 
-/** A model call whose reply is what it has shown, or where that is nothing a text of its own. */
+/** A model call that replies with the text that it has shown, or with a text of its own if it showed none. */
 class HeldModel {
   readonly answer: (outcome: LlmOutcome) => void;
   readonly #onDelta: (delta: LlmDelta) => void;
@@ -254,7 +254,7 @@ const played = async (make: (options: PerformerOptions) => Subject, happenings: 
   let asked = 0;
   for (const [index, now] of [ask, ...happenings].entries())
     await world.let(subject, now, now.type === "ask" ? `ask ${asked++}` : `${now.type} ${index}`);
-  // Then everything is answered.
+  // Answers everything at the end.
   for (let round = 0; round < 40 && (await world.waits(subject)); round++) {
     for (const type of ["approve", "answer", "say"] as const) await world.let(subject, { type, pick: 0 }, "at last");
     await world.let(subject, { type: "wait", ms: 60_000 }, "");
@@ -262,14 +262,14 @@ const played = async (make: (options: PerformerOptions) => Subject, happenings: 
   return subject.ended();
 };
 
-test("an engine of a journal and a performer writes what a host writes, and shows what it shows", async () => {
+test("an engine of a journal and a performer writes and shows the same as a host", async () => {
   const seen = new Set<string>();
   await fc.assert(
     fc.asyncProperty(fc.array(happening, { maxLength: 25 }), async (happenings) => {
       const expected = await played(hosted, happenings);
       const found = await played(engined, happenings);
       expect(found.journal).toEqual(expected.journal);
-      // Asks end with the process that they were made in.
+      // Asks end with their process.
       if (happenings.every(({ type }) => type !== "crash")) expect(found.turns).toEqual(expected.turns);
       const entries = decodeJournal(expected.journal);
       if (Either.isLeft(entries)) throw new Error("unreadable");
@@ -283,7 +283,7 @@ test("an engine of a journal and a performer writes what a host writes, and show
 
 const ask = { type: "ask", overlap: "queue", deadlineMs: null } as const;
 
-/** Conversations that have what few have by chance. */
+/** Conversations with features that random ones rarely have. */
 const telling: readonly (readonly Happening[])[] = [
   [
     { type: "show", pick: 0 },
@@ -305,7 +305,7 @@ const telling: readonly (readonly Happening[])[] = [
 const kindOf = (entry: Entry): string =>
   `${entry.event.type}${"partial" in entry.event ? " with a partial" : ""}${"recovered" in entry ? " recovered" : ""}`;
 
-/** The kinds of events that the conversations must have had. */
+/** The kinds of events that must occur in the conversations. */
 const kinds: ReadonlySet<string> = new Set([
   "cancel.requested with a partial",
   "ask.received with a partial",

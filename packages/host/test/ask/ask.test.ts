@@ -1,6 +1,19 @@
-import { describe, expect, test } from "vitest";
-import { AskRefusedError, LimitReachedError, TurnFailedError } from "@colloquy/host";
-import { calls, echo, entriesOf, errorOf, held, journalOf, partsOf, says, settle, stage } from "../stage.ts";
+import { AskRefusedError, LimitReachedError, TurnFailedError, TurnCancelledError } from "@colloquy/host";
+import { describe, expect, test, vi } from "vitest";
+import {
+  calls,
+  echo,
+  entriesOf,
+  errorOf,
+  held,
+  journalOf,
+  partsOf,
+  says,
+  settle,
+  stage,
+  answered,
+  plain,
+} from "../stage.ts";
 
 describe("an ask", () => {
   test("gives the answer of a turn with tools, and remembers it", async () => {
@@ -28,9 +41,7 @@ describe("an ask", () => {
       "user",
     ]);
     expect(await journalOf(store)).toEqual([
-      "thread.started",
-      "ask.received",
-      "llm.completed",
+      ...answered,
       "tool.completed",
       "llm.completed",
       "ask.received",
@@ -38,7 +49,7 @@ describe("an ask", () => {
     ]);
   });
 
-  test("rejects with the failure of the model, and with what it had shown", async () => {
+  test("rejects with the model's failure and the shown part", async () => {
     const failure = { kind: "auth", message: "no key", retryable: false } as const;
     const { host, another } = stage({
       script: [
@@ -57,8 +68,8 @@ describe("an ask", () => {
     expect((await next.host.ask("again")).text).toBe("fine");
   });
 
-  test("fails when the handler throws, returns nothing, or returns what is no outcome", async () => {
-    // Handlers written in JavaScript return what their types would not allow.
+  test("fails when the handler throws, or returns nothing or an invalid outcome", async () => {
+    // Handlers in JavaScript may return anything.
     const nothing = undefined as unknown as ReturnType<typeof says>;
     const wrong = { type: "completed", reply: { content: 3 }, finishReason: null } as unknown as ReturnType<
       typeof says
@@ -80,9 +91,9 @@ describe("an ask", () => {
     expect(await message()).toContain("reply.content");
   });
 
-  test("has failed where describeThrown gives a promise, and a rejection of it is reported", async () => {
+  test("fails if describeThrown returns a promise, whose rejection is reported", async () => {
     const reported: unknown[] = [];
-    // Functions written in JavaScript return what their types would not allow.
+    // Functions in JavaScript may return anything.
     const describeThrown = (() => Promise.reject(new Error("no words"))) as unknown as () => string;
     const { host } = stage({
       script: [() => Promise.reject(new Error("boom"))],
@@ -113,9 +124,18 @@ describe("an ask", () => {
     const error = await errorOf(host.ask("hi", { limits: { steps: 1 } }));
     expect(error).toBeInstanceOf(LimitReachedError);
     expect(error).toMatchObject({ reached: { limit: "steps", allowed: 1 } });
+    expect(String(error)).toMatch(/the limit "steps" ended the turn: 2 needed, 1 allowed$/);
   });
 
-  test("ends at its deadline with what had been shown", async () => {
+  test.each([
+    [{ steps: 0 }, /the limit "steps" ended the turn: 1 needed, 0 allowed$/],
+    [{ tokens: 0 }, /the limit "tokens" ended the turn: 0 used, 0 allowed$/],
+    [{ deadlineMs: 0 }, /the limit "deadlineMs" ended the turn: 0 passed, 0 allowed$/],
+  ])("names the limit of zero that ended it: %j", async (limits, words) => {
+    expect(String(await errorOf(stage().host.ask("hi", { limits })))).toMatch(words);
+  });
+
+  test("ends at its deadline with the shown part", async () => {
     const model = held();
     const { host, clock } = stage({ script: [model.step] });
     const handle = host.ask("hi", { limits: { deadlineMs: 1_000 } });
@@ -127,7 +147,7 @@ describe("an ask", () => {
     expect(model.signal()?.aborted).toBe(true);
   });
 
-  test("is refused in words while a turn is open, and nothing is journalled", async () => {
+  test("is refused with a reason while a turn is open, and nothing is journalled", async () => {
     const model = held();
     const { host, store } = stage({ script: [model.step] });
     const first = host.ask("one");
@@ -137,26 +157,6 @@ describe("an ask", () => {
     model.answer(says("done"));
     await first;
     expect(await journalOf(store)).toEqual(["thread.started", "ask.received", "llm.completed"]);
-  });
-
-  test("is refused when it is no plain data", async () => {
-    const { host } = stage();
-    const circular: Record<string, never> = {};
-    Object.assign(circular, { circular });
-    expect(await errorOf(host.ask("x", { metadata: circular }))).toMatchObject({ refusal: { kind: "invalid" } });
-    expect(await errorOf(host.ask("x", { limits: { steps: -1 } }))).toMatchObject({ refusal: { kind: "invalid" } });
-    // As from a caller without types.
-    const noInput = [{ role: "tool", content: "x" }] as unknown as [];
-    expect(await errorOf(host.ask(noInput))).toMatchObject({ refusal: { kind: "invalid" } });
-  });
-
-  test("keeps what was said when it was asked, whatever its caller changes later", async () => {
-    const { host, store } = stage({ script: [says("ok")] });
-    const metadata = { tags: ["a"] };
-    const handle = host.ask("x", { metadata });
-    metadata.tags.push("b");
-    await handle;
-    expect((await entriesOf(store))[1]).toMatchObject({ event: { metadata: { tags: ["a"] } } });
   });
 
   test("waits in the queue, and settles when its own turn ends", async () => {
@@ -195,21 +195,6 @@ describe("an ask", () => {
     expect(await journalOf(store)).not.toContain("timer.fired");
   });
 
-  test("repeated gives the first outcome: while it runs, after it, and after a restart", async () => {
-    const model = held();
-    const { host, another, store } = stage({ script: [model.step] });
-    const first = host.ask("hi", { askId: "same" });
-    const second = host.ask("hi", { askId: "same" });
-    await settle();
-    model.answer(says("once"));
-    expect((await first).text).toBe("once");
-    expect((await second).text).toBe("once");
-    expect((await host.ask("hi", { askId: "same" })).text).toBe("once");
-    await host.close();
-    expect((await another().host.ask("hi", { askId: "same" })).text).toBe("once");
-    expect(await journalOf(store)).toEqual(["thread.started", "ask.received", "llm.completed"]);
-  });
-
   test("that is never awaited rejects nothing, and still can be awaited later", async () => {
     const { host } = stage({ script: [() => Promise.reject(new Error("boom"))] });
     const unhandled: unknown[] = [];
@@ -222,5 +207,134 @@ describe("an ask", () => {
     expect(unhandled).toEqual([]);
     expect(await errorOf(handle)).toBeInstanceOf(TurnFailedError);
     expect(await handle.catch(() => "caught")).toBe("caught");
+  });
+});
+
+describe("aborting an ask", () => {
+  test("keeps the shown part, stops the model, and leaves the thread usable", async () => {
+    const model = held();
+    const { host, store } = stage({ script: [model.step, says("fine")] });
+    const handle = host.ask("hi");
+    await settle();
+    model.show("half a sen");
+    handle.abort("enough");
+    expect(await errorOf(handle)).toMatchObject({
+      name: "TurnCancelledError",
+      reason: "enough",
+      summary: { turn: 1, text: "half a sen" },
+    });
+    expect(model.signal()?.aborted).toBe(true);
+    model.show("tence");
+    model.answer(says("too late"));
+    expect((await host.ask("again")).text).toBe("fine");
+    expect((await entriesOf(store))[2]).toMatchObject({
+      event: { type: "cancel.requested", partial: { content: "half a sen" } },
+    });
+    expect(await journalOf(store)).toEqual([
+      "thread.started",
+      "ask.received",
+      "cancel.requested",
+      "ask.received",
+      "llm.completed",
+    ]);
+  });
+
+  test("by a signal names its reason, and releases the signal afterwards", async () => {
+    const model = held();
+    const { host } = stage({ script: [says("done"), model.step] });
+    const controller = new AbortController();
+    const { signal } = controller;
+    const add = vi.spyOn(signal, "addEventListener");
+    const remove = vi.spyOn(signal, "removeEventListener");
+    const listeners = (): number => add.mock.calls.length - remove.mock.calls.length;
+    await host.ask("one", { signal });
+    expect(listeners()).toBe(0);
+    const handle = host.ask("two", { signal });
+    await settle();
+    expect(listeners()).toBe(1);
+    const reason = new Error("the window was closed");
+    controller.abort(reason);
+    const error = await errorOf(handle);
+    expect(error).toBeInstanceOf(TurnCancelledError);
+    expect(error).toMatchObject({ reason: "the window was closed", cause: reason });
+    expect(listeners()).toBe(0);
+  });
+
+  test("before it was looked at journals nothing", async () => {
+    const { host, store } = stage();
+    const aborted = host.ask("hi", { signal: AbortSignal.abort(new Error("before")) });
+    expect(await errorOf(aborted)).toMatchObject({ reason: "before", summary: { turn: null } });
+    const controller = new AbortController();
+    const opening = host.ask("hi", { signal: controller.signal });
+    controller.abort();
+    expect(await errorOf(opening)).toBeInstanceOf(TurnCancelledError);
+    await settle();
+    expect((await store.list()).threads).toEqual([]);
+  });
+
+  test("while tools run stops them, and gives them results", async () => {
+    const signals: AbortSignal[] = [];
+    const slow = plain("slow", (_, { signal }) => {
+      signals.push(signal);
+      return new Promise(() => {});
+    });
+    const { host } = stage({ tools: [slow, echo], script: [calls(["slow", {}], ["echo", { text: "a" }])] });
+    const handle = host.ask("hi");
+    await settle();
+    handle.abort();
+    await errorOf(handle);
+    expect(signals.map(({ aborted }) => aborted)).toEqual([true]);
+    const results = (await partsOf(handle)).flatMap((part) =>
+      part.type === "toolResult" ? [`${part.name} ${part.outcome}`] : [],
+    );
+    expect(results).toEqual(["echo completed", "slow interrupted"]);
+  });
+
+  test("reports nothing to onObserverError when the handler rejects because it was stopped", async () => {
+    const reported: unknown[] = [];
+    const { host } = stage({
+      script: [
+        (_, { signal }) =>
+          new Promise((_resolve, reject) => signal.addEventListener("abort", () => reject(signal.reason as Error))),
+      ],
+      onObserverError: (error, where) => reported.push([String(error), where]),
+    });
+    const handle = host.ask("hi");
+    await settle();
+    handle.abort("enough");
+    expect(await errorOf(handle)).toMatchObject({ name: "TurnCancelledError", reason: "enough" });
+    await settle();
+    expect(reported).toEqual([]);
+  });
+
+  test.each<readonly [string, (abort: () => void, signal: AbortSignal) => void]>([
+    ["before the host knows", (abort) => abort()],
+    ["when its model call is stopped", (abort, signal) => signal.addEventListener("abort", abort)],
+    ["right after that", (abort, signal) => signal.addEventListener("abort", () => queueMicrotask(abort))],
+  ])("cancels its turn also if the lease was lost, %s", async (_, abortWhen) => {
+    const model = held();
+    const { host, store, clock } = stage({ script: [model.step, held().step] });
+    const handle = host.ask("hi");
+    await settle();
+    const lease = { threadId: "default", owner: "owner-1", token: 1 };
+    await store.release(lease);
+    const other = await store.acquire("default", "other", 1_000_000);
+    const signal = model.signal();
+    if (other === null || signal === undefined) throw new Error("no lease, or no call");
+    abortWhen(() => handle.abort("enough"), signal);
+    await clock.advance(12_000);
+    await store.release(other);
+    await clock.advance(1_000);
+    expect(await errorOf(handle)).toMatchObject({ name: "TurnCancelledError", reason: "enough" });
+    expect(await journalOf(store)).toEqual(["thread.started", "ask.received", "cancel.requested"]);
+  });
+
+  test("after the end does nothing", async () => {
+    const { host, store } = stage({ script: [says("done")] });
+    const handle = host.ask("hi");
+    await handle;
+    handle.abort();
+    expect((await handle).text).toBe("done");
+    expect(await journalOf(store)).toHaveLength(3);
   });
 });

@@ -1,10 +1,10 @@
 import type { Counter, Policy } from "@colloquy/machine/policies";
 import { expect, test } from "vitest";
-import { ContextUnfitError, memoryStore } from "@colloquy/host";
+import { ContextUnfitError } from "@colloquy/host";
 import { mortal } from "../mortal-store.ts";
-import { errorOf, held, journalOf, manualClock, partsOf, says, settle, stage } from "../stage.ts";
+import { errorOf, held, journalOf, partsOf, says, settle, stage, stored } from "../stage.ts";
 
-/** A character is a token. */
+/** Counts a token for each character. */
 const counter: Counter = {
   name: "characters",
   version: 1,
@@ -45,7 +45,7 @@ test("a prompt that does not fit is never sent, and the ask says by how much and
   expect(await journalOf(store)).toEqual(["thread.started", "ask.received"]);
 });
 
-test("where the system message is in the way, a shorter one is a way out", async () => {
+test("a shorter system message helps if the old one is too long", async () => {
   const { host } = stage({ machine: bounded });
   await host.thread().changeSystem(words(20));
   expect(String(await errorOf(host.ask("one")))).toMatch(
@@ -55,7 +55,7 @@ test("where the system message is in the way, a shorter one is a way out", async
   expect(String(long)).not.toContain("shorter system prompt");
 });
 
-test("where older turns are in the way, a policy that leaves them out is the way out", async () => {
+test("a policy that leaves out older turns helps if they are too long", async () => {
   const { host } = stage({ machine: bounded, script: [says(words(20))] });
   await host.ask("one");
   const error = await errorOf(host.ask("two"));
@@ -70,7 +70,7 @@ test("a warning reaches the ask whose prompt it is about, once for each crossing
   expect(heard).toEqual([[], ["context.warning"], []]);
 });
 
-/** Shows everything, or the summary of the turn before; and wants one of each turn when asked before a call. */
+/** Shows everything, or the summary of the turn before. Asks before a call for a summary of each turn. */
 const compacting: Policy = {
   name: "compacting",
   version: 1,
@@ -127,8 +127,7 @@ test("an answer that waits for a summary begins when that is there, and its ask 
 test("an answer that waits for a summary waits on after a restart, and not for ever", async () => {
   const summaries = [held(), held()] as const;
   const machine = { ...bounded, policy: compacting };
-  const clock = manualClock();
-  const inner = memoryStore({ clock });
+  const { clock, inner } = stored();
   const { store, die } = mortal(inner);
   const shared = { clock, machine, owner: "same" };
   const first = stage({ ...shared, store, script: [says(words(20)), summaries[0].step] });

@@ -1,9 +1,9 @@
-import { AskRefusedError, AskSupersededError, tool } from "@colloquy/host";
+import { AskRefusedError, AskSupersededError } from "@colloquy/host";
 import { type AskReceived, conversationMachine, start, type State, transition, turnNumbered } from "@colloquy/machine";
 import { describe, expect, test } from "vitest";
 import { Ask } from "../../src/ask/ask.ts";
 import { Asks, announce } from "../../src/ask/asks.ts";
-import { calls, entriesOf, errorOf, held, journalOf, partsOf, says, settle, stage } from "../stage.ts";
+import { calls, entriesOf, errorOf, held, journalOf, partsOf, says, settle, stage, plain } from "../stage.ts";
 
 const askId = "a";
 
@@ -15,13 +15,7 @@ const expectOther = (error: unknown): void => {
 
 test("an ask that is repeated while its turn runs is shown the turn from its beginning, and each request once", async () => {
   const model = held();
-  const deploy = tool({
-    name: "deploy",
-    description: "Deploys.",
-    input: { jsonSchema: {} },
-    approval: "always",
-    run: () => "done",
-  });
+  const deploy = plain("deploy", () => "done", { approval: "always" });
   const { host } = stage({ tools: [deploy], script: [calls(["deploy", {}]), model.step] });
   const first = partsOf(host.ask("one", { askId }));
   await settle();
@@ -39,7 +33,7 @@ test("an ask that is repeated while its turn runs is shown the turn from its beg
 });
 
 describe("an ask under the id of another that says something else", () => {
-  test("is refused while that is under way, and that goes on; the same has the same outcome", async () => {
+  test("is refused while the first is under way, which continues; the same ask has the same outcome", async () => {
     const model = held();
     const { host, store } = stage({ script: [model.step] });
     const first = host.ask("one", { askId });
@@ -93,7 +87,7 @@ describe("an ask under the id of another that says something else", () => {
     await first.store.inbox?.post("default", { id: "letter-2", event: event("two") });
     model.answer(says("0"));
     await under;
-    // No host comes for them.
+    // No host waits for them.
     await first.clock.advance(2_000);
     expect(await first.store.inbox?.answerTo("default", "letter-1")).toMatchObject({ handled: true });
     expect(await first.store.inbox?.answerTo("default", "letter-2")).toMatchObject({
@@ -103,7 +97,7 @@ describe("an ask under the id of another that says something else", () => {
     expect((await entriesOf(first.store)).filter(({ event: { type } }) => type === "ask.received")).toHaveLength(2);
   });
 
-  test("is refused where the lease is lost before it was handled, and another host took one of its id", async () => {
+  test("is refused if its lease is lost before it is handled, and another host took an ask with its id", async () => {
     const model = held();
     const first = stage({
       leaseTtlMs: 9_000,
@@ -123,7 +117,7 @@ describe("an ask under the id of another that says something else", () => {
     expectOther(await other);
   });
 
-  test("is refused where the turn of the first is reported before it was taken itself, and does not have that outcome", async () => {
+  test("is refused if the first one's turn is reported before it was taken, and does not get that outcome", async () => {
     const machine = conversationMachine();
     const event = (input: string): AskReceived => ({ type: "ask.received", at: 1, askId, input });
     const asks = new Asks();
@@ -147,7 +141,7 @@ describe("an ask under the id of another that says something else", () => {
   });
 });
 
-test("of an ask that was dropped more than once under its id, the newest drop says what became of it", async () => {
+test("the newest drop decides the outcome of an ask that was dropped repeatedly", async () => {
   const { state } = start(conversationMachine(), { threadId: "t", at: 0 });
   const dropped = (["left", "withdrawn", "superseded"] as const).map((because, at) => ({
     askId,
@@ -155,9 +149,56 @@ test("of an ask that was dropped more than once under its id, the newest drop sa
     droppedAt: at,
     because,
   }));
-  // Newest last, as the machine adds them.
+  // The newest is last, as in the machine.
   const known: State = { ...state, context: { ...state.context, dropped } };
   const ask = new Ask("t", askId, undefined, () => true);
   expect(ask.isKnownTo(known)).toBe(true);
   expect(await errorOf(ask)).toBeInstanceOf(AskSupersededError);
+});
+
+describe("asks", () => {
+  test("can be looked up by their id, from wherever the store is", async () => {
+    const model = held();
+    const first = stage({ script: [says("1"), model.step], machine: { overlap: { type: "queue", max: 5 } } });
+    await first.host.ask("one", { askId: "a" });
+    const open = first.host.ask("two", { askId: "b" });
+    const queued = first.host.ask("three", { askId: "c" });
+    queued.catch(() => {});
+    await settle();
+    const thread = first.another().host.thread();
+    expect(await thread.asked("a")).toMatchObject({ status: "completed", turn: 1, outcome: { status: "completed" } });
+    expect(await thread.asked("b")).toMatchObject({ status: "open", turn: 2 });
+    expect(await thread.asked("c")).toMatchObject({ status: "queued", turn: null });
+    expect(await thread.asked("d")).toBeNull();
+    expect((await thread.asks()).map(({ askId }) => askId)).toEqual(["a", "b", "c"]);
+    expect((await thread.asks(1)).map(({ askId }) => askId)).toEqual(["c"]);
+    expect(await first.host.thread("other").asked("a")).toBeNull();
+    expect(await first.host.thread("other").asks()).toEqual([]);
+    queued.abort();
+    await settle();
+    expect(await thread.asked("c")).toMatchObject({ status: "withdrawn", endedAt: first.clock.now() });
+    model.answer(says("2"));
+    await open;
+  });
+
+  test("may choose their overlap while a turn is open, and may join it", async () => {
+    const model = held();
+    const { host } = stage({ script: [model.step, says("both")] });
+    const thread = host.thread();
+    const first = thread.ask("one", { askId: "a" });
+    await settle();
+    expect(await errorOf(thread.ask("two"))).toMatchObject({ refusal: { kind: "busy" } });
+    const steered = thread.steer("also", { askId: "s", during: "a" });
+    expect(await errorOf(thread.steer("also", { during: "z" }))).toMatchObject({ name: "AskRefusedError" });
+    const queued = thread.ask("later", { askId: "q", overlap: "queue" });
+    queued.catch(() => {});
+    await settle();
+    expect(await thread.asked("s")).toMatchObject({ status: "joining", turn: 1 });
+    expect(await thread.asked("q")).toMatchObject({ status: "queued" });
+    queued.abort();
+    model.answer(says("1"));
+    expect(await steered).toMatchObject({ text: "both", turn: 1 });
+    expect((await first).text).toBe("both");
+    expect(await errorOf(thread.steer("too late"))).toMatchObject({ name: "AskRefusedError" });
+  });
 });

@@ -1,15 +1,24 @@
-// Stores, handlers, observers and callers in JavaScript may do things that their types would not allow.
+// Stores, handlers, observers and callers in JavaScript may break their types.
 import type { LlmDelta, LlmOutcome, Store } from "@colloquy/host";
-import { memoryStore } from "@colloquy/host";
 import { describe, expect, test } from "vitest";
 import { overriding } from "../gated-store.ts";
-import { calls, echo, entriesOf, errorOf, journalOf, manualClock, says, type ScriptedStep, stage } from "../stage.ts";
+import {
+  calls,
+  echo,
+  entriesOf,
+  errorOf,
+  journalOf,
+  manualClock,
+  says,
+  type ScriptedStep,
+  stage,
+  stored,
+} from "../stage.ts";
 
 const wrapped = (
   change: (store: Store) => Partial<Store>,
 ): { readonly store: Store; readonly clock: ReturnType<typeof manualClock> } => {
-  const clock = manualClock();
-  const store = memoryStore({ clock });
+  const { clock, inner: store } = stored();
   return { clock, store: overriding(store, change(store)) };
 };
 
@@ -78,11 +87,11 @@ describe("a handler", () => {
     ["a reply that was not awaited", { ...says("ok"), reply: Promise.resolve({ content: "ok" }) }],
     ["a circle", Object.assign({ type: "completed", reply: {} }, { self: circle() })],
     [
-      "what is nested so deep that its entry could not be read again",
+      "a value nested too deep for its entry to be readable",
       { type: "completed", reply: { content: "ok", provider: nestedIn(253) }, finishReason: "stop" },
     ],
     [
-      "what is nested so deep, beside a date",
+      "a value nested too deep, beside a date",
       {
         type: "completed",
         reply: { content: "ok", provider: { ...nestedIn(400), at: new Date(0) } },
@@ -95,13 +104,13 @@ describe("a handler", () => {
     ],
   ];
 
-  test.each(odd)("that returns %s ends the turn as failed, and the thread goes on", async (_, outcome) => {
+  test.each(odd)("that returns %s ends the turn as failed, and the thread continues", async (_, outcome) => {
     const { host, another } = stage({ script: [async () => outcome as LlmOutcome] });
     await expect(host.ask("hi").then(String, String)).resolves.toMatch(
       /the outcome that the llm handler returned can't be used(?!.*: :)/,
     );
     await host.close();
-    // As after a restart, with the journal read again.
+    // A restart reads the journal again.
     const { host: restarted } = another({ script: [says("again")] });
     expect((await restarted.ask("hi again")).text).toBe("again");
     await restarted.close();
@@ -116,14 +125,14 @@ describe("a handler that returns a message of the chat format", () => {
   };
   const returns =
     (reply: object): ScriptedStep =>
-    // As from a handler without types.
+    // A handler without types returns this.
     async () =>
       ({ type: "completed", reply, finishReason: "tool_calls" }) as unknown as LlmOutcome;
 
   test.each([
     ["tool_calls", message],
     ["function_call", { content: "", function_call: { name: "echo", arguments: "{}" } }],
-  ])("has failed where its calls would be lost: %s", async (name, reply) => {
+  ])("fails if its calls would be lost: %s", async (name, reply) => {
     const { host } = stage({ tools: [echo], script: [returns(reply), says("again")] });
     expect(String(await errorOf(host.ask("hi")))).toContain(
       `can't be used: reply: "${name}" is the chat format's name, and its calls would be lost; return what replyFromChatMessage reads from the message, or the calls as toolCalls`,
@@ -132,7 +141,7 @@ describe("a handler that returns a message of the chat format", () => {
     await host.close();
   });
 
-  test("is taken at its word where its calls stand in ours as well, or there are none", async () => {
+  test("is accepted if our form has its calls, too, or there are none", async () => {
     const toolCalls = [{ id: "1", name: "echo", arguments: '{"text":"x"}' }];
     const script = [returns({ ...message, content: "", toolCalls }), returns({ content: "done", tool_calls: [] })];
     const { host } = stage({ tools: [echo], script });
@@ -141,7 +150,7 @@ describe("a handler that returns a message of the chat format", () => {
   });
 });
 
-test("a handler that shows what is no text is not journalled as if it were", async () => {
+test("a shown value that is not a text is not journalled as one", async () => {
   const shows: ScriptedStep = async (_, { onDelta }) => {
     const call = { type: "toolCall", id: null, name: "x", arguments: "" };
     const stray = [{ type: "text", text: 5 }, { type: "odd", text: "x" }, null, call, { ...call, index: -1 }];
@@ -169,25 +178,23 @@ test("a tool that throws an error whose message is no text has failed", async ()
   );
 });
 
-describe("an observer", () => {
-  test("that fails in its own time is reported, and nothing else happens", async () => {
-    const reported: string[] = [];
-    // An async function fits a type that returns nothing.
-    const entry = (): unknown => Promise.reject(new Error("late"));
-    const onObserverError = (error: unknown, where: string): unknown => {
-      reported.push(`${where}: ${String(error)}`);
-      return Promise.reject(new Error("and so does the error handler"));
-    };
-    const { host } = stage({
-      script: [says("ok")],
-      observers: [{ entry }],
-      onObserverError,
-    });
-    expect((await host.ask("hi")).text).toBe("ok");
-    await Promise.resolve();
-    expect(reported[0]).toBe("observer.entry: Error: late");
-    await host.close();
+test("an observer that fails in its own time is reported, and nothing else happens", async () => {
+  const reported: string[] = [];
+  // An async function fits a type that returns nothing.
+  const entry = (): unknown => Promise.reject(new Error("late"));
+  const onObserverError = (error: unknown, where: string): unknown => {
+    reported.push(`${where}: ${String(error)}`);
+    return Promise.reject(new Error("and so does the error handler"));
+  };
+  const { host } = stage({
+    script: [says("ok")],
+    observers: [{ entry }],
+    onObserverError,
   });
+  expect((await host.ask("hi")).text).toBe("ok");
+  await Promise.resolve();
+  expect(reported[0]).toBe("observer.entry: Error: late");
+  await host.close();
 });
 
 describe("a caller", () => {
@@ -212,7 +219,7 @@ describe("a caller", () => {
     expect((await host.threads()).threads).toEqual([]);
   });
 
-  test("that gives a signal that is none is refused by the handle", async () => {
+  test("that passes an invalid signal is refused by the handle", async () => {
     const { host } = stage();
     for (const signal of [{}, null, "x"])
       expect(await errorOf(host.ask("hi", { signal: signal as AbortSignal }))).toMatchObject({

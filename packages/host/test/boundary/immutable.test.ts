@@ -1,14 +1,11 @@
-// Code that is given something by a host, or hands something in, may write into it: nothing comes of that.
+// Code that gets values from a host, or passes values in, may write into them without an effect.
 import { fold } from "@colloquy/machine/journal";
 import { tool } from "@colloquy/host";
 import * as Either from "fp-ts/lib/Either.js";
 import { describe, expect, test } from "vitest";
 import { calls, echo, entriesOf, partsOf, says, stage } from "../stage.ts";
 
-/**
- * Writes into all objects that can be reached, and continues if a write throws. Functions and objects of the platform
- * are left alone.
- */
+/** Writes into all reachable objects, and continues if a write throws. Skips functions and the platform's objects. */
 const scribble = (value: unknown, seen = new Set<unknown>()): void => {
   if (typeof value !== "object" || value === null || seen.has(value) || value instanceof AbortSignal) return;
   seen.add(value);
@@ -30,7 +27,7 @@ const scribble = (value: unknown, seen = new Set<unknown>()): void => {
 
 const script = () => [calls(["echo", { text: "hello" }]), says("So it says."), says("And so on.")];
 
-/** Returns the stored entries and the host's prompts if no code wrote into its values. */
+/** Returns the stored entries and the host's prompts without writes by other code. */
 const untouched = async (): Promise<readonly string[]> => {
   const { host, store, model } = stage({ script: script(), tools: [echo] });
   await host.ask("Say it.", { askId: "one" });
@@ -41,8 +38,8 @@ const untouched = async (): Promise<readonly string[]> => {
 
 const textsOf = (...values: readonly unknown[]): readonly string[] => values.map((value) => JSON.stringify(value));
 
-describe("a thread is as it would be otherwise", () => {
-  test("where handlers, hooks, observers, tools and callers write into all that they are given", async () => {
+describe("a thread is the same", () => {
+  test("if handlers, hooks, observers, tools and callers write into all values that they get", async () => {
     const { host, store, model, another } = stage({
       script: script().map((outcome) => async (call, context) => {
         context.onDelta({ type: "text", text: "So" });
@@ -87,13 +84,13 @@ describe("a thread is as it would be otherwise", () => {
     const folded = fold(entries);
     expect(Either.isRight(folded) && JSON.stringify(folded.right)).toBe(JSON.stringify(state));
     await host.close();
-    // Nor does a snapshot show it.
+    // A snapshot does not show the writes, either.
     const next = another({ script: [] });
     expect(await next.host.thread().state()).toEqual(state);
     await next.host.close();
   });
 
-  test("where approvals are written into, and the tool writes into the arguments that it is asked about", async () => {
+  test("if approvals are changed, and the tool changes the arguments of its approval check", async () => {
     const pay = tool({
       name: "pay",
       description: "Pays.",
@@ -128,8 +125,8 @@ describe("a thread is as it would be otherwise", () => {
   });
 });
 
-describe("what is handed in is copied before the call returns", () => {
-  test("what a thread is started with, and what it is forked and redacted with", async () => {
+describe("arguments are copied before the call returns", () => {
+  test("the arguments of start, fork and redact", async () => {
     const { host, store } = stage({ script: [says("ok")] });
     const begin = {
       system: "Be kind.",
@@ -160,7 +157,7 @@ describe("what is handed in is copied before the call returns", () => {
     await host.close();
   });
 
-  test("the options of a host: its tools, its observers, its tool context and what threads begin with", async () => {
+  test("the options of a host: its tools, observers, tool context and thread defaults", async () => {
     const seen: unknown[] = [];
     const look = tool({
       name: "look",

@@ -1,7 +1,18 @@
+import {
+  EventRefusedError,
+  ImportRefusedError,
+  type Host,
+  AskRefusedError,
+  createHost,
+  type HostOptions,
+  memoryStore,
+  resultReader,
+  tool,
+} from "@colloquy/host";
+import { checkedListing, checkedSearch, problemOfOptions } from "@colloquy/host/store";
+import { ConfigurationError, conversationMachine } from "@colloquy/machine";
 import { describe, expect, test } from "vitest";
-import { EventRefusedError, ImportRefusedError } from "@colloquy/host";
-import type { Host } from "@colloquy/host";
-import { entriesOf, errorOf, journalOf, says, stage } from "../stage.ts";
+import { entriesOf, errorOf, journalOf, says, stage, manualClock } from "../stage.ts";
 
 const self: { self?: unknown } = {};
 self.self = self;
@@ -19,9 +30,9 @@ const values: readonly (readonly [string, unknown, RegExp])[] = [
   ["what holds itself", self, /\.… \(25\d levels down\) is nested too deep, or holds itself/],
 ];
 
-/** The doors of a host through which somebody hands something in, with the path that is named. */
+/** The ways to pass values to a host, with the path in the error. */
 const doors: readonly (readonly [string, string, (host: Host, value: unknown) => PromiseLike<unknown>])[] = [
-  // As from callers without types.
+  // Callers without types may pass these.
   [
     "ask, its metadata",
     "metadata.deep.value",
@@ -44,8 +55,8 @@ const doors: readonly (readonly [string, string, (host: Host, value: unknown) =>
   ],
 ];
 
-describe.each(doors)("what JSON has no word for is refused by %s", (_, path, enter) => {
-  test.each(values)("%s, in words that name its path", async (_name, value, reason) => {
+describe.each(doors)("a value that JSON cannot express is refused by %s", (_, path, enter) => {
+  test.each(values)("%s, with an error that names its path", async (_name, value, reason) => {
     const { host, store } = stage({ script: [says("ok")] });
     await host.ask("hi", { threadId: "other" });
     const error = await errorOf(enter(host, value));
@@ -56,7 +67,7 @@ describe.each(doors)("what JSON has no word for is refused by %s", (_, path, ent
   });
 });
 
-describe("what is handed in", () => {
+describe("a value passed to a host", () => {
   test("may leave members undefined, which are absent then", async () => {
     const { host, store } = stage({ script: [says("ok")] });
     await host.ask("hi", { metadata: { a: undefined, b: 1 } });
@@ -73,7 +84,7 @@ describe("what is handed in", () => {
 });
 
 describe("an imported journal", () => {
-  test("whose answer names what was not waited for is refused with seq, type and id, and nothing is stored", async () => {
+  test("whose answer names an unknown effect is refused with seq, type and id, and nothing is stored", async () => {
     const { host, store } = stage({ script: [says("ok")] });
     await host.ask("hi", { threadId: "t" });
     const entries = (await host.thread("t").exportJournal()).map((entry) =>
@@ -101,3 +112,160 @@ describe("an imported journal", () => {
     }
   });
 });
+
+const clock = manualClock();
+
+const hostOptions: HostOptions = {
+  machine: conversationMachine({}),
+  store: memoryStore({ clock }),
+  llm: async () => says("ok"),
+  clock,
+  ids: { draw: (kind) => kind },
+};
+
+const definition = { name: "pay", description: "Pays.", input: { jsonSchema: {} }, run: () => null };
+
+/** Removes the type, for values of callers without types. */
+const untyped = (options: unknown): object => options as object;
+
+describe("an option that is misspelt", () => {
+  test.each([
+    ['tool "pay"', "aproval", () => tool({ ...definition, ...untyped({ aproval: "always" }) })],
+    ["createHost", "whenheld", () => createHost({ ...hostOptions, ...untyped({ whenheld: "reject" }) })],
+    ["createHost: thread", "sytem", () => createHost({ ...hostOptions, thread: untyped({ sytem: "be kind" }) })],
+    ["resultReader", "chars", () => resultReader(untyped({ chars: 500 }))],
+    ["memoryStore", "path", () => memoryStore({ clock, ...untyped({ path: "x" }) })],
+  ])("of %s is refused: %s", (of, name, make) => {
+    expect(make).toThrow(ConfigurationError);
+    expect(make).toThrow(new RegExp(`^${of} has no option "${name}"; there are `));
+  });
+
+  test.each([
+    ['list has no option "meta"; there are order, ', { meta: {} }],
+    ['list: created has no option "form"; there are from, until', { created: { form: 1 } }],
+    ["list is given null; it takes an object of order, ", null],
+  ])("of a listing is refused: %s", async (words, options) => {
+    expect(() => checkedListing(untyped(options))).toThrow(RangeError);
+    expect(() => checkedListing(untyped(options))).toThrow(words);
+    expect(await errorOf(stage().host.threads(untyped(options)))).toMatchObject({ name: "RangeError" });
+  });
+
+  test("of a search is refused", () => {
+    const search = () => checkedSearch("words", untyped({ threadID: "t" }));
+    expect(search).toThrow(RangeError);
+    expect(search).toThrow('search has no option "threadID"; there are threadId, limit, after');
+  });
+
+  test("of an ask is refused by its handle, and nothing is journalled", async () => {
+    const { host, store } = stage();
+    const reasonOf = async (ask: PromiseLike<unknown>): Promise<unknown> => {
+      const error = await errorOf(ask);
+      expect(error).toBeInstanceOf(AskRefusedError);
+      return error;
+    };
+    expect(await reasonOf(host.ask("x", untyped({ threadID: "t", askId: "a" })))).toMatchObject({
+      askId: "a",
+      refusal: { kind: "invalid", reason: expect.stringMatching(/^ask has no option "threadID"; .*, threadId$/) },
+    });
+    expect(await reasonOf(host.ask("x", untyped("t")))).toMatchObject({
+      refusal: { reason: expect.stringMatching(/^ask is given a value of type string; it takes/) },
+    });
+    // A thread has only one id.
+    expect(await reasonOf(host.thread("t").ask("x", untyped({ threadId: "u" })))).toMatchObject({ threadId: "t" });
+    expect(await reasonOf(host.thread().steer("x", untyped({ overlap: { type: "queue" } })))).toMatchObject({
+      refusal: { reason: expect.stringMatching(/^steer has no option "overlap"; there are askId, .*, during$/) },
+    });
+    expect(await reasonOf(host.ask("x", untyped({ signal: {} })))).toMatchObject({
+      refusal: { kind: "invalid", reason: "ask: signal must be an AbortSignal (got an object)" },
+    });
+    expect((await store.list()).threads).toEqual([]);
+  });
+
+  test("of a thread's method is refused, and nothing is journalled", async () => {
+    const { host, store } = stage({ script: [says("ok")] });
+    const thread = host.thread();
+    await thread.ask("x");
+    const before = await journalOf(store);
+    for (const attempt of [
+      thread.fork(untyped({ treadId: "u" })),
+      thread.redact({ turn: 1 }, untyped({ copy: ["u"] })),
+      thread.approve("id", untyped({ diggest: "d" })),
+      thread.deny("id", untyped({ because: "no" })),
+      host.thread("t").start(untyped({ sytem: "be kind" })),
+    ]) {
+      const error = await errorOf(attempt);
+      expect(error).toBeInstanceOf(EventRefusedError);
+      expect(error).toMatchObject({ refusal: { kind: "invalid", reason: expect.stringContaining("has no option") } });
+    }
+    const imported = await errorOf(host.importMessages({ turns: [] }, untyped({ meta: {} })));
+    expect(imported).toBeInstanceOf(ImportRefusedError);
+    expect(imported).toMatchObject({ message: expect.stringContaining('importMessages has no option "meta"') });
+    expect(await journalOf(store)).toEqual(before);
+    expect((await store.list()).threads).toHaveLength(1);
+  });
+
+  test("is none where it is undefined; one that every object has is one; and no value is shown", () => {
+    const problemOf = (options: unknown) =>
+      problemOfOptions<{ url?: string }>("store", untyped(options), { url: true });
+    expect(problemOf({ other: undefined, url: "u" })).toBeNull();
+    expect(problemOf({ toString: 1 })).toBe('store has no option "toString"; there are url');
+    expect(problemOf("redis://me:secret@host")).toBe(
+      "store is given a value of type string; it takes an object of url",
+    );
+    expect(problemOf(["secret"])).toBe("store is given a list; it takes an object of url");
+  });
+});
+
+test.each<[words: string, thread: object]>([
+  ["system must be a text, or a message such as { role, content } (got 5)", { system: 5 }],
+  ["leave it out for the default", { system: null }],
+  ["system.role must be one of", { system: { role: "king", content: "be kind" } }],
+  ["model must be an object (got a text)", { model: "gpt" }],
+  ["metadata must be an object (got a list)", { metadata: [] }],
+  ["metadata.when is a function", { metadata: { when: () => 0 } }],
+  ["seed must be a list (got an object)", { seed: {} }],
+  ["seed.0.role must be one of", { seed: [{ role: "king", content: "x" }] }],
+  ["the seed is no conversation: ", { seed: [{ role: "tool", toolCallId: "1", content: "x" }] }],
+])("a host refuses initial values with which no thread could start, as a thread does: %s", async (words, thread) => {
+  const make = () => createHost({ ...hostOptions, thread });
+  expect(make).toThrow(ConfigurationError);
+  expect(make).toThrow("createHost: thread: ");
+  expect(make).toThrow(words);
+  const { host, store } = stage();
+  expect(await errorOf(host.thread().start(thread))).toBeInstanceOf(Error);
+  expect((await store.list()).threads).toEqual([]);
+});
+
+const argumentsOfOtherTypes: readonly (readonly unknown[])[] = [[7], [null], [], [{ threadId: 7 }], [[], null]];
+const optionsOfOtherTypes: readonly (readonly unknown[])[] = [7, null, { threadId: 7 }, { bogus: 1 }].map((options) => [
+  "x",
+  options,
+]);
+
+test("each method of a host and a thread that returns a promise rejects arguments of other types, and names none of its own code", async () => {
+  const { host } = stage();
+  const methodsOf = (object: object): readonly string[] =>
+    Object.getOwnPropertyNames(Object.getPrototypeOf(object)).filter((name) => !foreign.has(name));
+  const failures: unknown[] = [];
+  const call = async (object: object, method: string, given: readonly unknown[]): Promise<void> => {
+    try {
+      const returned: unknown = Reflect.apply(Reflect.get(object, method) as () => unknown, object, given);
+      await Promise.resolve(returned).catch((error: unknown) => {
+        if (error instanceof TypeError) failures.push([method, given, error]);
+      });
+    } catch (thrown) {
+      failures.push([`${method} throws`, given, thrown]);
+    }
+  };
+  for (const given of [...argumentsOfOtherTypes, ...optionsOfOtherTypes]) {
+    for (const method of ["ask", "threads", "search", "importJournal", "importMessages"])
+      await call(host, method, given);
+    const thread = host.thread("new");
+    await thread.addTurn([{ role: "user", content: "x" }]);
+    for (const method of methodsOf(thread)) await call(thread, method, given);
+  }
+  expect(failures).toEqual([]);
+});
+
+/** `look` calls a function of its caller; the constructor is not a method. */
+const foreign: ReadonlySet<string> = new Set(["constructor", "look"]);

@@ -1,17 +1,38 @@
-import type { CallLlm } from "@colloquy/machine";
-import { limitCalls, type LlmContext, type LlmHandler, type LlmOutcome } from "@colloquy/host";
-import { describe, expect, it } from "vitest";
-import { held, type ManualClock, manualClock, says, settle } from "../stage.ts";
+import {
+  limitCalls,
+  type LlmContext,
+  type LlmHandler,
+  type LlmOutcome,
+  createHost,
+  type Hooks,
+  type Host,
+} from "@colloquy/host";
+import { type CallLlm, conversationMachine, pricesPerMillion, readCost } from "@colloquy/machine";
+import { describe, expect, it, test } from "vitest";
+import {
+  held,
+  type ManualClock,
+  manualClock,
+  says,
+  settle,
+  entriesOf,
+  partsOf,
+  stored,
+  calls,
+  stage,
+  plain,
+  countingIds,
+} from "../stage.ts";
 
 const refusal = (more: object = {}): Extract<LlmOutcome, { type: "failed" }> => ({
   type: "failed",
   failure: { kind: "rate_limit", message: "too many", retryable: true, ...more },
 });
 
-// A call has what a limiter looks at: its thread. The rest is the handler's.
+// A limiter only reads the thread of a call. The rest is for the handler.
 const callOf = (threadId: string, id = threadId): CallLlm => ({ id, threadId }) as unknown as CallLlm;
 
-/** A handler whose calls wait until the test answers them, and calls through a limiter. */
+/** Makes a handler whose calls wait until the test answers them, and calls through a limiter. */
 const line = (limits: Parameters<typeof limitCalls>[1], clock: ManualClock = manualClock()) => {
   const made: { readonly id: string; readonly answer: (outcome: LlmOutcome) => void; readonly context: LlmContext }[] =
     [];
@@ -48,20 +69,8 @@ describe("limitCalls", () => {
       made[next]?.answer(says("."));
       await settle();
     }
-    // All of `a` came first, and yet nobody waited for all of `a`.
+    // All of `a` came first, yet no thread waited for all of them.
     expect(ids()).toEqual(["a1", "a2", "a3", "b1", "c1", "b2"]);
-  });
-
-  it("lets no thread with many calls keep another from its turn", async () => {
-    const { made, call, ids } = line({ atOnce: 1 });
-    for (const id of ["a1", "a2", "a3", "a4"]) call("a", id);
-    for (const id of ["b1", "b2"]) call("b", id);
-    for (let next = 0; next < 5; next++) {
-      await settle();
-      made[next]?.answer(says("."));
-    }
-    await settle();
-    expect(ids()).toEqual(["a1", "a2", "b1", "a3", "b2", "a4"]);
   });
 
   it("pauses all after a refusal for as long as the server asks, and makes the refused call first", async () => {
@@ -82,7 +91,7 @@ describe("limitCalls", () => {
     ]);
   });
 
-  it("pauses longer with each refusal in a row, and begins anew when a call is taken", async () => {
+  it("pauses longer with each refusal in a row, and resets when a call succeeds", async () => {
     const { clock, made, call } = line({ atOnce: 1 });
     call("a");
     call("b");
@@ -120,7 +129,7 @@ describe("limitCalls", () => {
     ]);
   });
 
-  it("leaves alone what had begun, and what no waiting helps", async () => {
+  it("ignores calls that had begun, and failures that waiting cannot help", async () => {
     const { clock, made, call, outcomes } = line({ atOnce: 4 });
     for (const id of ["shown", "partial", "paid", "final", "other"]) call(id);
     await settle();
@@ -136,7 +145,7 @@ describe("limitCalls", () => {
     expect(outcomes.map(([id]) => id)).toEqual(["shown", "partial", "paid", "final", "other"]);
   });
 
-  it("gives up when its patience ends, or would, and says that nobody need ask again", async () => {
+  it("gives up when its patience ends, or would, and reports the failure as final", async () => {
     const { clock, made, call, outcomes } = line({ atOnce: 1, patienceMs: 1000 });
     call("patient");
     await settle();
@@ -152,7 +161,7 @@ describe("limitCalls", () => {
       ["patient", false],
       ["tomorrow", false],
     ]);
-    // A long pause that the server asked of one call does not delay another.
+    // A long pause that the server requests for one call does not delay others.
     call("next");
     await clock.advance(5000);
     expect(made.at(-1)?.id).toBe("next");
@@ -179,7 +188,7 @@ describe("limitCalls", () => {
     const { made, call, ids, outcomes } = line({ atOnce: 1 });
     const both = [call("first"), call("second")];
     await settle();
-    // As a host does that closes: the place of the first goes to the second, which is ended in the same moment.
+    // A closing host does this: the second gets the first one's place and is aborted at the same moment.
     for (const each of both) each.abort();
     await settle();
     call("third");
@@ -195,7 +204,7 @@ describe("limitCalls", () => {
     const changed: ManualClock = {
       ...clock,
       now: () => clock.now() - back,
-      // A pause that was set takes its full length, as a timer of the system does.
+      // A pause lasts its full length, as a system timer does.
       wakeAt: (dueAt, callback) => clock.wakeAt(dueAt + back, callback),
     };
     const { made, call } = line({ atOnce: 1 }, changed);
@@ -212,7 +221,7 @@ describe("limitCalls", () => {
     expect(made.length).toBe(3);
   });
 
-  it("wakes nobody when all that waited have left", async () => {
+  it("sets no timer once all waiting calls have left", async () => {
     const { clock, made, call } = line({ atOnce: 1 });
     const controller = call("a");
     await settle();
@@ -238,7 +247,7 @@ describe("limitCalls", () => {
     ]);
   });
 
-  it("gives on what a handler throws, and its place", async () => {
+  it("passes a handler's error on, and frees its slot", async () => {
     const { step, answer } = held();
     const thrown = new Error("no");
     let calls = 0;
@@ -255,13 +264,117 @@ describe("limitCalls", () => {
     await expect(limited(callOf("b"), context)).resolves.toMatchObject({ type: "completed" });
   });
 
-  it("names limits that are none", () => {
+  it("names invalid limits", () => {
     const handler: LlmHandler = () => Promise.resolve(says("."));
     expect(() => limitCalls(handler, { atOnce: 0 })).toThrow("limitCalls: atOnce must be a whole number ≥ 1 (got 0)");
     expect(() => limitCalls(handler, { atOnce: 1, patienceMs: -1 })).toThrow(
       "patienceMs must be a whole number ≥ 0 (got -1)",
     );
-    // As JavaScript may.
+    // JavaScript may pass this.
     expect(() => limitCalls(handler, { atonce: 1 } as never)).toThrow('limitCalls has no option "atonce"');
   });
+});
+
+/** Runs 200 one-turn conversations with default settings, against a server that refuses two of three calls. */
+const conversations = async (limited: (handler: LlmHandler) => LlmHandler) => {
+  const { clock, inner: store } = stored();
+  let calls = 0;
+  const server: LlmHandler = async () => {
+    const refused = ++calls % 3 !== 0;
+    await new Promise<void>((resolve) => void clock.wakeAt(clock.now() + 300, resolve));
+    return refused
+      ? { type: "failed", failure: { kind: "rate_limit", message: "429", retryable: true, status: 429 } }
+      : says("Hello.");
+  };
+  const host = createHost({ clock, ids: countingIds(), store, llm: limited(server), machine: conversationMachine() });
+  const asked = Array.from({ length: 200 }, (_, index) => host.thread(`t${index}`).ask("hi"));
+  const settled = Promise.allSettled(asked);
+  await clock.advance(20 * 60_000);
+  const failed = (await settled).filter(({ status }) => status === "rejected").length;
+  const entries = await entriesOf(store, "t7");
+  const parts = await Promise.all(asked.map(partsOf).map((each) => each.catch(() => [])));
+  await host.close();
+  return { calls, failed, entries, waited: parts.filter((each) => each.some(({ type }) => type === "wait.started")) };
+};
+
+it("all end well with a limiter, and their journals know nothing of refusals", async () => {
+  const { calls, failed, entries, waited } = await conversations((handler) => limitCalls(handler, { atOnce: 8 }));
+  expect(failed).toBe(0);
+  expect(calls).toBe(600);
+  expect(entries.map(({ event }) => event.type)).toEqual(["thread.started", "ask.received", "llm.completed"]);
+  expect(waited.length).toBeGreaterThan(190);
+});
+
+it("fail in part without one: each spends its attempts by itself", async () => {
+  const { failed } = await conversations((handler) => handler);
+  expect(failed).toBeGreaterThan(40);
+});
+
+const ways = ["tool", "beforeTurn", "beforeStep", "beforeToolCall", "handler"] as const;
+
+test.each(ways)("threads that ask others by a %s are answered when the model takes one call at a time", async (way) => {
+  let host: Host | null = null;
+  const called = { now: 0, most: 0 };
+  const askNext = async (threadId: string): Promise<string> => {
+    const [level = "0", name = ""] = threadId.split("-");
+    return level === "2" ? "" : ((await host?.ask("go on", { threadId: `${Number(level) + 1}-${name}` }))?.text ?? "");
+  };
+  const next = plain("next", (_, { threadId }) => (way === "tool" ? askNext(threadId) : ""));
+  const usesTools = way === "tool" || way === "beforeToolCall";
+  const leaf = limitCalls(
+    async ({ threadId, step }) => {
+      called.most = Math.max(called.most, ++called.now);
+      await new Promise((resolve) => setImmediate(resolve));
+      called.now--;
+      return usesTools && step === 1 ? calls(["next", {}]) : says(`answer of ${threadId}`);
+    },
+    { atOnce: 1 },
+  );
+  const step = async (call: CallLlm, context: Parameters<typeof leaf>[1]): Promise<LlmOutcome> => {
+    if (way === "handler") await askNext(call.threadId);
+    return leaf(call, context);
+  };
+  const hook = async ({ threadId }: { readonly threadId: string }): Promise<void> => void (await askNext(threadId));
+  const hooks: Hooks = way.startsWith("before") ? { [way]: hook } : {};
+  const staged = stage({ tools: [next], hooks, script: Array.from({ length: 200 }, () => step) });
+  ({ host } = staged);
+  const asked = Array.from({ length: 20 }, (_, index) => staged.host.ask("hi", { threadId: `0-${index}` }));
+  const results = await Promise.all(asked);
+  expect(results.map(({ text }) => text)).toEqual(asked.map(({ threadId }) => `answer of ${threadId}`));
+  expect([called.most, staged.model.calls.length]).toEqual([1, 20 * 3 * (usesTools ? 2 : 1)]);
+  await staged.host.close();
+  expect([called.now, staged.clock.sleepers]).toEqual([0, 0]);
+});
+
+const pricing = pricesPerMillion("USD", { m: { input: 1, output: 10 } });
+const failed = (kind: "rate_limit" | "overloaded" | "network", more: object = {}): LlmOutcome => ({
+  type: "failed",
+  failure: { kind, message: "no", retryable: true },
+  ...more,
+});
+
+it("a refused call costs nothing, and is neither unreported nor unpriced", async () => {
+  const { host, clock, store } = stage({
+    script: [failed("rate_limit"), failed("overloaded"), says("Hello.")],
+    machine: { pricing, model: { model: "m" } },
+  });
+  const asked = host.thread("t").ask("hi");
+  await clock.advance(60_000);
+  const { usage } = await asked;
+  expect(usage).toMatchObject({ calls: 3, unpriced: 0, inputTokens: { sum: 10, reported: 3, unreported: 0 } });
+  expect(readCost(usage).text).toBe("0.00003 USD");
+  const entries = await entriesOf(store, "t");
+  expect(entries.flatMap((entry) => ("decided" in entry ? (entry.decided?.cost?.nano ?? []) : []))).toEqual([
+    0, 0, 30_000,
+  ]);
+});
+
+it.each([
+  ["of which something had come", failed("rate_limit", { partial: { content: "Hel" } })],
+  ["that failed in another way", failed("network")],
+])("the cost of a call %s is unknown", async (_, outcome) => {
+  const { host, clock } = stage({ script: [outcome, says("Hello.")], machine: { pricing, model: { model: "m" } } });
+  const asked = host.thread("t").ask("hi");
+  await clock.advance(60_000);
+  expect(readCost((await asked).usage).text).toBe("0.00003 USD, unknown for 1 of 2 calls");
 });

@@ -1,11 +1,11 @@
 import * as Either from "fp-ts/lib/Either.js";
 import { describe, expect, test } from "vitest";
-import { type Hooks, type StatesAround, tool } from "@colloquy/host";
+import { type Hooks, type StatesAround } from "@colloquy/host";
 import type { Entry } from "@colloquy/machine";
 import { fold } from "@colloquy/machine/journal";
-import { calls, held, journalOf, says, settle, stage } from "../stage.ts";
+import { calls, held, journalOf, plain, says, settle, stage } from "../stage.ts";
 
-const echo = tool({ name: "echo", description: "", input: { jsonSchema: { type: "object" } }, run: () => "ran" });
+const echo = plain("echo", () => "ran");
 const script = [calls(["echo", {}], ["echo", {}]), says("done")];
 
 const noting = (seen: string[]): Required<Hooks> => ({
@@ -36,31 +36,23 @@ describe("hooks", () => {
     ]);
   });
 
-  test("before something are waited for, and what was cancelled meanwhile is not done", async () => {
-    const { promise, resolve } = Promise.withResolvers<void>();
-    const { host, model } = stage({ script: [says("done")], hooks: { beforeStep: () => promise } });
-    const handle = host.ask("go");
-    await settle();
-    expect(model.calls).toHaveLength(0);
-    handle.abort();
-    resolve();
-    expect(await handle.catch(() => "cancelled")).toBe("cancelled");
-    await settle();
-    expect(model.calls).toHaveLength(0);
-  });
-
-  test("before a tool call are waited for as well", async () => {
+  test.each([
+    ["beforeStep", 0],
+    ["beforeToolCall", 1],
+  ] as const)("%s is awaited, and work that is cancelled meanwhile is not done", async (name, called) => {
     let runs = 0;
-    const counting = tool({ name: "echo", description: "", input: { jsonSchema: {} }, run: () => runs++ });
+    const counting = plain("echo", () => runs++);
     const { promise, resolve } = Promise.withResolvers<void>();
-    const { host } = stage({ tools: [counting], script, hooks: { beforeToolCall: () => promise } });
+    const { host, model } = stage({ tools: [counting], script, hooks: { [name]: () => promise } });
     const handle = host.ask("go");
-    await settle();
-    handle.abort();
-    resolve();
+    for (const act of [() => handle.abort(), resolve]) {
+      await settle();
+      expect([model.calls.length, runs]).toEqual([called, 0]);
+      act();
+    }
     expect(await handle.catch(() => "cancelled")).toBe("cancelled");
     await settle();
-    expect(runs).toBe(0);
+    expect([model.calls.length, runs]).toEqual([called, 0]);
   });
 
   test("and observers that throw are reported, and change nothing", async () => {

@@ -1,7 +1,7 @@
 import { ConfigurationError } from "@colloquy/machine";
 import { describe, expect, test } from "vitest";
 import { asking, paying } from "../paying.ts";
-import { calls, errorOf, held, journalOf, partsOf, says, settle } from "../stage.ts";
+import { calls, errorOf, held, journalOf, partsOf, says, settle, answered } from "../stage.ts";
 
 const day = 86_400_000;
 
@@ -26,9 +26,7 @@ describe("a tool call that needs approval", () => {
     expect(runs).toEqual([{ input: { amount: 5 }, key: "default/1.1.0#1" }]);
     expect(await thread.approvals()).toEqual([]);
     expect(await journalOf(first.store)).toEqual([
-      "thread.started",
-      "ask.received",
-      "llm.completed",
+      ...answered,
       "tool.withheld",
       "approval.answered",
       "tool.started",
@@ -44,7 +42,7 @@ describe("a tool call that needs approval", () => {
     asked.catch(() => {});
     await first.clock.advance(100_000);
     const second = first.another({ script: [says("done")] });
-    // A handle waits: the thread stays held.
+    // A handle waits, so the thread stays leased.
     expect(first.clock.sleepers).toBeGreaterThan(0);
     expect(await second.host.thread().approvals()).toHaveLength(1);
     await first.host.close();
@@ -56,7 +54,7 @@ describe("a tool call that needs approval", () => {
     expect(first.clock.sleepers).toBe(0);
   });
 
-  test("is answered from another host while this one holds the thread, because somebody waits here", async () => {
+  test("is answered from another host while this one holds the thread for a waiting caller", async () => {
     const { runs, pay } = paying();
     const first = asking({ tools: [pay] });
     const asked = first.host.ask("pay 5");
@@ -73,7 +71,7 @@ describe("a tool call that needs approval", () => {
     expect(await refused).toMatchObject({ refusal: { kind: "stale" } });
   });
 
-  test("is not approved from a host without its tool, which would go on with the thread", async () => {
+  test("is not approved from a host without its tool, which would continue the thread", async () => {
     const { runs, pay } = paying();
     const first = asking({ tools: [pay] });
     first.host.ask("pay 5", { askId: "a" }).catch(() => {});
@@ -89,7 +87,7 @@ describe("a tool call that needs approval", () => {
       message: expect.stringMatching(/^this host has no tool "pay": answer on a host that has it/),
     });
     expect(await journalOf(first.store)).toEqual(before);
-    // Also where the thread is open.
+    // Also while the thread is open.
     await unother.host
       .thread()
       .resume()

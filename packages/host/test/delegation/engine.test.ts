@@ -8,13 +8,10 @@ import {
   StoreError,
   ThreadExistsError,
   ThreadUnknownError,
-  tool,
   TurnCancelledError,
 } from "@colloquy/host";
 import { engineStage } from "../engine.ts";
 import { overriding } from "../gated-store.ts";
-import { performedStore } from "../performed.ts";
-import { optionsOf } from "../performing.ts";
 import { joined } from "../joined.ts";
 import {
   calls,
@@ -24,7 +21,6 @@ import {
   held,
   journalOf,
   type ManualClock,
-  manualClock,
   type ScriptedStep,
   partsOf,
   says,
@@ -32,12 +28,14 @@ import {
   stage,
   type StageOptions,
   texts,
+  plain,
+  queue,
 } from "../stage.ts";
 
-/** The operations on a thread, and the parts that it shows. */
+/** Runs operations on a thread. Returns the parts that it shows. */
 type Script = (thread: HostedThread, clock: ManualClock) => Promise<readonly (readonly AskPart[])[]>;
 
-/** Does the same on a host over an engine and on one of its own. The options are made for each. */
+/** Runs a script on a host over an engine and on an ordinary host. The options are made for each. */
 const both = async (options: () => StageOptions, script: Script, follows = true) => {
   const there = engineStage(options(), follows);
   const host = there.client();
@@ -51,29 +49,12 @@ const both = async (options: () => StageOptions, script: Script, follows = true)
   return { shown: shown.map(joined), expected: expected.map(joined), journals, sleepers: there.worker.clock.sleepers };
 };
 
-const remove = tool({
-  name: "remove",
-  description: "Removes it.",
-  input: { jsonSchema: { type: "object" } },
-  approval: "always",
-  run: () => "removed",
-});
+const remove = plain("remove", () => "removed", { approval: "always" });
 
-const once = tool({
-  name: "once",
-  description: "",
-  input: { jsonSchema: { type: "object" } },
-  recovery: "once",
-  run: () => "ran",
-});
+const once = plain("once", () => "ran", { recovery: "once" });
 
-const fails = tool({
-  name: "fails",
-  description: "",
-  input: { jsonSchema: { type: "object" } },
-  run: () => {
-    throw new Error("broken");
-  },
+const fails = plain("fails", () => {
+  throw new Error("broken");
 });
 
 const pass = async (clock: ManualClock): Promise<void> => {
@@ -83,13 +64,13 @@ const pass = async (clock: ManualClock): Promise<void> => {
 const shows =
   (text: string): ScriptedStep =>
   async (_, { onDelta }) => {
-    // So that what is sent meanwhile finds the turn open.
+    // Events that are sent meanwhile shall find the turn open.
     for (let rounds = 0; rounds < 20; rounds++) await settle();
     for (const word of text.split(" ")) onDelta({ type: "text", text: `${word} ` });
     return says(`${text} `);
   };
 
-/** Shows something, and continues until it is stopped. */
+/** Shows a text, and continues until it is stopped. */
 const showsOnly =
   (text: string): ScriptedStep =>
   (_, { onDelta, signal }) => {
@@ -97,24 +78,19 @@ const showsOnly =
     return new Promise((__, reject) => signal.addEventListener("abort", () => reject(new Error("stopped"))));
   };
 
+/** Asks once. */
+const asked: Script = async (thread, clock) => {
+  const parts = partsOf(thread.ask("hi", { askId: "a" }));
+  await pass(clock);
+  return [await parts];
+};
+
 const scripts: readonly (readonly [name: string, options: () => StageOptions, script: Script])[] = [
-  [
-    "an answer that streams",
-    () => ({ script: [shows("one two three")] }),
-    async (thread, clock) => {
-      const parts = partsOf(thread.ask("hi", { askId: "a" }));
-      await pass(clock);
-      return [await parts];
-    },
-  ],
+  ["an answer that streams", () => ({ script: [shows("one two three")] }), asked],
   [
     "tools that run at a time",
     () => ({ tools: [echo], script: [calls(["echo", { text: "a" }], ["echo", { text: "b" }]), shows("a b")] }),
-    async (thread, clock) => {
-      const parts = partsOf(thread.ask("hi", { askId: "a" }));
-      await pass(clock);
-      return [await parts];
-    },
+    asked,
   ],
   [
     "a call that waits for approval, and is approved",
@@ -131,7 +107,7 @@ const scripts: readonly (readonly [name: string, options: () => StageOptions, sc
   ],
   [
     "asks that queue",
-    () => ({ machine: { overlap: { type: "queue", max: 8 } }, script: [shows("one two"), shows("three four")] }),
+    () => ({ machine: queue, script: [shows("one two"), shows("three four")] }),
     async (thread, clock) => {
       const one = partsOf(thread.ask("one", { askId: "a" }));
       const two = partsOf(thread.ask("two", { askId: "b" }));
@@ -176,20 +152,12 @@ const scripts: readonly (readonly [name: string, options: () => StageOptions, sc
   [
     "a turn whose time is over",
     () => ({ machine: { limits: { deadlineMs: 5_000 } }, script: [showsOnly("Some words")] }),
-    async (thread, clock) => {
-      const parts = partsOf(thread.ask("one", { askId: "a" }));
-      await pass(clock);
-      return [await parts];
-    },
+    asked,
   ],
   [
     "a tool that runs only once, and one that fails",
     () => ({ tools: [once, fails], script: [calls(["once", {}], ["fails", {}]), shows("done")] }),
-    async (thread, clock) => {
-      const parts = partsOf(thread.ask("one", { askId: "a" }));
-      await pass(clock);
-      return [await parts];
-    },
+    asked,
   ],
   [
     "a head that moves back and forth",
@@ -220,10 +188,10 @@ describe.each([
   ["that says what is new", true],
   ["that is polled", false],
 ])("a host over an engine %s", (_, follows) => {
-  test.each(scripts)("shows %s as a host of its own does", async (__, options, script) => {
+  test.each(scripts)("shows %s as an ordinary host does", async (__, options, script) => {
     const { shown, expected, journals, sleepers } = await both(options, script, follows);
     expect(journals.of).toEqual(journals.expected);
-    // By entries alone, neither what is between two signals is known nor what else was signalled.
+    // Entries alone show neither the parts between two signals nor other signals.
     const isSignalled = (part: AskPart): boolean => part.type === "signal" && part.signal.type === "limit.reached";
     const seen = (parts: readonly AskPart[]): readonly unknown[] =>
       follows ? parts : parts.flatMap((part) => (isSignalled(part) ? [] : JSON.stringify(part))).toSorted();
@@ -232,25 +200,9 @@ describe.each([
   });
 });
 
-test.each(scripts)(
-  "an engine that has no host, and performs with its parts, shows %s too",
-  async (_, options, script) => {
-    const plain = stage(options());
-    const expected = await script(plain.host.thread(), plain.clock);
-    const { script: steps = [], tools = [], machine = {} } = options();
-    const clock = manualClock();
-    const store = performedStore({ ...optionsOf(steps, tools, machine), clock });
-    const { host } = stage({ store, clock, tools, machine });
-    const shown = await script(host.thread(), clock);
-    expect(await journalOf(store)).toEqual(await journalOf(plain.store));
-    expect(shown.map(joined)).toEqual(expected.map(joined));
-    await host.close();
-  },
-);
-
 const lossy = fc.array(fc.boolean(), { minLength: 40, maxLength: 40 });
 
-fcTest.prop([lossy])("whatever of its news gets lost, an ask is shown what became of it", async (lost) => {
+fcTest.prop([lossy])("an ask shows its outcome, whichever news get lost", async (lost) => {
   const there = engineStage({
     tools: [echo],
     script: [calls(["echo", { text: "a" }], ["echo", { text: "b" }]), shows("one two three four")],
@@ -268,16 +220,14 @@ fcTest.prop([lossy])("whatever of its news gets lost, an ask is shown what becam
   expect(of("turn.ended")).toEqual([parts.at(-1)]);
   const texts = valid.flatMap((part) => (part.type === "text.delta" ? [part.text] : []));
   expect(texts).toEqual(["one two three four "]);
-  // Lost parts are shown late; a step that is shown again is shown with all parts after it.
+  // Lost parts are shown late, and a step that is shown again is followed by all later parts.
   const inStep = valid.filter((part) => part.type === "toolCall").map(({ callId }) => callId);
   expect(inStep.toSorted()).toEqual(steps.has(1) ? ["1.1.0", "1.1.1"] : []);
   await host.close();
   await there.worker.host.close();
 });
 
-const queueing = { machine: { overlap: { type: "queue", max: 8 } } } as const;
-
-/** A thread of an engine whose model waits, asked once, of which the first words are shown. */
+/** Returns an engine's thread that was asked once; its model waits and has shown its first words. */
 const underWay = async (options: StageOptions = {}) => {
   const model = held();
   const there = engineStage({ ...options, script: [model.step, ...(options.script ?? [])] });
@@ -304,25 +254,8 @@ describe("a thread of an engine", () => {
     expect(await texts(host.thread())).toEqual(["one", "Some words", "and this", "both"]);
   });
 
-  test("is cancelled in flight, and keeps what was shown", async () => {
-    const { there, host, clock, asked } = await underWay();
-    const parts = partsOf(asked);
-    asked.abort("enough");
-    await pass(clock);
-    expect(await errorOf(asked)).toBeInstanceOf(TurnCancelledError);
-    expect(joined(await parts).map((part) => ("text" in part ? part.text : part.type))).toEqual([
-      "turn.started",
-      "step.started",
-      "Some words",
-      "step.ended",
-      "turn.ended",
-    ]);
-    expect(await texts(host.thread())).toEqual(["one", "Some words"]);
-    expect(await journalOf(there.store)).toContain("cancel.requested");
-  });
-
   test("knows nothing of an ask that is aborted before it was sent", async () => {
-    const { there, host, clock } = await underWay(queueing);
+    const { there, host, clock } = await underWay({ machine: queue });
     const sent = there.sent();
     const asked = host.ask("two");
     asked.abort();
@@ -331,7 +264,7 @@ describe("a thread of an engine", () => {
     expect(there.sent()).toBe(sent);
   });
 
-  test("is rejoined with all that was shown, and on another host with what it has from there on", async () => {
+  test("is rejoined with all shown parts, and on another host with the later ones", async () => {
     const { there, host, clock, model, asked } = await underWay();
     const other = there.client().thread();
     const again = partsOf(host.thread().rejoin("a"));
@@ -347,22 +280,7 @@ describe("a thread of an engine", () => {
     expect((await other.rejoin("a")).text).toBe("Some words more");
   });
 
-  test("goes on where parts get lost: the journal has their words", async () => {
-    const { there, clock, model, asked } = await underWay();
-    there.lose(({ type }) => type === "part");
-    model.show(" more");
-    model.answer(says("Some words more"));
-    await pass(clock);
-    expect(joined(await partsOf(asked))).toEqual([
-      { type: "turn.started", turn: 1, askIds: ["a"] },
-      { type: "step.started", turn: 1, step: 1 },
-      { type: "text.delta", turn: 1, step: 1, attempt: 1, text: "Some words more" },
-      { type: "step.ended", turn: 1, step: 1 },
-      { type: "turn.ended", turn: 1, status: "completed" },
-    ]);
-  });
-
-  test("is polled where it is not heard that its journal goes on", async () => {
+  test("is polled if no news of its journal arrive", async () => {
     const { there, host, clock, model, asked } = await underWay();
     there.lose(() => true);
     model.answer(says("Some words"));
@@ -372,7 +290,7 @@ describe("a thread of an engine", () => {
     expect(there.followers()).toBe(0);
   });
 
-  test("is begun once, by what it is given", async () => {
+  test("is started once, by the given options", async () => {
     const there = engineStage({ script: [says("hi")] });
     const thread = there.client().thread("ada");
     await thread.start({ system: "Be brief.", metadata: { of: "tests" } });
@@ -386,7 +304,7 @@ describe("a thread of an engine", () => {
     expect(there.sent()).toBe(sent);
   });
 
-  test("that is not there is not made by what makes none", async () => {
+  test("that does not exist is not made by calls that start no thread", async () => {
     const { client } = engineStage();
     const thread = client().thread("nobody");
     expect(await errorOf(thread.moveHead(0))).toBeInstanceOf(ThreadUnknownError);
@@ -410,7 +328,7 @@ describe("a thread of an engine", () => {
     expect(await host.thread().delete()).toBe(false);
   });
 
-  test("takes no tool context from an ask, and says where it comes from", async () => {
+  test("refuses a tool context of an ask, and says where to set it", async () => {
     const { client } = engineStage();
     const error = await errorOf(client().ask("hi", { toolContext: { user: "ada" } }));
     expect(error).toBeInstanceOf(AskRefusedError);
@@ -418,7 +336,7 @@ describe("a thread of an engine", () => {
   });
 
   test.each(["before", "behind"] as const)(
-    "whose engine is down for a while, %s it did what it was sent, is asked once",
+    "whose engine is down for a while, %s it handled the event, is asked once",
     async (when) => {
       const there = engineStage({ script: [says("1"), says("2")] });
       const host = there.client();
@@ -431,7 +349,7 @@ describe("a thread of an engine", () => {
     },
   );
 
-  test("whose engine is down for longer than a lease lasts fails what is asked, and can be asked again", async () => {
+  test("whose engine is down for longer than a lease fails its asks, and can be asked again", async () => {
     const there = engineStage({ script: [says("1")] });
     const host = there.client();
     there.fail(Infinity);
@@ -458,7 +376,7 @@ describe("a thread of an engine", () => {
     expect(await two).toMatchObject({ turn: 2, text: "2" });
   });
 
-  test("does what depends on the state in its turn, and nothing of what was taken back before", async () => {
+  test("handles state-dependent calls in order, without calls that were withdrawn before", async () => {
     const { there, host, clock, model, asked } = await underWay();
     model.answer(says("1"));
     await clock.advance(1_000);
@@ -479,7 +397,7 @@ describe("a thread of an engine", () => {
     expect(there.sent()).toBe(sent + 2);
   });
 
-  test("is let go by who only looked at it, also while its turn is open", async () => {
+  test("is released by mere readers, even while its turn is open", async () => {
     const { there, clock } = await underWay();
     const { turn } = await there.client({ idleMs: 1_000 }).thread().resume();
     expect(turn?.askId).toBe("a");
@@ -488,7 +406,7 @@ describe("a thread of an engine", () => {
     expect(there.followers()).toBe(1);
   });
 
-  test("is shown as it goes on where an entry is heard of that was read before", async () => {
+  test("continues to be shown if news of an entry arrive that was read before", async () => {
     const { there, clock, asked } = await underWay();
     const parts = asked[Symbol.asyncIterator]();
     there.say({ type: "part", turn: 1, part: { type: "turn.started", turn: 1, askIds: ["a"] } });
@@ -500,7 +418,7 @@ describe("a thread of an engine", () => {
     expect((await parts.next()).value).toMatchObject({ text: "Some words more" });
   });
 
-  test("is shown as it was where something is heard of a turn that has ended", async () => {
+  test("is shown unchanged if news of an ended turn arrive", async () => {
     const { there, host, clock, model, asked } = await underWay();
     model.answer(says("Some words"));
     await clock.advance(1_000);
@@ -509,7 +427,7 @@ describe("a thread of an engine", () => {
     expect(joined(await partsOf(host.thread().rejoin("a")))).toEqual(joined(parts));
   });
 
-  test("undoes what was sent before, also where that was while it was read", async () => {
+  test("undoes turns sent before it, even those sent during its read", async () => {
     const there = engineStage({ script: [says("1")] });
     let onRead = (): void => {};
     const store = overriding(there.store, {
@@ -537,7 +455,7 @@ describe("a thread of an engine", () => {
     expect(await undone).toMatchObject([{ number: 2 }]);
   });
 
-  test("is rejoined elsewhere with what is journalled of its turn, while that goes on", async () => {
+  test("is rejoined on another host with the journalled part of its turn, which continues", async () => {
     const model = held();
     const there = engineStage({ tools: [echo], script: [calls(["echo", { text: "b" }]), model.step] });
     void there.client().ask("one", { askId: "a" });
@@ -548,7 +466,7 @@ describe("a thread of an engine", () => {
     expect(types).toEqual(["replay.started", "turn.started", "step.started", "toolCall", "toolResult"]);
   });
 
-  test("has cursors by which what was read is not shown again, also where something got lost", async () => {
+  test("has cursors that prevent repetition, even if news got lost", async () => {
     const { there, host, clock, model, asked } = await underWay({ tools: [echo], script: [shows("done")] });
     const read = asked[Symbol.asyncIterator]();
     for (let count = 0; count < 2; count++) await read.next();

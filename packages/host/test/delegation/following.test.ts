@@ -1,38 +1,27 @@
 import type { Event } from "@colloquy/machine";
 import { describe, expect, test } from "vitest";
-import {
-  AskRefusedError,
-  type LlmOutcome,
-  memoryStore,
-  type Store,
-  StoreError,
-  ThreadHeldError,
-  TurnCancelledError,
-} from "@colloquy/host";
-import { type Inbox, LeaseLostError, StorageError } from "@colloquy/host/store";
+import { AskRefusedError, type LlmOutcome, type Store, StoreError, TurnCancelledError } from "@colloquy/host";
+import { LeaseLostError, StorageError } from "@colloquy/host/store";
 import { overriding } from "../gated-store.ts";
 import { mortal } from "../mortal-store.ts";
 import {
   calls,
+  countingIds,
   echo,
   entriesOf,
   errorOf,
   held,
   journalOf,
-  manualClock,
   partsOf,
   says,
   settle,
   stage,
   during,
+  stored,
+  inboxOf,
+  answered,
+  queue,
 } from "../stage.ts";
-
-const queue = { overlap: { type: "queue", max: 8 } } as const;
-
-const inboxOf = ({ inbox }: Store): Inbox => {
-  if (inbox === undefined) throw new Error("no inbox");
-  return inbox;
-};
 
 describe("an ask on a thread that another host holds", () => {
   test("is left as an inbox item, answered there, and has its turn and its outcome here", async () => {
@@ -90,8 +79,7 @@ describe("an ask on a thread that another host holds", () => {
   test.each([1, 2])(
     "that was made there during reading %i of the journal is found when it is rejoined",
     async (nth) => {
-      const clock = manualClock();
-      const inner = memoryStore({ clock });
+      const { clock, inner } = stored();
       let readings = -Infinity;
       const gate = Promise.withResolvers<void>();
       const store = overriding(inner, {
@@ -135,8 +123,7 @@ describe("an ask on a thread that another host holds", () => {
   });
 
   test("is answered here when the holder dies: the lease is taken over, and nothing is asked twice", async () => {
-    const clock = manualClock();
-    const inner = memoryStore({ clock });
+    const { clock, inner } = stored();
     const { store, die } = mortal(inner);
     const model = held();
     const first = stage({ clock, store, machine: queue, leaseTtlMs: 9_000, script: [model.step] });
@@ -151,18 +138,17 @@ describe("an ask on a thread that another host holds", () => {
     await settle();
     const two = second.host.ask("two");
     await clock.advance(300);
-    // The holder has journalled the second ask, and dies before the third inbox item is taken.
+    // The holder has journalled the second ask, and dies before it takes the third inbox item.
     die();
     const three = second.host.ask("three");
     await clock.advance(10_000);
     expect((await two).text).toBe("2");
     expect((await three).text).toBe("3");
     expect(await second.host.ask("one", { askId: "a" })).toMatchObject({ turn: 1, text: "recovered" });
-    const asked = (await entriesOf(inner)).flatMap(({ event }) => (event.type === "ask.received" ? [event.input] : []));
-    expect(asked).toEqual(["one", "two", "three"]);
+    expect(await asksOf(inner)).toEqual(["one", "two", "three"]);
   });
 
-  test("is not asked again by who takes over late, when it was answered long ago", async () => {
+  test("is not asked again by a late successor if it was answered long ago", async () => {
     const model = held();
     const first = stage({ idleMs: 1_000, machine: queue, script: [model.step, ...many(400)] });
     void first.host.ask("one");
@@ -175,13 +161,11 @@ describe("an ask on a thread that another host holds", () => {
     for (let turn = 0; turn < 300; turn++) await first.host.ask("more");
     await first.clock.advance(60_000);
     expect((await two).text).toBe("0");
-    const asks = (await entriesOf(first.store)).filter(({ event }) => event.type === "ask.received");
-    expect(asks).toHaveLength(302);
+    expect(await asksOf(first.store)).toHaveLength(302);
   });
 
   test("of a thread that is new, whose first holder dies, makes the thread", async () => {
-    const clock = manualClock();
-    const inner = memoryStore({ clock });
+    const { clock, inner } = stored();
     const { host } = stage({ clock, store: inner, owner: "second", script: [says("made")] });
     await inner.acquire("default", "dead", 9_000);
     const handle = host.ask("hi");
@@ -222,18 +206,8 @@ describe("an ask on a thread that another host holds", () => {
     expect(await journalOf(first.store)).toEqual(["thread.started", "ask.received"]);
   });
 
-  test("rejects where it may not be left, as anything else does that is no ask", async () => {
-    const first = stage({ script: [held().step] });
-    void first.host.ask("one");
-    await settle();
-    const rejecting = first.another({ whenHeld: "reject" });
-    expect(await during(first.clock, 400, errorOf(rejecting.host.ask("two")))).toBeInstanceOf(ThreadHeldError);
-    const appended = errorOf(first.another().host.thread().append({ role: "user", content: "x" }));
-    expect(await during(first.clock, 400, appended)).toBeInstanceOf(ThreadHeldError);
-  });
-
   test.each(["newer", "older", "not-a-store", "closed", "invalid-id"] as const)(
-    "fails at once where the store is %s, which no waiting mends",
+    "fails at once if the store is %s, which waiting cannot help",
     async (kind) => {
       const first = stage({ script: [held().step] });
       void first.host.ask("one");
@@ -248,32 +222,24 @@ describe("an ask on a thread that another host holds", () => {
     },
   );
 
-  test("fails when a store whose leases are long is away for as long as a call may take", async () => {
-    const clock = manualClock();
-    const inner = memoryStore({ clock });
+  test.each<[string, number, Partial<Store>]>([
+    [
+      "is away, though its leases are long",
+      31_000,
+      { leaseTtlMs: 300_000, read: () => Promise.reject(new Error("away")) },
+    ],
+    ["no longer answers, as behind a link that is cut in silence", 30_000, { read: () => new Promise(() => {}) }],
+  ])("fails after the time of one call if the store %s", async (_, ms, broken) => {
+    const { clock, inner } = stored();
     void stage({ clock, store: inner, script: [held().step] }).host.ask("one");
     await settle();
-    const store = overriding(inner, { leaseTtlMs: 300_000, read: () => Promise.reject(new Error("away")) });
+    const store = overriding(inner, broken);
     const second = stage({ clock, store, owner: "second", machine: queue, onObserverError: () => {} });
-    const outcome = errorOf(second.host.ask("two"));
-    await clock.advance(31_000);
-    expect(await outcome).toBeInstanceOf(StoreError);
-  });
-
-  test("fails after the time of one call where the store no longer answers, as behind a link that is cut in silence", async () => {
-    const clock = manualClock();
-    const inner = memoryStore({ clock });
-    void stage({ clock, store: inner, script: [held().step] }).host.ask("one");
-    await settle();
-    const store = overriding(inner, { read: () => new Promise(() => {}) });
-    const second = stage({ clock, store, owner: "second", machine: queue, onObserverError: () => {} });
-    const outcome = errorOf(second.host.ask("two"));
-    expect(await during(clock, 30_000, outcome)).toBeInstanceOf(StoreError);
+    expect(await during(clock, ms, errorOf(second.host.ask("two")))).toBeInstanceOf(StoreError);
   });
 
   test("fails when the store is away for as long as one call may take, and not before", async () => {
-    const clock = manualClock();
-    const inner = memoryStore({ clock });
+    const { clock, inner } = stored();
     const first = stage({ clock, store: inner, leaseTtlMs: 9_000, script: [held().step] });
     void first.host.ask("one");
     await settle();
@@ -291,7 +257,8 @@ describe("an ask on a thread that another host holds", () => {
       onObserverError: (_, where) => reported.push(where),
     });
     const two = second.host.ask("two", { askId: "a" });
-    const outcome = two.catch((error: unknown) => error);
+    const outcomes: unknown[] = [];
+    const outcome = two.catch((error: unknown) => outcomes.push(error));
     await clock.advance(100);
     away = true;
     await clock.advance(8_000);
@@ -300,18 +267,18 @@ describe("an ask on a thread that another host holds", () => {
     await clock.advance(400);
     away = true;
     await clock.advance(8_000);
-    expect(second.clock.sleepers).toBeGreaterThan(0);
+    expect(outcomes).toEqual([]);
     await clock.advance(2_000);
-    expect(await outcome).toMatchObject({ name: "StoreError", cause: { message: "away" } });
+    await outcome;
+    expect(outcomes).toMatchObject([{ name: "StoreError", cause: { message: "away" } }]);
   });
 });
 
-describe("what a dead holder left undone", () => {
-  test("is taken up by an ask that was answered from the journal, also where it is not awaited", async () => {
-    const clock = manualClock();
-    const inner = memoryStore({ clock });
+describe("the unfinished work of a dead holder", () => {
+  test("is continued by an ask that the journal answers, even if it is not awaited", async () => {
+    const { clock, inner } = stored();
     const { store, die } = mortal(inner);
-    const shared = { clock, ids: { draw: counting() }, machine: queue, leaseTtlMs: 9_000 };
+    const shared = { clock, ids: countingIds(), machine: queue, leaseTtlMs: 9_000 };
     const first = stage({ ...shared, store, owner: "first", script: [says("1"), held().step] });
     await first.host.ask("one", { askId: "a" });
     void first.host.ask("two", { askId: "b" });
@@ -322,13 +289,7 @@ describe("what a dead holder left undone", () => {
     await settle();
     expect((await again).text).toBe("1");
     await clock.advance(20_000);
-    expect(await journalOf(inner)).toEqual([
-      "thread.started",
-      "ask.received",
-      "llm.completed",
-      "ask.received",
-      "llm.completed",
-    ]);
+    expect(await journalOf(inner)).toEqual([...answered, "ask.received", "llm.completed"]);
   });
 });
 
@@ -338,13 +299,7 @@ describe("an inbox item", () => {
     await first.host.ask("one");
     await inboxOf(first.store).post("default", { id: "l", event: asked("b", first.clock.now()) });
     await first.clock.advance(1_000);
-    expect(await journalOf(first.store)).toEqual([
-      "thread.started",
-      "ask.received",
-      "llm.completed",
-      "ask.received",
-      "llm.completed",
-    ]);
+    expect(await journalOf(first.store)).toEqual([...answered, "ask.received", "llm.completed"]);
     expect(await inboxOf(first.store).answerTo("default", "l")).toEqual({ id: "l", handled: true, seq: 3 });
   });
 
@@ -354,15 +309,14 @@ describe("an inbox item", () => {
     const handle = host.ask("a");
     await clock.advance(400);
     expect((await handle).text).toBe("0");
-    const input = (await entriesOf(store)).flatMap(({ event }) => (event.type === "ask.received" ? [event.input] : []));
-    expect(input).toEqual(["a", "b", "c"]);
+    expect(await asksOf(store)).toEqual(["a", "b", "c"]);
   });
 
-  test("that is none, or that may not be one, is refused, and keeps nothing back", async () => {
+  test("that is invalid or not allowed is refused, and blocks nothing", async () => {
     const { host, store, clock } = stage({ script: [says("1"), says("2")] });
     await host.ask("one");
     const inbox = inboxOf(store);
-    // What lies in a store may be anything.
+    // A store may contain anything.
     const bad = (event: unknown): Event => event as Event;
     await inbox.post("default", { id: "nonsense", event: bad({ type: "nonsense" }) });
     await inbox.post("default", { id: "null", event: bad(null) });
@@ -370,7 +324,7 @@ describe("an inbox item", () => {
     await inbox.post("default", { id: "append", event: { type: "system.changed", at, system: "Obey." } });
     await inbox.post("default", { id: "cancel", event: { type: "cancel.requested", at } });
     await inbox.post("default", { id: "good", event: asked("b", at) });
-    // No host comes for them.
+    // No host waits for them.
     await clock.advance(1_400);
     for (const id of ["nonsense", "null", "append", "cancel"])
       expect(await inbox.answerTo("default", id)).toMatchObject({ handled: false, refusal: { kind: "invalid" } });
@@ -379,8 +333,7 @@ describe("an inbox item", () => {
   });
 
   test("whose answer a crash swallowed is handled again, is known, and counts as handled", async () => {
-    const clock = manualClock();
-    const inner = memoryStore({ clock });
+    const { clock, inner } = stored();
     const inbox = inboxOf(inner);
     const store = overriding(inner, { inbox: { ...inbox, answer: () => new Promise(() => {}) } });
     const first = stage({ clock, store, leaseTtlMs: 9_000, script: [says("1"), held().step] });
@@ -388,22 +341,21 @@ describe("an inbox item", () => {
     await inbox.post("default", { id: "l", event: asked("b", clock.now()) });
     await clock.advance(1_400);
     expect(await journalOf(inner)).toHaveLength(4);
-    // The lease of the dead one runs out: it is not renewed.
+    // The dead host's lease expires, since it is not renewed.
     await inner.release({ threadId: "default", owner: "owner-1", token: 2 });
     const second = stage({ clock, store: inner, owner: "second", script: [says("2"), says("3")] });
     await second.host.ask("b", { askId: "b" });
     await settle();
     expect(await inbox.answerTo("default", "l")).toEqual({ id: "l", handled: true, seq: 3 });
-    const asks = (await entriesOf(inner)).filter(({ event }) => event.type === "ask.received");
-    expect(asks).toHaveLength(2);
+    expect(await asksOf(inner)).toHaveLength(2);
   });
 
-  test("that asks the same as somebody who is refused here is refused with it", async () => {
+  test("with the same ask as a refused caller here is refused as well", async () => {
     const model = held();
     const { host, store, clock } = stage({ pollMs: 60_000, script: [model.step, says("2")] });
     void host.ask("one");
     await settle();
-    // The host that left it is gone, and asks again here, before any host has looked into the inbox.
+    // The host that posted it is gone. The ask is repeated here before any host has read the inbox.
     await inboxOf(store).post("default", { id: "l", event: asked("b", clock.now()) });
     expect(await errorOf(host.ask("b", { askId: "b" }))).toMatchObject({ refusal: { kind: "busy" } });
     model.answer(says("1"));
@@ -427,7 +379,7 @@ describe("an inbox item", () => {
     expect(await lost).toBeInstanceOf(TurnCancelledError);
   });
 
-  test("of somebody who never comes for the answer is cleared away", async () => {
+  test("is removed if its sender never fetches the answer", async () => {
     const { host, store, clock } = stage({ idleMs: 60_000, script: [says("1"), says("2")] });
     await host.ask("one");
     const inbox = inboxOf(store);
@@ -447,7 +399,7 @@ describe("an inbox item", () => {
     const refused = errorOf(second.host.ask("two"));
     await settle();
     const [item] = await inbox.unanswered("default");
-    // As if it had been refused and cleared away while this process stood still.
+    // As if another host had refused and removed it while this process was paused.
     await inbox.discard("default", (item as { readonly id: string }).id);
     await first.clock.advance(10_000);
     expect(await refused).toMatchObject({ refusal: { kind: "busy" } });
@@ -463,7 +415,7 @@ describe("a lease that is lost", () => {
     const parts = partsOf(one);
     await settle();
     model.show("void");
-    // Another host took it, as after a pause that was longer than the lease.
+    // Another host takes the lease, as after a pause longer than the lease.
     await first.store.release({ threadId: "default", owner: "owner-1", token: 1 });
     const other = held();
     const second = first.another({ script: [other.step, says("2")] });
@@ -519,26 +471,24 @@ describe("a lease that is lost", () => {
     expect(steps).toEqual(["1 step.started", "2 step.started", "2 text.delta"]);
   });
 
-  test("for longer than the machine remembers asks has none of them asked twice", async () => {
+  test("for longer than the machine remembers asks repeats none of them", async () => {
     const model = held();
     const first = stage({ leaseTtlMs: 9_000, machine: queue, script: [model.step] });
     const handles = ["a", "b"].map((askId) => first.host.ask("hi", { askId }));
     await settle();
     await first.store.release({ threadId: "default", owner: "owner-1", token: 1 });
     const second = first.another({ script: many(400) });
-    // Both are answered, and more turns than those in which a repeated ask is recognised.
+    // Both are answered, and then more turns follow than those in which a repeated ask is recognised.
     await second.host.ask("hi", { askId: "a" });
     await first.clock.advance(1);
     for (let turn = 0; turn < 300; turn++) await second.host.ask("more");
     await first.clock.advance(4_000);
     expect((await Promise.all(handles)).map(({ text }) => text)).toEqual(["0", "1"]);
-    const asks = (await entriesOf(first.store)).filter(({ event }) => event.type === "ask.received");
-    expect(asks).toHaveLength(302);
+    expect(await asksOf(first.store)).toHaveLength(302);
   });
 
   test("before anything could be done with it leaves one inbox item for an ask, not two", async () => {
-    const clock = manualClock();
-    const inner = memoryStore({ clock });
+    const { clock, inner } = stored();
     const others = await inner.acquire("default", "another", 1_000_000);
     if (others === null) throw new Error("held");
     const store = overriding(inner, {
@@ -559,7 +509,7 @@ describe("a lease that is lost", () => {
     expect(await outcome).toMatchObject({ name: "ThreadClosedError" });
   });
 
-  test("and had again, as no other host wanted it, goes on here", async () => {
+  test("and acquired again, as no other host wanted it, continues here", async () => {
     const model = held();
     const { host, store } = stage({ script: [model.step, says("again")] });
     const one = host.ask("one");
@@ -570,25 +520,22 @@ describe("a lease that is lost", () => {
   });
 
   test("that never lasts fails its asks", async () => {
-    const clock = manualClock();
-    const inner = memoryStore({ clock });
+    const { clock, inner } = stored();
     const store = overriding(inner, { acquire: (threadId, owner) => inner.acquire(threadId, owner, 0) });
     const { host } = stage({ clock, store });
     expect(await errorOf(host.ask("one"))).toMatchObject({ name: "LeaseLostError" });
   });
 });
 
-const many = (length: number): readonly LlmOutcome[] => Array.from({ length }, (_, index) => says(`${index}`));
+const asksOf = async (store: Store) =>
+  (await entriesOf(store)).flatMap(({ event }) => (event.type === "ask.received" ? [event.input] : []));
 
-const counting = (): ((kind: string) => string) => {
-  let drawn = 0;
-  return (kind) => `${kind}-${++drawn}`;
-};
+const many = (length: number): readonly LlmOutcome[] => Array.from({ length }, (_, index) => says(`${index}`));
 
 const asked = (askId: string, at: number): Event => ({ type: "ask.received", at, askId, input: askId });
 
-describe("what was left in an inbox by a host that takes the lease", () => {
-  test("comes to an end if it closes while it reads the inbox", async () => {
+describe("the inbox items of a host that acquires the lease", () => {
+  test("are handled if it closes while it reads the inbox", async () => {
     const first = stage({ script: [says("1")] });
     await first.host.ask("one");
     await first.host.close();
@@ -598,10 +545,7 @@ describe("what was left in an inbox by a host that takes the lease", () => {
     let isHeld = false;
     const store = overriding(inner, {
       inbox: {
-        post: (...given) => inbox.post(...given),
-        answer: (...given) => inbox.answer(...given),
-        answerTo: (...given) => inbox.answerTo(...given),
-        discard: (...given) => inbox.discard(...given),
+        ...inbox,
         unanswered: async (threadId) => {
           if (isHeld) await gate.promise;
           return inbox.unanswered(threadId);

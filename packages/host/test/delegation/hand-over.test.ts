@@ -1,6 +1,6 @@
-// A host that has nothing to do on a thread leaves it to the host that is asked there.
+// An idle host leaves its thread to the host that is asked there.
 import { describe, expect, test } from "vitest";
-import { type Host, memoryStore, ThreadHeldError } from "@colloquy/host";
+import { type Host, ThreadHeldError } from "@colloquy/host";
 import type { Event } from "@colloquy/machine";
 import { overriding } from "../gated-store.ts";
 import { mortal } from "../mortal-store.ts";
@@ -18,13 +18,15 @@ import {
   settle,
   stage,
   type StageOptions,
+  stored,
+  answered,
+  queue,
 } from "../stage.ts";
 
-const queue = { overlap: { type: "queue", max: 9 } } as const;
 /** Longer than any of these tests. */
 const idleMs = 1_000_000;
 
-/** Calls that cannot be left in an inbox, with the options of their host. */
+/** Calls that an inbox cannot hold, with the options of their host. */
 const uses: readonly (readonly [string, StageOptions, (host: Host) => PromiseLike<unknown>])[] = [
   ["redacts", {}, (host) => host.thread().redact({ turn: 1 })],
   ["deletes", {}, (host) => host.thread().delete()],
@@ -51,9 +53,8 @@ describe("a thread that another host works on", () => {
     },
   );
 
-  test.each(uses)("is not given to a host that %s if its holder stands still", async (_, options, use) => {
-    const clock = manualClock();
-    const store = memoryStore({ clock });
+  test.each(uses)("is not given to a host that %s if its holder is stalled", async (_, options, use) => {
+    const { clock, inner: store } = stored();
     expect(await store.acquire("default", "stopped", 1_000_000)).not.toBeNull();
     const second = stage({ ...options, clock, store, owner: "second", script: [] });
     expect(await during(clock, 6_000, errorOf(use(second.host)))).toBeInstanceOf(ThreadHeldError);
@@ -81,7 +82,7 @@ describe("a thread that another host works on", () => {
         script: [says("2")],
         onObserverError: () => {},
       });
-      // It must not meet the later ask.
+      // The cancel must not reach the later ask.
       const cancelled = errorOf(host.thread().cancel("stop"));
       const asked = host.ask("two");
       expect((await during(first.clock, 3_000, asked)).text).toBe("2");
@@ -90,8 +91,7 @@ describe("a thread that another host works on", () => {
   );
 
   test("is given up by a host that closes while it waits for it", async () => {
-    const clock = manualClock();
-    const store = memoryStore({ clock });
+    const { clock, inner: store } = stored();
     expect(await store.acquire("default", "stopped", 1_000_000)).not.toBeNull();
     const second = stage({ whenHeld: "reject", clock, store, owner: "second", script: [] });
     const refused = errorOf(second.host.ask("two"));
@@ -133,14 +133,14 @@ describe("a thread that another host holds, and on which nothing happens", () =>
       "step.ended",
       "turn.ended",
     ]);
-    // And back again.
+    // The thread also moves back.
     const again = first.host.ask("three");
     await first.clock.advance(1_000);
     expect((await again).text).toBe("3");
     expect(await first.store.inbox?.unanswered("default")).toEqual([]);
   });
 
-  test("stays where it is while a turn goes on there: its holder answers both", async () => {
+  test("stays with its holder during a turn: the holder answers both", async () => {
     const model = held();
     const first = stage({ idleMs, machine: queue, script: [model.step, says("2")] });
     const one = first.host.ask("one");
@@ -156,8 +156,7 @@ describe("a thread that another host holds, and on which nothing happens", () =>
   });
 
   test("is taken back, and its inbox answered, when the host that wanted it died", async () => {
-    const clock = manualClock();
-    const inner = memoryStore({ clock });
+    const { clock, inner } = stored();
     const first = stage({ clock, store: inner, idleMs, script: [says("1"), says("2")] });
     await first.host.ask("one");
     const { store, die } = mortal(inner);
@@ -166,19 +165,12 @@ describe("a thread that another host holds, and on which nothing happens", () =>
     await settle();
     die();
     await clock.advance(5_000);
-    expect(await journalOf(inner)).toEqual([
-      "thread.started",
-      "ask.received",
-      "llm.completed",
-      "ask.received",
-      "llm.completed",
-    ]);
+    expect(await journalOf(inner)).toEqual([...answered, "ask.received", "llm.completed"]);
     expect(await inner.inbox?.unanswered("default")).toEqual([]);
   });
 
   test("has one holder at a time, whose writes alone are taken", async () => {
-    const clock = manualClock();
-    const inner = memoryStore({ clock });
+    const { clock, inner } = stored();
     const tokens: number[] = [];
     const store = overriding(inner, {
       append: (lease, ...given) => {
@@ -219,7 +211,7 @@ describe("a thread that another host holds, and on which nothing happens", () =>
       const first = stage({ idleMs, machine: queue, script: [says("1"), says("2")] });
       await first.host.ask("one");
       const second = first.another({ ...options, script: [says("2")] });
-      // An ask that nobody made is looked up in the journal of the holder.
+      // An unknown ask is looked up in the holder's journal.
       if (follows) await during(first.clock, 400, errorOf(second.host.thread().rejoin("nobody")));
       await during(first.clock, 1_000, use(second.host));
       expect(await first.store.inbox?.unanswered("default")).toEqual([]);

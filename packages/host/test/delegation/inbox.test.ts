@@ -1,19 +1,13 @@
 import type { Event } from "@colloquy/machine";
 import { describe, expect, test } from "vitest";
 import { type Inbox, LeaseLostError } from "@colloquy/host/store";
-import { memoryStore, type Store } from "@colloquy/host";
+import { readAnswer } from "../../src/delegation/inbox-items.ts";
 import { overriding } from "../gated-store.ts";
-import { errorOf, held, journalOf, manualClock, says, settle, stage } from "../stage.ts";
+import { errorOf, held, journalOf, says, settle, stage, stored, inboxOf } from "../stage.ts";
 
-const inboxOf = ({ inbox }: Store): Inbox => {
-  if (inbox === undefined) throw new Error("no inbox");
-  return inbox;
-};
-
-/** A memory store whose inbox does some things otherwise. */
+/** Makes a memory store with some changed inbox methods. */
 const withInbox = (change: (inner: Inbox) => Partial<Inbox>) => {
-  const clock = manualClock();
-  const inner = memoryStore({ clock });
+  const { clock, inner } = stored();
   const inbox = inboxOf(inner);
   return { clock, inner, store: overriding(inner, { inbox: { ...inbox, ...change(inbox) } }) };
 };
@@ -32,7 +26,7 @@ describe("an inbox item that can't be read", () => {
     { id: "misled", event: { type: "system.reset", at: 1 } },
   ];
 
-  test("is refused or passed over, and reported once, and the others go on", async () => {
+  test("is refused or skipped, and reported once, and the others continue", async () => {
     const answered: string[] = [];
     const reported: string[] = [];
     const { clock, inner, store } = withInbox((inbox) => ({
@@ -65,9 +59,9 @@ describe("an inbox item that can't be read", () => {
     ]);
   });
 
-  test("is no reason not to open the thread, nor is an inbox that gives no list", async () => {
+  test("does not keep the thread from opening, nor does an inbox without a list", async () => {
     const reported: string[] = [];
-    // JavaScript knows no types.
+    // JavaScript may return anything.
     const { clock, store } = withInbox(() => ({ unanswered: async () => "letters" as unknown as readonly unknown[] }));
     const { host } = stage({
       clock,
@@ -81,7 +75,7 @@ describe("an inbox item that can't be read", () => {
 });
 
 describe("a lease that was lost when an inbox item is answered", () => {
-  /** A holder that has a turn open, and whose lease is another's when it answers the inbox item of an ask. */
+  /** Returns a holder with an open turn, whose lease is lost as it answers an ask's inbox item. */
   const losing = async (whenHeld: "enqueue" | "reject") => {
     const reported: unknown[] = [];
     let lost = false;
@@ -107,18 +101,40 @@ describe("a lease that was lost when an inbox item is answered", () => {
     return { host, store: inner, clock, reported };
   };
 
-  test("is what the asker gets, and no failure of the store", async () => {
+  test("is the asker's answer, instead of a store failure", async () => {
     const { host, reported } = await losing("reject");
     expect(await errorOf(host.ask("b", { askId: "b" }))).toBeInstanceOf(LeaseLostError);
     expect(reported).toEqual([]);
   });
 
-  test("ends the loop, and the ask goes on where the thread is now", async () => {
+  test("ends the loop, and the ask continues at the new holder", async () => {
     const { host, store, reported } = await losing("enqueue");
     expect(await errorOf(host.ask("b", { askId: "b" }))).toMatchObject({ refusal: { kind: "busy" } });
-    // The open turn continued as well.
+    // The open turn continued, too.
     expect(await journalOf(store)).toEqual(["thread.started", "ask.received", "llm.completed"]);
     expect(await inboxOf(store).answerTo("default", "letter")).toMatchObject({ handled: false });
     expect(reported).toEqual([]);
   });
+});
+
+const refused = (refusal: unknown) => readAnswer({ id: "a", handled: false, refusal });
+
+test("a refusal is read unchanged", () => {
+  const refusal = { kind: "stale", reason: "it was made before", turn: 3 };
+  expect(refused(refusal)).toEqual({ id: "a", handled: false, refusal });
+});
+
+test.each([
+  { refusal: undefined },
+  { refusal: {} },
+  { refusal: { kind: "odd", reason: "x" } },
+  { refusal: { kind: "full" } },
+])("$refusal can't be read, and its sender learns so", ({ refusal }) => {
+  expect(refused(refusal)).toMatchObject({
+    refusal: { kind: "invalid", reason: expect.stringMatching(/can't be read/) },
+  });
+});
+
+test.each([null, {}, { id: "a" }, { id: "a", handled: true }])("%j is not an answer", (stored) => {
+  expect(readAnswer(stored)).toBeNull();
 });

@@ -1,20 +1,27 @@
-// Stores that come back with an older copy of what they had, as a server does that is restored from a dump.
+// Stores that come back with an older copy of their data, like a server restored from a dump.
 import type { Entry } from "@colloquy/machine";
 import type { Inbox } from "@colloquy/host/store";
 import { memoryStore, type Store } from "@colloquy/host";
 import { expect, test } from "vitest";
 import { overriding } from "../gated-store.ts";
-import { entriesOf, held, manualClock, partsOf, says, settle, stage, type ManualClock } from "../stage.ts";
+import {
+  entriesOf,
+  held,
+  inboxOf,
+  manualClock,
+  partsOf,
+  says,
+  settle,
+  stage,
+  type ManualClock,
+  stored,
+} from "../stage.ts";
 
-/** A store in whose place another is put while it is used. */
+/** Makes a store that can be replaced while it is used. */
 const replaceable = (
   clock: ManualClock,
 ): { readonly store: Store; readonly restore: (left: number) => Promise<void> } => {
   let inner = memoryStore({ clock });
-  const inbox = () => {
-    if (inner.inbox === undefined) throw new Error("no inbox");
-    return inner.inbox;
-  };
   const store = overriding(inner, {
     acquire: (...given) => inner.acquire(...given),
     renew: (...given) => inner.renew(...given),
@@ -24,11 +31,11 @@ const replaceable = (
     readSnapshot: (...given) => inner.readSnapshot(...given),
     saveSnapshot: (...given) => inner.saveSnapshot(...given),
     inbox: {
-      post: (...given) => inbox().post(...given),
-      unanswered: (...given) => inbox().unanswered(...given),
-      answer: (...given) => inbox().answer(...given),
-      answerTo: (...given) => inbox().answerTo(...given),
-      discard: (...given) => inbox().discard(...given),
+      post: (...given) => inboxOf(inner).post(...given),
+      unanswered: (...given) => inboxOf(inner).unanswered(...given),
+      answer: (...given) => inboxOf(inner).answer(...given),
+      answerTo: (...given) => inboxOf(inner).answerTo(...given),
+      discard: (...given) => inboxOf(inner).discard(...given),
     },
   });
   return {
@@ -36,7 +43,7 @@ const replaceable = (
     restore: async (left) => {
       const older = memoryStore({ clock });
       const lease = await older.acquire("default", "restorer", 1_000);
-      // What these tests stored are entries.
+      // These tests only store entries.
       const entries = (await inner.read("default")).slice(0, left) as readonly Entry[];
       if (lease === null) throw new Error("no lease");
       await older.append(lease, -1, entries);
@@ -46,7 +53,7 @@ const replaceable = (
   };
 };
 
-/** A store that gives its leases to others. */
+/** Makes a store that refuses leases until `isOver`. */
 const giving = (store: Store, isOver: () => boolean): Store =>
   overriding(store, { acquire: async (...given) => (isOver() ? store.acquire(...given) : null) });
 
@@ -79,7 +86,7 @@ test.each([1, 3, 4, 5])(
   },
 );
 
-test("what was shown of a turn that is gone is said to be void", async () => {
+test("the shown parts of a lost turn are reported as void", async () => {
   const clock = manualClock();
   const { store, restore } = replaceable(clock);
   const out = held();
@@ -98,7 +105,7 @@ test("what was shown of a turn that is gone is said to be void", async () => {
   expect((await partsOf(asked)).map(({ type }) => type)).toContain("thread.lost");
 });
 
-/** A store whose inbox does something more when the answer to an inbox item is read. */
+/** Makes a store whose inbox runs `then` when the answer to an item is read. */
 const onAnswer = (store: Store, then: () => Promise<void>): Store => {
   const { inbox } = store;
   if (inbox === undefined) throw new Error("no inbox");
@@ -127,9 +134,8 @@ test("an ask whose inbox item was answered, and whose entry is lost before its a
   expect(await Promise.race([asked.then(({ text }) => text, String), settle()])).toBe("2");
 });
 
-test("an ask that a store takes and loses again and again fails, and says so", async () => {
-  const clock = manualClock();
-  const inner = memoryStore({ clock });
+test("an ask that a store loses repeatedly fails with an error", async () => {
+  const { clock, inner } = stored();
   const store = overriding(inner, {
     append: async (lease, expectedSeq, entries) => {
       if (expectedSeq < 2) await inner.append(lease, expectedSeq, entries);

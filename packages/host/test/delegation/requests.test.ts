@@ -1,6 +1,6 @@
-// Requests for a lease: who ends them, and what is left of them.
+// Requests for a lease: which host ends them, and what remains of them.
 import { describe, expect, test } from "vitest";
-import { type Host, memoryStore, type Store, ThreadHeldError } from "@colloquy/host";
+import { type Host, type Store, ThreadHeldError } from "@colloquy/host";
 import type { Inbox, Lease } from "@colloquy/host/store";
 import { overriding } from "../gated-store.ts";
 import { mortal } from "../mortal-store.ts";
@@ -10,12 +10,12 @@ import {
   held,
   journalOf,
   type ManualClock,
-  manualClock,
   says,
   type ScriptedStep,
   settle,
   type Stage,
   stage,
+  stored,
 } from "../stage.ts";
 
 /** Longer than any of these tests. */
@@ -82,7 +82,7 @@ describe("the request of a host that died", () => {
     const before = acquired();
     await clock.advance(60_000);
     expect(left()).toEqual([]);
-    // The holder takes the lease once more, to delete the request.
+    // The holder acquires the lease once more, to delete the request.
     expect(acquired() - before).toBe(1);
   });
 
@@ -150,7 +150,7 @@ describe("a host that took the lease which it requested", () => {
     expect(left()).toEqual([]);
   });
 
-  test("uses it for an edit that the holder refused before it closed, ahead of what was asked later", async () => {
+  test("uses it for an edit that the holder refused before it closed, ahead of later asks", async () => {
     const { store, left, clock, host } = kept([says("1")]);
     await host.ask("one");
     await host.close();
@@ -226,12 +226,11 @@ const request = (id: string): Parameters<Inbox["post"]>[1] => ({
   event: { type: "cancel.requested", at: 0, askId: id },
 });
 
-/** A host over a store that shows which items are in its inbox, answered or not, and counts the leases that were taken. */
+/** Makes a host over a store that lists the items in its inbox, answered or not, and counts acquired leases. */
 const kept = (
   script: readonly ScriptedStep[],
 ): Stage & { readonly left: () => readonly string[]; readonly acquired: () => number } => {
-  const clock = manualClock();
-  const inner = memoryStore({ clock });
+  const { clock, inner } = stored();
   const { inbox } = inner;
   if (inbox === undefined) throw new Error("no inbox");
   const items = new Set<string>();
@@ -253,7 +252,7 @@ const refuseAll = async ({ inbox }: Store, lease: Lease, items?: readonly unknow
   await settle();
   const stored = items ?? (await inbox?.unanswered("default")) ?? [];
   const refusal = { kind: "busy", reason: "a turn is open" } as const;
-  // This store gives back what was posted.
+  // This store returns the posted items.
   const ids = (stored as readonly { readonly id: string }[]).map(({ id }) => id);
   await inbox?.answer(
     lease,
@@ -261,7 +260,7 @@ const refuseAll = async ({ inbox }: Store, lease: Lease, items?: readonly unknow
   );
 };
 
-/** Requests the lease as a process does that dies afterwards. */
+/** Requests the lease like a process that dies afterwards. */
 const dying = async (inner: Store, clock: ManualClock): Promise<void> => {
   const { store, die } = mortal(inner);
   void stage({ clock, store, owner: "dead" }).host.thread().delete();

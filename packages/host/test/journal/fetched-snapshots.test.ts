@@ -1,14 +1,13 @@
-import { toArray, turnNumbered, turnsOf } from "@colloquy/machine";
+import { memoryStore, type Store } from "@colloquy/host";
+import { toArray, turnNumbered, turnsOf, messagesOf } from "@colloquy/machine";
 import { lastTurns } from "@colloquy/machine/policies";
 import { beforeEach, describe, expect, test } from "vitest";
-import { memoryStore, tool } from "@colloquy/host";
-import type { Store } from "@colloquy/host";
 import { overriding } from "../gated-store.ts";
-import { calls, echo, manualClock, says, stage, type Stage, type StageOptions } from "../stage.ts";
+import { calls, echo, manualClock, says, stage, type Stage, type StageOptions, plain, written } from "../stage.ts";
 
 const clock = manualClock();
 let kept: Store;
-/** The chunks of a snapshot that were fetched; null means all. */
+/** The fetched chunks of a snapshot; null means all. */
 let fetched: (string | null)[];
 let readsFrom: number[];
 let errors: string[];
@@ -23,7 +22,7 @@ beforeEach(() => {
   isThere = () => true;
 });
 
-/** As a store behind a network: its chunks have to be fetched. */
+/** Makes a store behind a network, whose chunks must be fetched. */
 const far = (): Store =>
   overriding(kept, {
     read: (threadId, fromSeq = 0) => {
@@ -58,28 +57,23 @@ const on = (options: StageOptions = {}): Stage =>
     ...options,
   });
 
-/** Stores a thread of so many turns, and releases it. */
+/** Stores a thread with `turns` turns, and releases it. */
 const long = async (turns: number): Promise<void> => {
   const { host } = on();
   const thread = host.thread();
   await thread.start();
-  for (let turn = 1; turn <= turns; turn++) {
-    await thread.addTurn([
-      { role: "user", content: `question ${turn}` },
-      { role: "assistant", content: `answer ${turn}` },
-    ]);
-  }
+  for (let turn = 1; turn <= turns; turn++) await thread.addTurn(written(turn));
   await host.close();
   [fetched, readsFrom] = [[], []];
 };
 
 describe("a snapshot whose chunks have to be fetched", () => {
-  test("is read no further than what an ask looks at, and the journal behind it", async () => {
+  test("is read only as far as an ask needs, with the journal after it", async () => {
     await long(1200);
     const { host, model } = on({ script: [says("ok"), says("again")] });
     expect(await host.ask("go")).toMatchObject({ text: "ok", turn: 1201 });
     expect(model.calls[0]?.messages).toHaveLength(5);
-    // An ask looks for itself in the newest 256 of 1,200 turns.
+    // An ask is searched in the newest 256 of 1,200 turns.
     expect(fetched.length).toBeGreaterThan(0);
     expect(fetched.length).toBeLessThan(12);
     expect(new Set(fetched).size).toBe(fetched.length);
@@ -93,7 +87,7 @@ describe("a snapshot whose chunks have to be fetched", () => {
     expect(errors).toEqual([]);
   });
 
-  test("is fetched whole where much of it is missed", async () => {
+  test("is fetched whole if many chunks are missing", async () => {
     await long(1200);
     const { host, model } = on({ script: [says("ok")], machine: {} });
     await host.ask("go");
@@ -103,7 +97,7 @@ describe("a snapshot whose chunks have to be fetched", () => {
     expect(errors).toEqual([]);
   });
 
-  test("is fetched at once for a state that is handed out, and as needed by who looks at little", async () => {
+  test("is fetched at once for a returned state, and on demand by small reads", async () => {
     await long(400);
     const { host } = on();
     const thread = host.thread();
@@ -146,14 +140,9 @@ describe("a snapshot whose chunks have to be fetched", () => {
   test("is there as a whole for a tool, which runs once", async () => {
     await long(400);
     let runs = 0;
-    const look = tool({
-      name: "look",
-      description: "x",
-      input: { jsonSchema: {} },
-      run: (_, { state }) => {
-        runs += 1;
-        return turnsOf(state()).length;
-      },
+    const look = plain("look", (_, { state }) => {
+      runs += 1;
+      return turnsOf(state()).length;
     });
     const { host, model } = on({ tools: [look], script: [calls(["look", {}]), says("done")] });
     await host.ask("go");
@@ -164,7 +153,7 @@ describe("a snapshot whose chunks have to be fetched", () => {
     expect(errors).toEqual([]);
   });
 
-  test("gives what was undone whole, and the outcome of an ask of long ago", async () => {
+  test("gives undone turns whole, and the outcome of an ask of long ago", async () => {
     const first = on({ script: [says("old")] });
     await first.host.ask("go", { askId: "old" });
     const thread = first.host.thread();
@@ -183,7 +172,7 @@ describe("a snapshot whose chunks have to be fetched", () => {
     expect(errors).toEqual([]);
   });
 
-  test("has what it was seeded with, and the open turn that waits for somebody", async () => {
+  test("has its seed, and the open turn that waits for a person", async () => {
     const seed = Array.from({ length: 100 }, (_, index) => ({ role: "user" as const, content: `seed ${index}` }));
     const options: StageOptions = {
       tools: [echo, { ...echo, declaration: { ...echo.declaration, name: "asks", approval: "always" } }],
@@ -226,4 +215,42 @@ describe("a snapshot whose chunks have to be fetched", () => {
     expect(await host.ask("go")).toMatchObject({ turn: 401 });
     expect(errors).toEqual(Array(2).fill("snapshot: SnapshotDamagedError"));
   });
+});
+
+const damaged = (inner: Store, reads: () => void): Store =>
+  overriding(inner, {
+    readSnapshot: async (threadId) => {
+      const kept = await inner.readSnapshot(threadId);
+      return (
+        kept && {
+          ...kept,
+          chunk: () => {
+            reads();
+            throw new Error("SQLITE_IOERR: disk I/O error");
+          },
+        }
+      );
+    },
+  });
+
+test("chunks that the store throws for cost no turn and no look: the journal has them", async () => {
+  await long(100);
+  let read = 0;
+  const store = damaged(kept, () => read++);
+  const another = () => on({ store, machine: {}, script: [says("ok"), says("ok")] }).host;
+  const looking = another().thread();
+  const state = await looking.state();
+  expect(state === null ? 0 : messagesOf(state).length).toBe(200);
+  expect(await looking.explain()).not.toBeNull();
+  expect(await looking.asks()).toEqual([]);
+  const using = another();
+  expect(await using.ask("go", { askId: "go" })).toMatchObject({ text: "ok", turn: 101 });
+  await using.close();
+  const moving = another();
+  await moving.thread().moveHead(3);
+  expect((await moving.thread().undo(2)).map(({ number }) => number)).toEqual([3, 2]);
+  expect(await moving.ask("again", { askId: "again" })).toMatchObject({ turn: 102 });
+  await moving.close();
+  expect(read).toBeGreaterThan(0);
+  expect(new Set(errors.map((error) => error.split(":")[0]))).toEqual(new Set(["snapshot"]));
 });

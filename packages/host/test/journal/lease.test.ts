@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { LeaseLostError } from "@colloquy/host/store";
-import { memoryStore, StoreError, ThreadHeldError } from "@colloquy/host";
+import { AskRefusedError, memoryStore, StoreError, ThreadHeldError } from "@colloquy/host";
 import { overriding } from "../gated-store.ts";
-import { calls, echo, errorOf, held, journalOf, manualClock, says, settle, stage, during } from "../stage.ts";
+import { calls, echo, errorOf, held, journalOf, manualClock, says, settle, stage, during, stored } from "../stage.ts";
 
 describe("the lease", () => {
   test("of another host keeps this one out, until it is given back", async () => {
@@ -21,7 +21,7 @@ describe("the lease", () => {
     expect((await second.host.ask("two")).text).toBe("2");
   });
 
-  test("is renewed while something goes on, and given back when nothing does", async () => {
+  test("is renewed while work is under way, and released afterwards", async () => {
     const model = held();
     const first = stage({ whenHeld: "reject", leaseTtlMs: 9_000, idleMs: 1_000, script: [model.step, says("more")] });
     const handle = first.host.ask("one");
@@ -36,8 +36,16 @@ describe("the lease", () => {
     expect(await first.store.acquire("default", "another", 1)).toBeNull();
     await first.clock.advance(1);
     expect((await second.host.ask("two")).text).toBe("2");
-    // The second one renews, rests, and looks into its inbox.
+    // The second one has timers to renew, to release when idle, and to read its inbox.
     expect(first.clock.sleepers).toBe(3);
+  });
+
+  test("of a thread whose first ask was refused is given back, and nothing stays awake for it", async () => {
+    const { host, clock, store } = stage({ idleMs: 1_000 });
+    expect(await errorOf(host.ask(""))).toBeInstanceOf(AskRefusedError);
+    await clock.advance(1_000);
+    expect(clock.sleepers).toBe(0);
+    expect(await store.acquire("default", "another", 1)).not.toBeNull();
   });
 
   test("lost stops everything, and journals nothing more", async () => {
@@ -45,7 +53,7 @@ describe("the lease", () => {
     const first = stage({ whenHeld: "reject", leaseTtlMs: 9_000, script: [model.step] });
     const lost = errorOf(first.host.ask("one", { askId: "a" }));
     await settle();
-    // Another host took it, as after a pause that was longer than the lease.
+    // Another host takes the lease, as after a pause longer than the lease.
     const lease = { threadId: "default", owner: "owner-1", token: 1 };
     await first.store.release(lease);
     const second = first.another({ script: [says("from the second")] });
@@ -58,7 +66,7 @@ describe("the lease", () => {
     expect(await journalOf(first.store)).toEqual(["thread.started", "ask.received", "llm.completed"]);
   });
 
-  test("that ran out while a hook was awaited keeps its tool from being run", async () => {
+  test("that expired during a hook keeps its tool from running", async () => {
     const hook = Promise.withResolvers<void>();
     const runs: unknown[] = [];
     const first = stage({
@@ -70,7 +78,7 @@ describe("the lease", () => {
     });
     const lost = errorOf(first.host.ask("one"));
     await settle();
-    // As a process that stood still: its clock has gone on, and nothing that it should have done by then is done.
+    // The process was paused: its clock has advanced, but its timers have not fired.
     const later = first.clock.now() + 9_001;
     first.clock.now = () => later;
     hook.resolve();
@@ -98,8 +106,7 @@ describe("the lease", () => {
   });
 
   test("that is being given back is waited for by the next use of the thread", async () => {
-    const clock = manualClock();
-    const inner = memoryStore({ clock });
+    const { clock, inner } = stored();
     let holders = 0;
     const { promise: mayRelease, resolve: release } = Promise.withResolvers<void>();
     const store = overriding(inner, {
@@ -121,8 +128,7 @@ describe("the lease", () => {
   });
 
   test("that is given back while it is being renewed leaves no timer behind", async () => {
-    const clock = manualClock();
-    const inner = memoryStore({ clock });
+    const { clock, inner } = stored();
     const { promise: renewed, resolve: renew } = Promise.withResolvers<boolean>();
     const { host } = stage({
       clock,
@@ -173,8 +179,7 @@ describe("the lease", () => {
   });
 
   test("is lost by the end of its time when the store answers nothing any more", async () => {
-    const clock = manualClock();
-    const inner = memoryStore({ clock });
+    const { clock, inner } = stored();
     const silent = overriding(inner, { renew: () => new Promise<never>(() => {}) });
     const model = held();
     const options = { whenHeld: "reject", leaseTtlMs: 4_000, storeTimeoutMs: 30_000 } as const;
@@ -187,7 +192,7 @@ describe("the lease", () => {
     expect(await lost).toBeInstanceOf(LeaseLostError);
   });
 
-  test("is renewed late by a process that stood still past its time, if nobody took it", async () => {
+  test("is renewed late by a process that stalled past its end, if no other host took it", async () => {
     const model = held();
     const { host, clock } = stage({ whenHeld: "reject", leaseTtlMs: 4_000, script: [model.step] });
     const handle = host.ask("one");
@@ -200,7 +205,7 @@ describe("the lease", () => {
   });
 
   test.each([undefined, "lease", {}])(
-    "that is none, from a store that gives %j, fails in words and leaves nothing behind",
+    "that is invalid, from a store that returns %j, fails with a reason and leaves nothing behind",
     async (given) => {
       const clock = manualClock();
       const store = Object.assign(overriding(memoryStore({ clock }), {}), { acquire: async () => given });

@@ -3,13 +3,24 @@ import { decodeJournal, fold } from "@colloquy/machine/journal";
 import { lastTurns } from "@colloquy/machine/policies";
 import * as Either from "fp-ts/lib/Either.js";
 import { describe, expect, test } from "vitest";
-import { memoryStore, tool } from "@colloquy/host";
 import type { Store } from "@colloquy/host";
 import type { StoredSnapshot } from "@colloquy/host/store";
 import { overriding } from "../gated-store.ts";
-import { calls, echo, manualClock, type ManualClock, says, stage, type Stage, type StageOptions } from "../stage.ts";
+import {
+  calls,
+  echo,
+  type ManualClock,
+  says,
+  stage,
+  type Stage,
+  type StageOptions,
+  stored,
+  approveFirst,
+  plain,
+  written,
+} from "../stage.ts";
 
-/** A store that records from where journals are read, and what becomes of snapshots; and that can be made to lie about them. */
+/** A store that records reads of journals and uses of snapshots, and can falsify snapshots. */
 interface WatchedStore {
   readonly store: Store;
   readonly clock: ManualClock;
@@ -20,8 +31,7 @@ interface WatchedStore {
 }
 
 const watched = (): WatchedStore => {
-  const clock = manualClock();
-  const inner = memoryStore({ clock });
+  const { clock, inner } = stored();
   const watched: WatchedStore = {
     clock,
     readsFrom: [],
@@ -47,16 +57,11 @@ const watched = (): WatchedStore => {
 const on = ({ store, clock }: WatchedStore, options: StageOptions = {}): Stage =>
   stage({ store, clock, snapshotEvery: 8, ...options });
 
-/** A snapshot without some of its chunks. */
+/** Removes some chunks of a snapshot. */
 const damagedIn = (snapshot: StoredSnapshot | null, name: string): StoredSnapshot | null =>
   snapshot && { ...snapshot, chunk: (id) => (id.startsWith(name) ? undefined : snapshot.chunk(id)) };
 
-const written = (turn: number) => [
-  { role: "user" as const, content: `question ${turn}` },
-  { role: "assistant" as const, content: `answer ${turn}` },
-];
-
-/** Stores a thread of so many turns, and releases it. */
+/** Stores a thread with `turns` turns, and releases it. */
 const long = async (kept: WatchedStore, turns: number, options: StageOptions = {}): Promise<void> => {
   const { host } = on(kept, options);
   const thread = host.thread();
@@ -73,7 +78,7 @@ const foldedOf = async (store: Store): Promise<State> => {
 };
 
 describe("a snapshot", () => {
-  test("is saved between turns, when so many entries are new, and opening reads the entries behind it", async () => {
+  test("is saved between turns after enough new entries, and opening reads the entries after it", async () => {
     const kept = watched();
     const { host } = on(kept, { tools: [echo], script: Array(20).fill(says("ok")) });
     const saved: (readonly number[])[] = [];
@@ -115,7 +120,7 @@ describe("a snapshot", () => {
     expect(await host.thread().state()).toEqual(await foldedOf(kept.store));
   });
 
-  test("is neither read nor saved where it is not wanted", async () => {
+  test("is neither read nor saved if it is switched off", async () => {
     const kept = watched();
     await long(kept, 40, { snapshotEvery: 0 });
     expect(kept.saved).toEqual([]);
@@ -160,10 +165,9 @@ describe("a snapshot", () => {
     expect(kept.saved).toEqual([3]);
     kept.readsFrom.length = 0;
     const next = on(kept, { ...options, script: [says("done")] });
-    const [request] = await next.host.thread().approvals();
-    await next.host.thread().approve(request?.id ?? "");
+    await approveFirst(next.host.thread());
     expect((await next.host.ask("go", { askId: "a" })).text).toBe("done");
-    // For the requests, for the tool of the one that is approved, and to open the thread.
+    // For the requests, for the approved tool, and to open the thread.
     expect(kept.readsFrom).toEqual([3, 3, 3]);
   });
 });
@@ -171,7 +175,7 @@ describe("a snapshot", () => {
 test.each<[StageOptions, RegExp]>([
   [{ snapshotEvery: -1 }, /snapshotEvery must be .* \(got -1\)/],
   [{ progressMs: 0 }, /progressMs must be .* \(got 0\)/],
-  // As a caller in JavaScript may have it.
+  // A caller in JavaScript may pass this.
   [{ partials: "drop" as "keep" }, /partials must be .* \(got "drop"\)/],
 ])("options that are invalid are refused: %j", (options, words) => {
   expect(() => stage(options)).toThrow(words);
@@ -268,16 +272,11 @@ describe("a snapshot that is of no use", () => {
     const kept = watched();
     await long(kept, 400);
     kept.snapshot = (snapshot) => damagedIn(snapshot, "turns0.");
-    const look = tool({
-      name: "look",
-      description: "x",
-      input: { jsonSchema: {} },
-      run: (_, { state }) => turnsOf(state()).length,
-    });
+    const look = plain("look", (_, { state }) => turnsOf(state()).length);
     const errors: string[] = [];
     const { host, model } = on(kept, {
       tools: [look],
-      // A prompt of the newest turns reads no others, and an ask looks for itself only in the newest 256.
+      // A prompt of the newest turns reads no others, and an ask is only searched in the newest 256.
       machine: { policy: lastTurns(2) },
       script: [calls(["look", {}]), calls(["look", {}]), says("done")],
       onObserverError: (error, where) => errors.push(`${where}: ${error instanceof Error ? error.name : ""}`),
@@ -290,7 +289,7 @@ describe("a snapshot that is of no use", () => {
     ]);
   });
 
-  test("because a part of it is gone is no matter to who only looks", async () => {
+  test("with a missing chunk does not affect mere readers", async () => {
     const kept = watched();
     await long(kept, 100);
     kept.snapshot = (snapshot) => (snapshot === null ? null : { ...snapshot, chunk: () => "[]" });

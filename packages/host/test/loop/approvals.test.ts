@@ -71,7 +71,7 @@ describe("a tool call that needs approval", () => {
     expect(results).toMatchObject([
       { callId: "1.1.0", outcome: "refused", content: "Not run: it was not approved: too much" },
     ]);
-    // As it is shown again from the journal alone.
+    // The parts from the journal alone.
     const replayed = await partsOf(on.another().host.thread().rejoin(asked.askId));
     expect(replayed.filter(({ type }) => type === "toolResult")).toEqual(results);
     expect(JSON.stringify(on.model.calls[1]?.messages)).toContain("too much");
@@ -89,7 +89,7 @@ describe("a tool call that needs approval", () => {
     expect(runs).toEqual([]);
   });
 
-  test("whose arguments do not fit is refused before anybody is asked", async () => {
+  test("with invalid arguments is refused without an approval request", async () => {
     const { pay } = paying();
     const on = asking({ tools: [pay], script: [calls(["pay", { amount: "five" }]), says("done")] });
     await on.host.ask("pay");
@@ -128,7 +128,7 @@ describe("a tool call that needs approval", () => {
     expect(runs).toEqual([]);
   });
 
-  test("by another version, or with other arguments than were approved, is asked about anew", async () => {
+  test("by another version, or with other arguments than approved, needs a new approval", async () => {
     const limits: [Partial<ToolDefinition<ToolInput>>, Partial<ToolDefinition<ToolInput>>][] = [
       [{ version: "1" }, { version: "2" }],
       [{ input: rounding(10) }, { input: rounding(100) }],
@@ -199,7 +199,7 @@ describe("a tool call that needs approval", () => {
 
 describe("a tool that says which calls need approval", () => {
   test("has those run that do not, and keeps the others waiting, in one round", async () => {
-    // The schema above has seen to its type.
+    // The schema above has checked its type.
     const { runs, pay } = paying({ approval: (input) => (input as { readonly amount: number }).amount > 10 });
     const script = [calls(["pay", { amount: 5 }], ["pay", { amount: 50 }]), says("done")];
     const on = asking({ tools: [pay], script });
@@ -214,7 +214,7 @@ describe("a tool that says which calls need approval", () => {
   });
 
   test.each<[string, ToolDefinition<ToolInput>["approval"], readonly string[]]>([
-    // Written in JavaScript it may say nothing.
+    // A function in JavaScript may return nothing.
     ["forgets to answer", (() => undefined) as unknown as () => boolean, []],
     [
       "throws",

@@ -1,46 +1,169 @@
+import { memoryStore, type Store, StoreError } from "@colloquy/host";
 import { describe, expect, test } from "vitest";
-import { memoryStore, StoreError, tool } from "@colloquy/host";
-import { gated, type GatedStore } from "../gated-store.ts";
-import { calls, errorOf, held, journalOf, manualClock, says, settle, stage } from "../stage.ts";
+import { gated, overriding, type GatedStore } from "../gated-store.ts";
+import {
+  calls,
+  entriesOf,
+  errorOf,
+  journalOf,
+  manualClock,
+  says,
+  settle,
+  stage,
+  answered,
+  plain,
+  held,
+} from "../stage.ts";
+
+// Parallel tools start and end at about the same time. Outcomes that wait for a write are stored by one write.
 
 const clock = manualClock();
-const slow = (): GatedStore => gated(memoryStore({ clock }));
 
-describe("nothing is performed before it is journalled", () => {
-  test("neither a model call, nor a tool, nor a once-only tool before its start", async () => {
-    const gate = slow();
-    let runs = 0;
-    const once = tool({
-      name: "once",
-      description: "",
-      input: { jsonSchema: {} },
-      recovery: "once",
-      run: () => runs++,
-    });
-    const { host, model } = stage({
-      clock,
-      store: gate.store,
-      tools: [once],
-      script: [calls(["once", {}]), says("done")],
-    });
+/** Makes a batch of four calls, each of which the test answers. */
+const four = (recovery?: "once") => {
+  const answers: (() => void)[] = [];
+  const run = () => new Promise<string>((resolve) => answers.push(() => resolve("done")));
+  const fetch = plain("fetch", run, recovery === undefined ? {} : { recovery });
+  const script = [calls(["fetch", {}], ["fetch", {}], ["fetch", {}], ["fetch", {}]), says("all done")];
+  return { tools: [fetch], script, answers };
+};
+
+const starts = Array<string>(4).fill("tool.started").join();
+
+const results = (count: number): string => Array<string>(count).fill("tool.completed").join();
+
+describe("results that wait together", () => {
+  test("are one append, and each is performed and shown only after it", async () => {
+    const gate = gated(memoryStore({ clock }));
+    const { tools, script, answers } = four();
+    const { host, model } = stage({ clock, store: gate.store, tools, script });
     const handle = host.ask("go");
+    const shown: number[] = [];
+    const reading = (async () => {
+      for await (const part of handle) if (part.type === "toolResult") shown.push(part.position);
+    })();
     await settle();
-    expect(gate.waiting).toEqual(["thread.started"]);
+    while (answers.length < 4) await gate.pass();
+    for (const index of [2, 0, 3, 1]) answers[index]?.();
+    await settle();
+    expect(gate.waiting).toEqual([results(1)]);
     await gate.pass();
-    expect([gate.waiting, model.calls.length]).toEqual([["ask.received"], 0]);
+    expect([gate.waiting, shown, model.calls.length]).toEqual([[results(3)], [2], 1]);
     await gate.pass();
-    expect([gate.waiting, model.calls.length]).toEqual([["llm.completed"], 1]);
+    expect([gate.waiting, shown, model.calls.length]).toEqual([["llm.completed"], [2, 0, 3, 1], 2]);
     await gate.pass();
-    expect([gate.waiting, runs]).toEqual([["tool.started"], 0]);
-    await gate.pass();
-    expect([gate.waiting, runs]).toEqual([["tool.completed"], 1]);
-    await gate.pass();
-    expect([gate.waiting, model.calls.length]).toEqual([["llm.completed"], 2]);
-    await gate.pass();
-    expect((await handle).text).toBe("done");
+    await reading;
+    expect((await handle).text).toBe("all done");
+    expect((await entriesOf(gate.store)).map(({ seq }) => seq)).toEqual([0, 1, 2, 3, 4, 5, 6, 7]);
     await host.close();
   });
 
+  test("so are the starts of once-only tools, none of which runs earlier", async () => {
+    const gate = gated(memoryStore({ clock }));
+    const { tools, script, answers } = four("once");
+    const { host } = stage({ clock, store: gate.store, tools, script });
+    const handle = host.ask("go");
+    await settle();
+    for (const type of ["thread.started", "ask.received", "llm.completed"]) {
+      expect(gate.waiting).toEqual([type]);
+      await gate.pass();
+    }
+    expect([gate.waiting, answers.length]).toEqual([[starts], 0]);
+    await gate.pass();
+    expect([gate.waiting, answers.length]).toEqual([[], 4]);
+    for (const answer of answers) answer();
+    await settle();
+    while (gate.waiting.length > 0) await gate.pass();
+    expect((await handle).text).toBe("all done");
+    await host.close();
+  });
+
+  test("a cancel after some of them is decided after them, and the rest is stale", async () => {
+    const gate = gated(memoryStore({ clock }));
+    const { tools, script, answers } = four();
+    const { host } = stage({ clock, store: gate.store, tools, script });
+    const handle = host.ask("go");
+    await settle();
+    while (answers.length < 4) await gate.pass();
+    for (const index of [0, 1, 2]) answers[index]?.();
+    await settle();
+    handle.abort();
+    answers[3]?.();
+    await settle();
+    await gate.pass();
+    expect(gate.waiting).toEqual([results(2)]);
+    await gate.pass();
+    expect(gate.waiting).toEqual(["cancel.requested"]);
+    await gate.pass();
+    expect(await errorOf(handle)).toMatchObject({ name: "TurnCancelledError" });
+    await host.close();
+  });
+
+  test("a failed append of several stores none of them, and the next use of the thread reports each as unknown", async () => {
+    const gate = gated(memoryStore({ clock }));
+    const { tools, script, answers } = four();
+    const first = stage({ clock, store: gate.store, tools, script });
+    const handle = first.host.ask("go", { askId: "a" });
+    await settle();
+    while (answers.length < 4) await gate.pass();
+    for (const answer of answers) answer();
+    await settle();
+    await gate.pass();
+    await gate.pass(new Error("disk full"));
+    expect(await errorOf(handle)).toMatchObject({ message: expect.stringContaining("append entries") });
+    expect(await journalOf(gate.store)).toHaveLength(4);
+    const again = first.another({ tools, script: [says("all done")] });
+    const going = again.host.ask("go", { askId: "a" });
+    await settle();
+    // The unknown outcomes of the three are journalled together, too.
+    expect(gate.waiting).toEqual(["tool.failed,tool.failed,tool.failed"]);
+    while (gate.waiting.length > 0) await gate.pass();
+    expect((await going).text).toBe("all done");
+    await again.host.close();
+    await first.host.close();
+  });
+
+  test("starts that were being stored together when the thread was closed have each come to nothing", async () => {
+    const gate = gated(memoryStore({ clock }));
+    const { tools, script, answers } = four("once");
+    const { host, store } = stage({ clock, store: gate.store, tools, script });
+    host.ask("go").catch(() => {});
+    await settle();
+    for (let index = 0; index < 3; index++) await gate.pass();
+    expect(gate.waiting).toEqual([starts]);
+    const closing = host.close();
+    await gate.pass();
+    expect(gate.waiting).toEqual(["tool.failed,tool.failed,tool.failed,tool.failed"]);
+    await gate.pass();
+    await closing;
+    expect(answers).toHaveLength(0);
+    const failures = Array<string>(4).fill("tool.failed interrupted");
+    expect((await journalOf(store)).slice(3)).toEqual([...starts.split(","), ...failures]);
+  });
+
+  test("a store that answers at once is given the same entries", async () => {
+    const appends: string[] = [];
+    const inner: Store = memoryStore({ clock });
+    const store = overriding(inner, {
+      append: (lease, seq, entries) => {
+        appends.push(entries.map(({ event }) => event.type).join());
+        return inner.append(lease, seq, entries);
+      },
+    });
+    const { tools, script, answers } = four();
+    const { host } = stage({ clock, store, tools, script });
+    const handle = host.ask("go");
+    await settle();
+    for (const answer of answers) answer();
+    expect((await handle).text).toBe("all done");
+    expect(appends.join().split(",")).toEqual([...answered, ...results(4).split(","), "llm.completed"]);
+    await host.close();
+  });
+});
+
+const slow = (): GatedStore => gated(memoryStore({ clock }));
+
+describe("nothing is performed before it is journalled", () => {
   test("one entry at a time, in the order of the events", async () => {
     const gate = slow();
     const { host } = stage({ clock, store: gate.store, script: [held().step] });
@@ -63,13 +186,7 @@ describe("nothing is performed before it is journalled", () => {
   test("a cancel stops what is shown at once, and a once-only tool that has not started never does", async () => {
     const gate = slow();
     let runs = 0;
-    const once = tool({
-      name: "once",
-      description: "",
-      input: { jsonSchema: {} },
-      recovery: "once",
-      run: () => runs++,
-    });
+    const once = plain("once", () => runs++, { recovery: "once" });
     const { host } = stage({ clock, store: gate.store, tools: [once], script: [calls(["once", {}])] });
     const handle = host.ask("go");
     await settle();
@@ -77,7 +194,7 @@ describe("nothing is performed before it is journalled", () => {
       expect(gate.waiting).toEqual([type]);
       await gate.pass();
     }
-    // The cancel is in the mailbox before the reply is stored and the tool could say that it starts.
+    // The cancel is in the mailbox before the reply is stored and the tool could start.
     handle.abort();
     await gate.pass();
     expect(gate.waiting).toEqual(["cancel.requested"]);

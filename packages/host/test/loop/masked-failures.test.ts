@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { tool, type StandardSchema } from "@colloquy/host";
 import { failureReport } from "@colloquy/host/runtime";
 import { calls, entriesOf, errorOf, says, stage } from "../stage.ts";
@@ -21,41 +21,39 @@ const validator = (validate: StandardSchema["~standard"]["validate"]): StandardS
 
 const subject = { name: "subject", description: "", input: anything, run: () => "ran" };
 
-describe("a key never reaches journal, signals or model from a tool", () => {
-  test.each([
-    ["that throws", tool({ ...subject, run: throwing })],
-    ["that rejects", tool({ ...subject, run: async () => throwing() })],
-    ["that returns what throws when it is read", tool({ ...subject, run: () => ({ toJSON: throwing }) })],
-    ["whose validator throws", tool({ ...subject, input: validator(throwing) })],
-    ["whose validator quotes it", tool({ ...subject, input: validator(() => ({ issues: [{ message: leak }] })) })],
-    ["whose approval throws", tool({ ...subject, approval: throwing })],
-    ["that throws a text", tool({ ...subject, run: async () => Promise.reject(leak) })],
-    ["that throws an object", tool({ ...subject, run: async () => Promise.reject({ leak }) })],
-    [
-      "that throws at length",
-      tool({
-        ...subject,
-        run: () => {
-          throw new Error(`${"words ".repeat(681)}${ofHandler}`);
-        },
-      }),
-    ],
-  ])("%s", async (_, given) => {
-    const signals: unknown[] = [];
-    const { host, store, model } = stage({
-      tools: [given],
-      script: [calls(["subject", {}]), says("ok")],
-      keys: [ofHandler],
-      secrets: () => [ofApplication],
-      observers: [{ signal: (signal) => signals.push(signal) }],
-    });
-    await host.ask("go");
-    const journal = JSON.stringify(await entriesOf(store));
-    expect(journal).toMatch(/"outcome":"(?:failed|refused)"/);
-    for (const text of [journal, JSON.stringify(model.calls), JSON.stringify(signals)]) {
-      expect(text).not.toMatch(leaked);
-    }
+test.each([
+  ["that throws", tool({ ...subject, run: throwing })],
+  ["that rejects", tool({ ...subject, run: async () => throwing() })],
+  ["that returns what throws when it is read", tool({ ...subject, run: () => ({ toJSON: throwing }) })],
+  ["whose validator throws", tool({ ...subject, input: validator(throwing) })],
+  ["whose validator quotes it", tool({ ...subject, input: validator(() => ({ issues: [{ message: leak }] })) })],
+  ["whose approval throws", tool({ ...subject, approval: throwing })],
+  ["that throws a text", tool({ ...subject, run: async () => Promise.reject(leak) })],
+  ["that throws an object", tool({ ...subject, run: async () => Promise.reject({ leak }) })],
+  [
+    "that throws at length",
+    tool({
+      ...subject,
+      run: () => {
+        throw new Error(`${"words ".repeat(681)}${ofHandler}`);
+      },
+    }),
+  ],
+])("a key never reaches journal, signals or model from a tool %s", async (_, given) => {
+  const signals: unknown[] = [];
+  const { host, store, model } = stage({
+    tools: [given],
+    script: [calls(["subject", {}]), says("ok")],
+    keys: [ofHandler],
+    secrets: () => [ofApplication],
+    observers: [{ signal: (signal) => signals.push(signal) }],
   });
+  await host.ask("go");
+  const journal = JSON.stringify(await entriesOf(store));
+  expect(journal).toMatch(/"outcome":"(?:failed|refused)"/);
+  for (const text of [journal, JSON.stringify(model.calls), JSON.stringify(signals)]) {
+    expect(text).not.toMatch(leaked);
+  }
 });
 
 test("a key that an output's validator quotes never reaches journal or model", async () => {
@@ -112,7 +110,7 @@ test("the report of a failure has no key of the model handler", () => {
 
 test.each<[string, () => readonly string[]]>([
   ["that throw", throwing],
-  // As a caller in JavaScript may give them.
+  // A caller in JavaScript may pass these.
   ["that are not a list", () => 7 as never],
   ["that are not texts", () => [null, 7] as never],
 ])("a tool that fails is answered with secrets %s", async (_, secrets) => {

@@ -1,16 +1,28 @@
+import { tool, type LlmContext, memoryStore } from "@colloquy/host";
 import { summariseTurns } from "@colloquy/machine/policies";
-import { tool } from "@colloquy/host";
-import type { LlmContext } from "@colloquy/host";
 import { expect, test } from "vitest";
 import { z } from "zod";
-import { says, type ScriptedStep, settle, stage } from "../stage.ts";
+import { gated } from "../gated-store.ts";
+import {
+  says,
+  type ScriptedStep,
+  settle,
+  stage,
+  calls,
+  journalOf,
+  manualClock,
+  plain,
+  held,
+  partsOf,
+} from "../stage.ts";
+import { summarising } from "../summarising.ts";
 
 const named = (name: string, description: string) =>
   tool({ name, description, input: z.object({}), run: () => "done" });
 
 const tools = [named("search", "Searches."), named("read", "Reads.")];
 
-/** Steps that keep what the handler was given beside the call. */
+/** Makes steps that keep the contexts of their calls. */
 const watched = (count: number): { readonly contexts: LlmContext[]; readonly script: readonly ScriptedStep[] } => {
   const contexts: LlmContext[] = [];
   const step: ScriptedStep = async (_, context) => {
@@ -32,7 +44,7 @@ test("a model handler is handed the declarations of the tools that the call offe
   expect(new Set(model.calls[0]?.tools?.map(({ digest }) => digest)).size).toBe(2);
 });
 
-test("a summary is offered none", async () => {
+test("a summary gets none", async () => {
   const { contexts, script } = watched(8);
   const { host, model } = stage({ script, tools, machine: { policy: summariseTurns({ maxTurns: 2, keepTurns: 1 }) } });
   for (const text of ["one", "two", "three", "four"]) await host.ask(text);
@@ -65,4 +77,83 @@ test("a thread of 0.1, whose journal does not name the tools, offers all that th
   await thread.ask("and now?", { askId: "later" });
   expect(model.calls[0]).not.toHaveProperty("tools");
   expect(contexts[0]?.tools.map(({ name }) => name)).toEqual(["search", "read"]);
+});
+
+// A close may come at any time, and must lose nothing.
+
+const once = (runs: unknown[]) => plain("pay", () => void runs.push("run"), { recovery: "once" });
+
+test("a tool whose start is stored when the thread is closed has run: its outcome is known", async () => {
+  const runs: unknown[] = [];
+  const first = stage({ owner: "same", tools: [once(runs)], script: [calls(["pay", {}])] });
+  const ask = first.host.ask("go", { askId: "a" });
+  ask.catch(() => {});
+  for await (const part of ask) if (part.type === "toolCall") break;
+  await first.host.close();
+  const started = (await journalOf(first.store)).includes("tool.started");
+  expect(runs).toHaveLength(started ? 1 : 0);
+});
+
+test("a start that was being stored when the thread was closed is journalled to have come to nothing", async () => {
+  const runs: unknown[] = [];
+  const clock = manualClock();
+  const gate = gated(memoryStore({ clock }));
+  const first = stage({ clock, owner: "same", store: gate.store, tools: [once(runs)], script: [calls(["pay", {}])] });
+  first.host.ask("go", { askId: "a" }).catch(() => {});
+  await settle();
+  while (gate.waiting[0] !== "tool.started") await gate.pass();
+  const closing = first.host.close();
+  await gate.pass();
+  await gate.pass();
+  await closing;
+  expect(runs).toEqual([]);
+  const crashed = ["thread.started", "ask.received", "llm.completed", "tool.started", "tool.failed interrupted"];
+  expect(await journalOf(gate.store)).toEqual(crashed);
+  // The thread continues at its next use, and the model reads that the call was interrupted.
+  const next = first.another({ tools: [once(runs)], script: [says("Shall I?")] });
+  const going = next.host.ask("go", { askId: "a" });
+  await settle();
+  while (gate.waiting.length > 0) await gate.pass();
+  expect((await going).text).toBe("Shall I?");
+  expect(runs).toEqual([]);
+});
+
+test.each([{ begun: "Well, " }, { begun: null }])(
+  "an answer from another host replaces the model's shown part: $begun",
+  async ({ begun }) => {
+    const call = held();
+    const { host, model } = stage({ script: [call.step] });
+    const asked = host.ask("Is it late?");
+    const parts = partsOf(asked);
+    await settle();
+    if (begun !== null) call.show(begun);
+    const [{ id: effectId, promptDigest } = { id: "", promptDigest: "" }] = model.calls;
+    const { reply, finishReason } = { reply: { content: "It is." }, finishReason: "stop" } as const;
+    await host.thread().send({ type: "llm.completed", at: 1, effectId, promptDigest, reply, finishReason });
+    expect((await asked).text).toBe("It is.");
+    const texts = (await parts).flatMap((part) => (part.type === "text.delta" ? [part] : []));
+    const last = Math.max(...texts.map(({ attempt }) => attempt));
+    const shown = texts.filter(({ attempt }) => attempt === last).map(({ text }) => text);
+    expect(shown.join("")).toBe("It is.");
+    await host.close();
+  },
+);
+
+test("a summary from elsewhere is not shown in the turn that runs beside it", async () => {
+  const [summary, answer] = [held(), held()];
+  const { host, model } = stage({
+    script: [says("1"), summary.step, answer.step, says("They said two.")],
+    machine: { policy: summarising },
+  });
+  await host.ask("one");
+  const second = host.ask("two");
+  const parts = partsOf(second);
+  await settle();
+  const { id: effectId = "", promptDigest = "" } = model.calls.find(({ purpose }) => purpose === "summary") ?? {};
+  const { reply, finishReason } = { reply: { content: "They said one." }, finishReason: "stop" } as const;
+  await host.thread().send({ type: "llm.completed", at: 1, effectId, promptDigest, reply, finishReason });
+  answer.answer(says("2"));
+  await second;
+  expect((await parts).flatMap((part) => (part.type === "text.delta" ? [part.text] : [])).join("")).toBe("2");
+  await host.close();
 });

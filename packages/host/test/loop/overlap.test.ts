@@ -36,7 +36,7 @@ describe.each(["here", "by the inbox"] as const)("asks that overlap, asked %s", 
     expect(signals(await parts)).toEqual(["ask.queued", "turn.started", "turn.ended"]);
   });
 
-  test("latest: whatever waited is superseded, and says by what", async () => {
+  test("latest: a waiting ask is superseded, and names the newer one", async () => {
     const open = await opened({ type: "latest" });
     const host = other(open);
     const two = host.ask("two", { askId: "b" });
@@ -56,7 +56,7 @@ describe.each(["here", "by the inbox"] as const)("asks that overlap, asked %s", 
     expect(await again).toBeInstanceOf(AskSupersededError);
   });
 
-  test("interrupt: the open turn is cancelled, with what it had shown, and the ask is next", async () => {
+  test("interrupt: the open turn is cancelled with its shown part, and the ask is next", async () => {
     const open = await opened({ type: "interrupt" });
     open.model.show("half a sen");
     const parts = partsOf(open.one);
@@ -84,7 +84,7 @@ describe.each(["here", "by the inbox"] as const)("asks that overlap, asked %s", 
     expect(signals(await parts)).toEqual(["ask.joined", "ask.delivered", "turn.ended"]);
   });
 
-  test("steer: what the turn could not show any more is given back", async () => {
+  test("steer: a message that came too late for the turn is returned", async () => {
     const open = await opened({ type: "steer", max: 8 });
     const two = other(open).ask("two", { askId: "b" });
     const returned = errorOf(two);
@@ -97,20 +97,18 @@ describe.each(["here", "by the inbox"] as const)("asks that overlap, asked %s", 
   });
 });
 
-describe("several asks", () => {
-  test("are awaited together: in the order given, and none hides the others", async () => {
-    const model = held();
-    const failure = { kind: "bad_request", message: "no", retryable: false } as const;
-    const { host } = stage({ script: [model.step, { type: "failed", failure }, says("third")] });
-    const handles = ["a", "b", "c"].map((threadId) => host.ask("hi", { threadId, askId: `ask-${threadId}` }));
-    const all = awaitMany(handles);
-    await settle();
-    model.answer(says("first"));
-    expect(await all).toMatchObject([
-      { type: "result", threadId: "a", askId: "ask-a", result: { text: "first" } },
-      { type: "error", threadId: "b", askId: "ask-b", error: { name: "TurnFailedError", failure } },
-      { type: "result", threadId: "c", askId: "ask-c", result: { text: "third" } },
-    ]);
-    expect(await awaitMany([])).toEqual([]);
-  });
+test("several asks are awaited together: in the given order, and none hides the others", async () => {
+  const model = held();
+  const failure = { kind: "bad_request", message: "no", retryable: false } as const;
+  const { host } = stage({ script: [model.step, { type: "failed", failure }, says("third")] });
+  const handles = ["a", "b", "c"].map((threadId) => host.ask("hi", { threadId, askId: `ask-${threadId}` }));
+  const all = awaitMany(handles);
+  await settle();
+  model.answer(says("first"));
+  expect(await all).toMatchObject([
+    { type: "result", threadId: "a", askId: "ask-a", result: { text: "first" } },
+    { type: "error", threadId: "b", askId: "ask-b", error: { name: "TurnFailedError", failure } },
+    { type: "result", threadId: "c", askId: "ask-c", result: { text: "third" } },
+  ]);
+  expect(await awaitMany([])).toEqual([]);
 });

@@ -1,8 +1,8 @@
-// Choices at recovery: whether a person is asked about a call of unknown outcome, and what happens to half a reply.
+// Choices at recovery: whether a person decides on a call of unknown outcome, and what happens to an incomplete reply.
 import { describe, expect, test } from "vitest";
 import { tool } from "@colloquy/host";
 import type { ToolDefinition, ToolInput } from "@colloquy/host";
-import { calls, entriesOf, errorOf, held, journalOf, says, settle, stage } from "../stage.ts";
+import { calls, entriesOf, errorOf, held, journalOf, says, settle, stage, approveFirst } from "../stage.ts";
 
 const launch = (run: () => unknown, definition: Partial<ToolDefinition<ToolInput>> = {}) =>
   tool({
@@ -16,7 +16,7 @@ const launch = (run: () => unknown, definition: Partial<ToolDefinition<ToolInput
 
 const never = (): Promise<never> => new Promise(() => {});
 
-/** A process that died while its tool ran. */
+/** Returns a process that died while its tool ran. */
 const died = async (definition: Partial<ToolDefinition<ToolInput>> = {}) => {
   const first = stage({ owner: "same", tools: [launch(never, definition)], script: [calls(["launch", { at: 7 }])] });
   first.host.ask("go", { askId: "a" }).catch(() => {});
@@ -27,29 +27,6 @@ const died = async (definition: Partial<ToolDefinition<ToolInput>> = {}) => {
 const crashed = ["thread.started", "ask.received", "llm.completed", "tool.started"];
 
 describe("a tool that asks when its outcome is unknown", () => {
-  test("is run again when somebody says so, under the same key, and only then", async () => {
-    const first = await died();
-    const keys: string[] = [];
-    const again = launch(never, { run: (_, { idempotencyKey }) => void keys.push(idempotencyKey) });
-    const next = first.another({ tools: [again], script: [says("done")] });
-    const asked = next.host.ask("go", { askId: "a" });
-    await settle();
-    expect(keys).toEqual([]);
-    const [request] = await next.host.thread().approvals();
-    expect(request).toMatchObject({ because: "unknown_outcome", arguments: { at: 7 } });
-    await next.host.thread().approve(request?.id ?? "");
-    expect((await asked).text).toBe("done");
-    expect(keys).toEqual(["default/1.1.0#1"]);
-    expect(await journalOf(first.store)).toEqual([
-      ...crashed,
-      "tool.withheld recovered",
-      "approval.answered",
-      "tool.started",
-      "tool.completed",
-      "llm.completed",
-    ]);
-  });
-
   test("that is denied lets the model read that the outcome is unknown", async () => {
     const first = await died();
     const next = first.another({ tools: [launch(() => "unused")], script: [says("done")] });
@@ -66,8 +43,7 @@ describe("a tool that asks when its outcome is unknown", () => {
     const second = first.another({ tools: [launch(never)], script: [] });
     second.host.ask("go", { askId: "a" }).catch(() => {});
     await settle();
-    const [before] = await second.host.thread().approvals();
-    await second.host.thread().approve(before?.id ?? "");
+    const before = await approveFirst(second.host.thread());
     await settle();
     const third = first.another({ tools: [launch(() => "flew")], script: [says("done")] });
     const asked = third.host.ask("go", { askId: "a" });
@@ -91,10 +67,9 @@ describe("a tool that asks when its outcome is unknown", () => {
     ]);
   });
 
-  test("that was approved before it ran is asked about by what is validated today", async () => {
+  test("that was approved before it ran is asked about with today's validated arguments", async () => {
     const first = await died({ approval: "always" });
-    const [declared] = await first.host.thread().approvals();
-    await first.host.thread().approve(declared?.id ?? "");
+    await approveFirst(first.host.thread());
     await settle();
     const next = first.another({
       tools: [launch(() => "flew", { approval: "always", version: "2" })],
@@ -108,7 +83,7 @@ describe("a tool that asks when its outcome is unknown", () => {
     expect((await asked).text).toBe("ok");
   });
 
-  test("that was approved to run again, by another version, is asked about anew", async () => {
+  test("that was approved to run again needs a new approval for another version", async () => {
     const first = await died();
     const second = first.another({ tools: [launch(never)], script: [] });
     second.host.ask("go", { askId: "a" }).catch(() => {});
@@ -149,8 +124,7 @@ describe("a call that waits to be validated before somebody approves it", () => 
       });
       const asked = next.host.ask("go", { askId: "a" });
       await settle();
-      const [request] = await next.host.thread().approvals();
-      await next.host.thread().approve(request?.id ?? "");
+      await approveFirst(next.host.thread());
       expect((await asked).text).toBe("ok");
       resolve();
     },
@@ -201,7 +175,7 @@ describe("the shown part of a reply", () => {
     expect(await partials(store)).toEqual([]);
   });
 
-  test("is kept after a crash, where that is chosen, and the turn has failed", async () => {
+  test("is kept after a crash if so chosen, and the turn fails", async () => {
     const model = held();
     const first = stage({ owner: "same", script: [model.step], progressMs: 1_000, partials: "keep" });
     first.host.ask("go", { askId: "a" }).catch(() => {});
@@ -225,7 +199,7 @@ describe("the shown part of a reply", () => {
     ]);
   });
 
-  test("is void where the model is asked again, and what it shows then begins anew", async () => {
+  test("is void if the model is asked again, which shows its answer from the start", async () => {
     const before = held();
     const first = stage({ owner: "same", script: [before.step], progressMs: 1_000 });
     first.host.ask("go", { askId: "a" }).catch(() => {});
@@ -249,7 +223,7 @@ describe("the shown part of a reply", () => {
     expect(await errorOf(asked)).toMatchObject({ summary: { text: "There was" } });
   });
 
-  test("that was never journalled has the model asked again, whatever is chosen", async () => {
+  test("that was never journalled makes the host ask the model again, whatever is chosen", async () => {
     const model = held();
     const first = stage({ owner: "same", script: [model.step], progressMs: 1_000, partials: "keep" });
     first.host.ask("go", { askId: "a" }).catch(() => {});

@@ -40,7 +40,7 @@ describe("a summary", () => {
     expect(await journalOf(store)).toEqual(["thread.started", "ask.received", "llm.completed", "llm.completed"]);
   });
 
-  test("is seen by no ask and by no hook, and goes on beside the next answer", async () => {
+  test("is invisible to asks and hooks, and continues beside the next answer", async () => {
     const [summary, answer] = [held(), held()];
     const hooked: string[] = [];
     const hooks: Hooks = {
@@ -74,7 +74,7 @@ describe("a summary", () => {
     expect(hooked).toEqual([1, 2].flatMap((turn) => [`turn ${turn}`, `step ${turn}.1`, `after step ${turn}.1`]));
   });
 
-  test("is not cancelled with the turn beside it, and is no part of what that had shown", async () => {
+  test("is not cancelled with the turn beside it, and is not in its shown part", async () => {
     const [summary, answer] = [held(), held()];
     const { host } = summarised({ script: [says("1"), summary.step, answer.step, says("They said no more.")] });
     await host.ask("one");
@@ -145,7 +145,7 @@ describe("a summary", () => {
     expect((await second.host.ask("two")).text).toBe("2");
   });
 
-  test("is stopped when the thread is closed, and written again where it is next opened", async () => {
+  test("is stopped when the thread is closed, and written again when it is next opened", async () => {
     const summary = held();
     const first = summarised({ script: [says("1"), summary.step] });
     await first.host.ask("one");
@@ -161,7 +161,7 @@ describe("a summary", () => {
     expect(state && turnNumbered(state, 1)?.summaries).toMatchObject([{ text: "They said one." }]);
   });
 
-  test("is written again also where a deadline passed meanwhile", async () => {
+  test("is also written again if a deadline passed meanwhile", async () => {
     const [summary, answer] = [held(), held()];
     const first = summarised({ script: [says("1"), summary.step, answer.step] });
     await first.host.ask("one");

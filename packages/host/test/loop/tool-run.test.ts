@@ -5,7 +5,7 @@ import { calls, entriesOf, journalOf, says, settle, stage, type Stage, type Stag
 
 const anything = { jsonSchema: { type: "object" } };
 
-/** What the model reads of a call to a tool, and the outcome, as the journal has it. */
+/** Returns a call's result for the model, and its outcome in the journal. */
 const outcomeOf = async (
   given: unknown,
   definition: Partial<ToolDefinition<ToolInput>>,
@@ -61,7 +61,7 @@ describe("arguments", () => {
         vendor: "test",
         jsonSchema: { input: () => ({ type: "object" }) },
         validate: (value) => {
-          // These tests send objects.
+          // These tests pass objects.
           const { n } = value as { readonly n?: unknown };
           const result =
             typeof n === "number"
@@ -261,15 +261,5 @@ describe("a tool that is running", () => {
     ends[1]?.();
     expect((await second)?.text).toBe("ok");
     expect(ends).toHaveLength(2);
-  });
-
-  test("that must run once has its start journalled before it runs", async () => {
-    const seen: (readonly string[])[] = [];
-    const { host, store } = running(
-      { recovery: "once", run: async () => void seen.push(await journalOf(store)) },
-      { script: [calls(["subject", {}]), says("ok")] },
-    );
-    await host.ask("go");
-    expect(seen).toEqual([["thread.started", "ask.received", "llm.completed", "tool.started"]]);
   });
 });

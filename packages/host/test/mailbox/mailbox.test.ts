@@ -8,7 +8,7 @@ const envelopeOf = (number: number): EventEnvelope & { readonly sender: Sender }
   sender: { accepted: () => {}, refused: () => {}, failed: () => {} },
 });
 
-/** Operations on a mailbox: add at the end, add at the front, take the first, take back the one at some place. */
+/** Operations on a mailbox: add at the end, add at the front, take the first, take back the one at a place. */
 const acts = fc.array(
   fc.oneof(
     { weight: 4, arbitrary: fc.constant({ type: "add" } as const) },
@@ -52,14 +52,14 @@ test("a mailbox that has ended fails what is added, at either end, and returns w
 
 type Act = NonNullable<ReturnType<typeof acts.generate>["value"]>[number];
 
-/** A mailbox, written as plainly as can be. */
+/** The simplest mailbox. */
 class PlainMailbox {
   envelopes: ReturnType<typeof envelopeOf>[] = [];
   #made = 0;
 
   readonly isNewest = (envelope: Envelope): boolean => "event" in envelope && envelope.event.at === this.#made - 1;
 
-  /** Does the same here and there; false where something else came of it. */
+  /** Does the same on both mailboxes. Returns false for a difference. */
   did(act: Act, mailbox: Mailbox): readonly boolean[] {
     let [taken, takenBack] = [true, true];
     if (act.type === "add") {

@@ -2,7 +2,7 @@ import type { LlmOutcome, StandardSchema } from "@colloquy/host";
 import { textOf } from "@colloquy/machine";
 import * as z from "zod";
 import { describe, expect, expectTypeOf, test } from "vitest";
-import { entriesOf, errorOf, held, journalOf, partsOf, says, settle, stage } from "../stage.ts";
+import { entriesOf, errorOf, held, journalOf, partsOf, says, settle, stage, answered } from "../stage.ts";
 
 const title = z.object({ title: z.string().refine((text) => text.split(" ").length <= 2, "at most 2 words") });
 const schema = title;
@@ -11,7 +11,7 @@ const tooLong = saying({ title: "One two three" });
 const fits = saying({ title: "One two" });
 
 describe("an ask for an output", () => {
-  test("gives what its schema makes of the answer, typed; the journal keeps what the model wrote", async () => {
+  test("gives the schema's typed value of the answer; the journal keeps the model's text", async () => {
     const { host, store, model } = stage({ script: [saying({ n: "7", tags: ["a"] })] });
     const counted = z.object({ n: z.string().transform(Number), tags: z.array(z.string()) });
     const result = await host.ask("Count", { output: { schema: counted, name: "count", mode: "prompted" } });
@@ -27,7 +27,7 @@ describe("an ask for an output", () => {
     expect(model.calls[0]?.output?.schema).not.toHaveProperty("$schema");
   });
 
-  test("has the model mend what does not fit, and shows that it did; the next turn knows nothing of it", async () => {
+  test("makes the model correct an invalid answer, and shows that; the next turn does not see it", async () => {
     const { host, model, store } = stage({ script: [tooLong, fits, says("Because.")] });
     const handle = host.ask("A title?", { output: { schema, name: "title" } });
     const parts = await partsOf(handle);
@@ -45,9 +45,7 @@ describe("an ask for an output", () => {
     expect(plain).not.toHaveProperty("output");
     expect(model.calls[2]?.messages.map(textOf)).toEqual(["A title?", '{"title":"One two"}', "Why?"]);
     expect(await journalOf(store)).toEqual([
-      "thread.started",
-      "ask.received",
-      "llm.completed",
+      ...answered,
       "output.refused",
       "llm.completed",
       "output.accepted",
@@ -56,7 +54,7 @@ describe("an ask for an output", () => {
     ]);
   });
 
-  test("fails with the last text and its issues where none fits: nothing else is passed off as an output", async () => {
+  test("fails with the last text and its issues if none is valid, and returns nothing else as an output", async () => {
     const { host } = stage({ script: [tooLong, says("Sorry.")] });
     const error = await errorOf(host.ask("A title?", { output: { schema, name: "title", repairs: 1 } }));
     expect(error).toMatchObject({
@@ -88,7 +86,7 @@ describe("an ask for an output", () => {
     expect((await host.ask("?", { output: { schema, name: "title" } })).output).toEqual({ title: "One" });
   });
 
-  test("is checked by its JSON Schema where that is all there is", async () => {
+  test("is checked by its JSON Schema if it has no validator", async () => {
     const { host } = stage({ script: [saying({ n: "one" }), saying({ n: 1 })] });
     const jsonSchema = {
       type: "object",
@@ -100,7 +98,7 @@ describe("an ask for an output", () => {
     expect(result.output).toEqual({ n: 1 });
   });
 
-  test("is refused in words, and nothing is sent, where its options are invalid", async () => {
+  test("is refused with a reason, and nothing is sent, if its options are invalid", async () => {
     const { host, store } = stage();
     const refusal = async (output: object) =>
       String(await errorOf(host.ask("?", { output: output as { schema: typeof schema; name: string } })));
@@ -129,7 +127,7 @@ describe("an ask for an output", () => {
   });
 });
 
-/** A schema of a vendor who has a hand of his own. */
+/** Makes a schema with a validator of its own. */
 const validating = (validate: (value: unknown) => unknown): StandardSchema<unknown, { title: string }> =>
   ({
     "~standard": {
@@ -138,17 +136,17 @@ const validating = (validate: (value: unknown) => unknown): StandardSchema<unkno
       validate,
       jsonSchema: { input: () => ({ type: "object", properties: {} }) },
     },
-    // Foreign code may answer anything.
+    // Foreign code may return anything.
   }) as StandardSchema<unknown, { title: string }>;
 
-describe("a validator that is no good", () => {
+describe("an invalid validator", () => {
   test.each<[string, (value: unknown) => unknown, RegExp]>([
     ["throws", () => { throw new Error("broken"); }, /the validator threw: broken/], // prettier-ignore
     ["rejects", () => Promise.reject(new Error("broken")), /the validator threw: broken/],
     ["answers nothing", () => undefined, /answered what is no result/],
     ["answers neither", () => ({}), /answered neither a value nor issues/],
     ["answers issues that are none", () => ({ issues: "bad" }), /answered issues that are no list/],
-  ])("that %s fails the turn in words, and the model is not asked again", async (_, validate, words) => {
+  ])("that %s fails the turn with a reason, and the model is not asked again", async (_, validate, words) => {
     const { host, model } = stage({ script: [fits] });
     const error = await errorOf(host.ask("?", { output: { schema: validating(validate), name: "title" } }));
     expect(error).toMatchObject({
@@ -177,7 +175,7 @@ describe("a validator that is no good", () => {
     await clock.advance(60_000);
   });
 
-  test("that writes into what it is given changes neither the journal nor what others are given", async () => {
+  test("that writes into its input changes neither the journal nor others' values", async () => {
     const { host, store } = stage({ script: [fits] });
     const scribbling = validating((value) => ({ value: Object.assign(value as object, { title: "scribbled" }) }));
     const handle = host.ask("?", { output: { schema: scribbling, name: "title" } });
@@ -200,7 +198,7 @@ describe("a validator that is no good", () => {
 });
 
 describe("an output that was checked elsewhere", () => {
-  test("is validated by the schema of whoever asks again, before it is given", async () => {
+  test("is validated by the schema of a repeated ask before it is returned", async () => {
     const { host } = stage({ script: [fits] });
     const thread = host.thread();
     await thread.ask("?", { askId: "a", output: { schema, name: "title" } });
@@ -216,7 +214,7 @@ describe("an output that was checked elsewhere", () => {
     expect(await thread.ask("?", { askId: "a" })).not.toHaveProperty("output");
   });
 
-  test("may be the text of an answer for which no output was asked: it is validated all the same", async () => {
+  test("may be the text of an answer without a requested output, and is validated, too", async () => {
     const { host } = stage({ script: [fits, says("hello")] });
     const thread = host.thread();
     for (const askId of ["a", "b"]) await thread.ask("?", { askId });
@@ -228,7 +226,7 @@ describe("an output that was checked elsewhere", () => {
     });
   });
 
-  test("after a crash it is checked by the schema in the journal, and by that of whoever asks again", async () => {
+  test("after a crash it is checked by the schema in the journal, and by that of a repeated ask", async () => {
     const hanging = validating(() => new Promise(() => {}));
     const first = stage({ owner: "same", whenHeld: "reject", script: [tooLong] });
     first.host.ask("?", { askId: "a", output: { schema: hanging, name: "title" } }).catch(() => {});
@@ -241,7 +239,7 @@ describe("an output that was checked elsewhere", () => {
     expect(await errorOf(again)).toMatchObject({ name: "OutputError", issues: [{ message: "at most 2 words" }] });
   });
 
-  test("after a crash whoever asks again in time has it checked by the schema that it brings", async () => {
+  test("after a crash an ask repeated in time has it checked by its own schema", async () => {
     const first = stage({ owner: "same", whenHeld: "reject", script: [tooLong] });
     const { vendor, jsonSchema } = title["~standard"];
     const validate = (): Promise<never> => new Promise(() => {});

@@ -10,7 +10,7 @@ const readOf = (...pieces: readonly string[]): unknown => {
   return json.value;
 };
 
-/** By another way: the leaf that may still grow is cut off, and what is left is read by another library (which refuses the name `__proto__`, and takes 1e+21 for 1). */
+/** Removes the growing leaf. Another library (which refuses `__proto__`, and reads 1e+21 as 1) parses the rest. */
 const settled = async (text: string): Promise<unknown> => {
   const quotes = [...text.matchAll(/(?<!\\)(?:\\\\)*"/g)];
   const open = quotes.length % 2 === 1 ? (quotes.at(-1)?.index ?? 0) : text.length;

@@ -27,7 +27,7 @@ test.each<[ListOptions, RegExp]>([
   [{ after: "[1]" }, /after is "\[1\]"; it must be the next of a page/],
   [{ after: '["1","a"]' }, /after is/],
   [{ created: { until: Number.NaN } }, /created: until must be a time in milliseconds.* \(got NaN\)/],
-  // Options that only JavaScript may pass.
+  // Only JavaScript may pass these options.
   [{ updated: { from: "2026" } } as unknown as ListOptions, /updated: from must be .* \(got "2026"\)/],
   [{ order: "up" } as unknown as ListOptions, /order must be "newest" or "oldest" \(got "up"\)/],
 ])("options that are invalid are refused: %j", (options, words) => {

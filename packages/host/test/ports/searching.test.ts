@@ -3,8 +3,8 @@ import { expect, test } from "vitest";
 
 import { checkedSearch, excerptOf, textOfEntry, wordsOf } from "../../src/ports/searching.ts";
 
-// SQLite and PostgreSQL keep the words of their index. If this function changes, an older index does not have the new
-// words, so a migration has to make it again.
+// SQLite and PostgreSQL store the words of their index. If this function changes, older indexes lack the new words, so
+// a migration must rebuild them.
 test.each<[string, readonly string[]]>([
   ["The quick brown fox; the lazy DOG!", ["the", "quick", "brown", "fox", "lazy", "dog"]],
   ["don't e-mail me@example.com at 3.14", ["don", "t", "e", "mail", "me", "example", "com", "at", "3", "14"]],

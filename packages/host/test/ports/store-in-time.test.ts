@@ -1,34 +1,23 @@
 import { ConfigurationError } from "@colloquy/machine";
 import { describe, expect, test } from "vitest";
-import type { Inbox } from "@colloquy/host/store";
-import {
-  memoryStore,
-  type Store,
-  StoreError,
-  StoreTimeoutError,
-  tool,
-  TurnCancelledError,
-  withJsonSchema,
-} from "@colloquy/host";
+import { StoreError, StoreTimeoutError, tool, TurnCancelledError, withJsonSchema } from "@colloquy/host";
 import { overriding } from "../gated-store.ts";
 import {
   calls,
   errorOf,
+  held,
   journalOf,
-  manualClock,
   says,
   settle,
   type ScriptedStep,
   stage,
   type StageOptions,
+  stored,
+  inboxOf,
+  plain,
 } from "../stage.ts";
 
 const never = new Promise<never>(() => {});
-
-const inboxOf = ({ inbox }: Store): Inbox => {
-  if (inbox === undefined) throw new Error("no inbox");
-  return inbox;
-};
 
 /** Watches a promise, and returns its outcome so far. */
 const watched = (promise: PromiseLike<unknown>) => {
@@ -40,15 +29,14 @@ const watched = (promise: PromiseLike<unknown>) => {
   return seen;
 };
 
-/** A memory store of which some calls are answered never, from when that is said. */
+/** Makes a memory store some of whose calls are never answered while it is muted. */
 const silent = (...mute: readonly string[]) => {
-  const clock = manualClock();
-  const inner = memoryStore({ clock });
+  const { clock, inner } = stored();
   const speech = { muted: true };
   const muted = <Target extends object>(target: Target, prefix: string): Target =>
     new Proxy(target, {
       get: (_, name) => {
-        // Each member of a store is of the type that the port gives it.
+        // Each member of a store has the type of its port.
         const member: unknown = Reflect.get(target, name);
         if (name === "inbox") return muted(inboxOf(inner), "inbox.");
         if (typeof member !== "function") return member;
@@ -126,9 +114,24 @@ describe("a store that never answers", () => {
     for (const { outcome } of walks) expect(String(outcome)).toContain("was not answered within 10000 ms");
   });
 
+  test.each(["rewrite", "delete"] as const)(
+    "to a %s has ten times as long, and then close comes to an end",
+    async (call) => {
+      const { clock, store } = silent(call);
+      const { host } = stage({ ...times, clock, store, script: [says("a secret")] });
+      await host.ask("hi");
+      const thread = host.thread();
+      const failed = watched(call === "delete" ? thread.delete() : thread.redact({ turn: 1 }));
+      await settle();
+      const closed = watched(host.close());
+      await clock.advance(12_000);
+      expect([String(failed.outcome), closed.outcome]).toEqual([expect.stringContaining("within 10000 ms"), "done"]);
+      expect(clock.sleepers).toBe(0);
+    },
+  );
+
   test("to a rewrite soon has ten times as long", async () => {
-    const clock = manualClock();
-    const inner = memoryStore({ clock });
+    const { clock, inner } = stored();
     const { promise: slow, resolve } = Promise.withResolvers<void>();
     const store = overriding(inner, { rewrite: async (...given) => slow.then(() => inner.rewrite(...given)) });
     const { host } = stage({ ...times, clock, store, script: [says("a secret")] });
@@ -162,8 +165,7 @@ describe("a store that never answers", () => {
 
 describe("what is not known after an answer that did not come", () => {
   test("is read anew: an ask that was stored all the same has its outcome, and is asked once", async () => {
-    const clock = manualClock();
-    const inner = memoryStore({ clock });
+    const { clock, inner } = stored();
     let isMute = true;
     const store = overriding(inner, {
       append: async (...given) => {
@@ -181,9 +183,27 @@ describe("what is not known after an answer that did not come", () => {
     expect(await journalOf(inner)).toEqual(["thread.started", "ask.received", "llm.completed"]);
   });
 
+  test("is the end of writing: of what was shown nothing is stored any more, and the lease is given back at once", async () => {
+    const { clock, inner } = stored();
+    const written: unknown[] = [];
+    const store = overriding(inner, {
+      append: (...given) => (given[1] < 1 ? inner.append(...given) : never),
+      parts: { append: async (_, { body }) => void written.push(body), read: async () => [] },
+    });
+    const model = held();
+    const { host } = stage({ ...times, clock, store, partsMs: 5_000, script: [model.step] });
+    const asked = watched(host.ask("hi"));
+    await settle();
+    model.show("shown");
+    model.answer(says("shown"));
+    await clock.advance(1_000);
+    expect(asked.outcome).toBeInstanceOf(StoreError);
+    expect(await inner.acquire("default", "somebody else", 1)).not.toBeNull();
+    expect(written).toEqual([]);
+  });
+
   test("writes nothing when it comes late, since somebody has taken the lease anew", async () => {
-    const clock = manualClock();
-    const inner = memoryStore({ clock });
+    const { clock, inner } = stored();
     const { promise: delayed, resolve: goOn } = Promise.withResolvers<void>();
     const late: Promise<unknown>[] = [];
     const store = overriding(inner, {
@@ -207,8 +227,7 @@ describe("what is not known after an answer that did not come", () => {
   });
 
   test("holds no thread: a lease that comes too late is given back", async () => {
-    const clock = manualClock();
-    const inner = memoryStore({ clock });
+    const { clock, inner } = stored();
     const { promise: delayed, resolve: goOn } = Promise.withResolvers<void>();
     const store = overriding(inner, {
       acquire: async (...given) => {
@@ -226,8 +245,7 @@ describe("what is not known after an answer that did not come", () => {
   });
 
   test("is no reason to lose a thread: a lease is renewed again while it lasts", async () => {
-    const clock = manualClock();
-    const inner = memoryStore({ clock });
+    const { clock, inner } = stored();
     let renewals = 0;
     const store = overriding(inner, { renew: (...given) => (renewals++ === 0 ? never : inner.renew(...given)) });
     const { promise, resolve } = Promise.withResolvers<ReturnType<typeof says>>();
@@ -241,19 +259,8 @@ describe("what is not known after an answer that did not come", () => {
 });
 
 describe("what others wrote that never comes to an end", () => {
-  const hanging = tool({
-    name: "hanging",
-    description: "",
-    input: { jsonSchema: { type: "object" } },
-    run: () => never,
-  });
-  const undecided = tool({
-    name: "undecided",
-    description: "",
-    input: { jsonSchema: { type: "object" } },
-    approval: () => never,
-    run: () => "done",
-  });
+  const hanging = plain("hanging", () => never);
+  const undecided = plain("undecided", () => "done", { approval: () => never });
   const twice = (step: ScriptedStep): readonly ScriptedStep[] => [step, step];
   // An async function fits a type that returns nothing.
   const neverDone = (): unknown => never;
@@ -288,7 +295,7 @@ describe("what others wrote that never comes to an end", () => {
         description: "",
         recovery: "ask",
         input: withJsonSchema(
-          // The value of a validator is its schema's business.
+          // The schema knows the type of its validator's value.
           { "~standard": { version: 1, vendor: "test", validate: validates as () => { value: unknown } } },
           { type: "object" },
         ),

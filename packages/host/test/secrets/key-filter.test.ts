@@ -10,7 +10,7 @@ describe("a filter of keys", () => {
   const letters = fc.constantFrom("a", "b");
   const word = fc.string({ unit: letters, minLength: 8, maxLength: 12 });
   const keys = fc.array(word, { minLength: 1, maxLength: 3 });
-  /** Texts of keys, of parts of them, and of what is between. */
+  /** Draws texts of keys, of parts of them, and of other text. */
   const textFrom = (known: readonly string[]) =>
     fc
       .array(

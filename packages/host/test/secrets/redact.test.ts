@@ -29,6 +29,7 @@ test.each([
   "Item 'rs_68c42de022c881948db7ed1cc2529f2e0202c9ad459e0d23' of type 'reasoning' was provided",
   "request 123e4567-e89b-12d3-a456-426614174000 failed",
   "Unexpected token: }",
+  "at file:///app/node_modules/@colloquy/host/dist/index.js:3:5",
   "Missing required parameter: 'messages[1].content[0].type'.",
   "Bearer authentication required",
   "see npm-debug.log, npm_config_registry and the primary key of the table",

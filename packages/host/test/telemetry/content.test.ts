@@ -9,7 +9,7 @@ import { describe, expect } from "vitest";
 import { otlpRequest } from "@colloquy/host/telemetry/otlp";
 import { isA, rightOf, spansIn } from "./kit.ts";
 
-/** A conversation in which every place for words has its own. */
+/** Returns the journal of a conversation in which every text has its own words. */
 const journalOfCanaries = async (): Promise<readonly Entry[]> => {
   const clock = runningClock();
   const store = memoryStore({ clock });

@@ -19,7 +19,7 @@ export const isA =
   (span: TelemetrySpan): boolean =>
     span.operation === operation;
 
-/** The journals that the machine keeps, by name. */
+/** The journals in the machine's tests, by name. */
 export const storedJournals: readonly (readonly [name: string, entries: readonly Entry[]])[] = globSync(
   join(import.meta.dirname, "../../../machine/test/journals/*.jsonl"),
 )
@@ -29,7 +29,7 @@ export const storedJournals: readonly (readonly [name: string, entries: readonly
     return [basename(file, ".jsonl"), rightOf(decodeJournal(lines.map((line): unknown => JSON.parse(line))))];
   });
 
-/** Shows entries to an observer as a host would have: all, or those from one to before another. */
+/** Shows entries to an observer as a host does: all, or those from one to before another. */
 export const observed = (observer: Observer, entries: readonly Entry[], from = 0, until = entries.length): void => {
   const { threadId } = rightOf(fold(entries)).context;
   foldVisiting(entries, (entry, before, after) => {
@@ -37,7 +37,7 @@ export const observed = (observer: Observer, entries: readonly Entry[], from = 0
   });
 };
 
-/** Spans as a tree: a line for each, with its time and what is asked for of its attributes. */
+/** Formats spans as a tree: a line for each, with its time and the chosen attributes. */
 export const treeOf = (spans: readonly TelemetrySpan[], ...shown: readonly string[]): string => {
   const below = (parent: string | null, depth: number): readonly string[] =>
     spans

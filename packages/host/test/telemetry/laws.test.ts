@@ -91,7 +91,7 @@ test.prop([journalArbitrary(), fc.infiniteStream(fc.integer({ min: -5, max: 5 })
   (entries, steps) => {
     let at = 0;
     const shaken = entries.map((entry) => ({ ...entry, event: { ...entry.event, at: (at += steps.next().value) } }));
-    // Only the times of events are others.
+    // Only the times of events differ.
     areATree(shaken as readonly Entry[]);
   },
 );

@@ -38,7 +38,7 @@ const recorded = (options: LiveOptions = {}): Recorded => {
 
 const timeOf = ([seconds, nanoseconds]: readonly [number, number]): number => seconds * 1e3 + nanoseconds / 1e6;
 
-/** All but the ids, which the tracer draws: whose child a span is, by the places in the list. */
+/** Replaces the tracer's random ids: names a parent by its place in the list. */
 const ofLive = (spans: readonly ReadableSpan[]): readonly unknown[] =>
   spans.map((span) => ({
     name: span.name,

@@ -4,7 +4,7 @@ import protobuf from "protobufjs";
 import { describe, expect, test } from "vitest";
 import { spansIn, storedJournals } from "./kit.ts";
 
-/** The part of opentelemetry-proto that a trace is sent in (v1.9.0), by its field numbers. */
+/** The part of opentelemetry-proto (v1.9.0) for traces, with its field numbers. */
 const proto = `
 syntax = "proto3";
 message Request { repeated ResourceSpans resource_spans = 1; }
@@ -28,7 +28,7 @@ message ArrayValue { repeated AnyValue values = 1; }
 
 const request = protobuf.parse(proto).root.lookupType("Request");
 
-/** One shape for both encodings: bytes as hexadecimal, numbers of 64 bits as text. */
+/** Decodes both encodings to one form: bytes as hexadecimal, 64-bit numbers as text. */
 const decoded = (body: Uint8Array, format: OtlpFormat): unknown =>
   format === "json"
     ? JSON.parse(new TextDecoder().decode(body), (key, value: unknown) => (key === "intValue" ? String(value) : value))

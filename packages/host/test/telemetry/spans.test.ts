@@ -7,7 +7,7 @@ const treeIn = (name: string, ...shown: readonly string[]): string => {
   return `\n${treeOf(spansIn(entries), ...shown)}\n`;
 };
 
-test("parallel tools stand beside the calls that asked for them", () => {
+test("spans of parallel tools are siblings of the chat span that requested them", () => {
   expect(treeIn("parallel-tools", "gen_ai.tool.call.id")).toMatchInlineSnapshot(`
     "
     invoke_agent 1-7
@@ -20,7 +20,7 @@ test("parallel tools stand beside the calls that asked for them", () => {
   `);
 });
 
-test("attempts are one span, which says how many there were and why they failed", () => {
+test("the attempts of a call share one span, which has their number and their failures", () => {
   expect(treeIn("retry", "colloquy.step.attempts", "error.type")).toMatchInlineSnapshot(`
     "
     invoke_agent 0-6510 error.type=network
@@ -33,7 +33,7 @@ test("attempts are one span, which says how many there were and why they failed"
   `);
 });
 
-test("what a cancel between two attempts says was used is no call's, as in the thread", () => {
+test("usage that a cancel reports between two attempts belongs to no call, as in the thread", () => {
   const failure = { kind: "rate_limit", message: "busy", retryable: true } as const;
   const entries: readonly Entry[] = [
     { seq: 0, format: 2, event: { type: "thread.started", at: 0, threadId: "t" } },
@@ -51,7 +51,7 @@ test("what a cancel between two attempts says was used is no call's, as in the t
   ]);
 });
 
-test("a tool call that waits for approval says so, and what came of it", () => {
+test("the span of a tool call has the requests for its approval, and their answers", () => {
   expect(treeIn("approvals", "error.type")).toMatchInlineSnapshot(`
     "
     invoke_agent 1-15
@@ -73,7 +73,7 @@ test("a tool call that waits for approval says so, and what came of it", () => {
   `);
 });
 
-test("a turn that was stopped ends what was out", () => {
+test("a stopped turn ends its open spans", () => {
   expect(treeIn("cancel", "colloquy.turn.status", "error.type", "gen_ai.response.finish_reasons"))
     .toMatchInlineSnapshot(`
       "
@@ -104,7 +104,7 @@ test("a turn that was stopped ends what was out", () => {
   `);
 });
 
-test("a summary stands in the turn that it was asked for in, or alone", () => {
+test("the span of a summary is in the turn that requested it, or is a root", () => {
   expect(treeIn("compacting", "colloquy.summary.number", "gen_ai.conversation.compacted")).toMatchInlineSnapshot(`
     "
     invoke_agent 1-2
@@ -148,7 +148,7 @@ test("a summary stands in the turn that it was asked for in, or alone", () => {
   `);
 });
 
-test("a summary that failed says why, and one whose call was of no use", () => {
+test("the span of a failed summary has the error, also if its call gave nothing usable", () => {
   expect(treeIn("summary-failure", "colloquy.summary.number", "error.type")).toMatchInlineSnapshot(`
     "
     invoke_agent 1-2
@@ -168,7 +168,7 @@ test("a summary that failed says why, and one whose call was of no use", () => {
   `);
 });
 
-test("a call whose result no entry brings is interrupted", () => {
+test("a tool call without a result in the journal is interrupted", () => {
   const [, entries = []] = storedJournals.find(([name]) => name === "cancel") ?? [];
   const bare = entries.map((entry): Entry => {
     if (!("decided" in entry)) return entry;
@@ -178,7 +178,7 @@ test("a call whose result no entry brings is interrupted", () => {
   expect(spansIn(bare)).toEqual(spansIn(entries));
 });
 
-test("what a fork copied is no telemetry of the fork, and turns that were added by hand are none", () => {
+test("a fork has no spans of copied entries, and turns that were added by hand have none", () => {
   expect(treeIn("forked")).toMatchInlineSnapshot(`
     "
 

@@ -16,7 +16,7 @@ import { expect } from "vitest";
 import { rightOf, spansIn } from "./kit.ts";
 import { runs } from "../../../../test/runs.ts";
 
-/** Stands in every word that a user, a model, a server or a tool chose. */
+/** A marker in each text that a user, a model, a server or a tool chose. */
 const mark = "marked";
 
 const marked = (...others: readonly string[]): fc.Arbitrary<string> =>
@@ -75,7 +75,7 @@ const metered = () => {
   const provider = new MeterProvider({ readers: [reader] });
   return {
     meter: provider.getMeter("test"),
-    shown: async (): Promise<string> => {
+    exported: async (): Promise<string> => {
       await reader.forceFlush();
       const text = JSON.stringify(exporter.getMetrics().flatMap(({ scopeMetrics }) => scopeMetrics));
       await provider.shutdown();
@@ -84,8 +84,8 @@ const metered = () => {
   };
 };
 
-/** Asks a host whose model answers so, and gives its journal, and what its observer gave. */
-const told = async (
+/** Asks a host whose model follows a script. Returns its journal, and what its observer exported. */
+const runHost = async (
   script: readonly LlmOutcome[],
   content: boolean,
 ): Promise<{ readonly journal: readonly Entry[]; readonly live: string }> => {
@@ -93,7 +93,7 @@ const told = async (
   const store = memoryStore({ clock });
   const exporter = new InMemorySpanExporter();
   const tracers = new TracerProvider({ spanProcessors: [new SimpleSpanProcessor({ exporter })] });
-  const { meter, shown } = metered();
+  const { meter, exported } = metered();
   let made = 0;
   const host = createHost({
     machine: conversationMachine({ tools: declarationsOf(tools), model: { model: "gpt-4o" }, limits: { steps: 4 } }),
@@ -110,13 +110,14 @@ const told = async (
     await host.ask(mark, { askId, threadId: "t", metadata: { note: mark } }).catch(() => {});
   await host.close();
   const spans = exporter.getFinishedSpans().map(({ name, attributes, events }) => ({ name, attributes, events }));
-  return { journal: rightOf(decodeJournal(await store.read("t"))), live: `${JSON.stringify(spans)}${await shown()}` };
+  const live = `${JSON.stringify(spans)}${await exported()}`;
+  return { journal: rightOf(decodeJournal(await store.read("t"))), live };
 };
 
 test.prop([fc.array(outcomes, { minLength: 1, maxLength: 5 })], { numRuns: runs(60) })(
   "no span and no metric of a host has a word of user, model, server or tool, unless content is asked for",
   async (script) => {
-    const { journal, live } = await told(script, false);
+    const { journal, live } = await runHost(script, false);
     expect(JSON.stringify(journal)).toContain(mark);
     expect(live).toContain("invoke_agent");
     expect(live).not.toContain(mark);
@@ -124,7 +125,7 @@ test.prop([fc.array(outcomes, { minLength: 1, maxLength: 5 })], { numRuns: runs(
   },
 );
 
-/** The same journal of a server that chose each word that it may choose. */
+/** Returns the journal as if its server had put the marker into every text that a server may choose. */
 const ofOddServer = (entries: readonly Entry[]): readonly Entry[] =>
   entries.map((entry) => {
     const { event } = entry;
@@ -141,7 +142,7 @@ test.prop([journalArbitrary()])("no span of any journal has a word that a server
   expect(JSON.stringify(spansIn(ofOddServer(entries), { open: true }))).not.toContain(mark);
 });
 
-test("what a server and a model chose is in spans with content, and versions and known reasons without", async () => {
+test("spans with content show what server and model chose, others only known versions, tools and reasons", async () => {
   const odd: LlmOutcome = {
     type: "completed",
     reply: {
@@ -155,7 +156,7 @@ test("what a server and a model chose is in spans with content, and versions and
     responseId: "resp-1",
   };
   const plain: LlmOutcome = { type: "completed", reply: { content: "." }, finishReason: "stop", model: "odd-model" };
-  const { journal } = await told([odd, plain], true);
+  const { journal } = await runHost([odd, plain], true);
   const shown = (content: boolean): readonly unknown[] =>
     spansIn(journal, { content })
       .filter(({ attributes }) => attributes["gen_ai.conversation.id"] === "t")
@@ -180,8 +181,11 @@ test("what a server and a model chose is in spans with content, and versions and
   ]);
 });
 
-test("a model whose name is long and ends in no digit does not hold up the process", async () => {
+test("a long model name that does not end in a digit does not block the process", async () => {
   const model = `gpt-4o${"1".repeat(10_000)}x`;
-  const { journal } = await told([{ type: "completed", reply: { content: "." }, finishReason: "stop", model }], true);
+  const { journal } = await runHost(
+    [{ type: "completed", reply: { content: "." }, finishReason: "stop", model }],
+    true,
+  );
   expect(JSON.stringify(spansIn(journal, { content: false }))).not.toContain(model);
 });

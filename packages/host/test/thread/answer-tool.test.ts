@@ -3,7 +3,7 @@ import type { CallLlm, CallTool } from "@colloquy/machine";
 import { describe, expect, test, vi } from "vitest";
 import * as zod from "zod";
 import { EventRefusedError, ThreadUnknownError } from "@colloquy/host";
-import { calls, echo, entriesOf, errorOf, journalOf, partsOf, says, settle, stage, texts } from "../stage.ts";
+import { calls, echo, entriesOf, errorOf, journalOf, partsOf, says, settle, stage, texts, answered } from "../stage.ts";
 
 const day = 86_400_000;
 
@@ -11,7 +11,7 @@ const askUser = { name: "ask_user", description: "Asks the user.", input: zod.ob
 const asking = { askId: "a", tools: [askUser] };
 const call = calls(["ask_user", { what: "All?" }]);
 
-/** A thread whose turn waits for the caller. */
+/** Returns a thread whose turn waits for the caller. */
 const waiting = async (more: Parameters<typeof stage>[0] = {}) => {
   const on = stage({ script: [call, says("done")], ...more });
   const asked = on.host.ask("Tidy up.", asking);
@@ -25,7 +25,7 @@ const typesOf = (parts: readonly AskPart[]): readonly string[] => parts.map(({ t
 describe("a tool of the caller", () => {
   test("is answered on a host that stood still meanwhile and does not know of the call", async () => {
     const first = await waiting({ leaseTtlMs: 9_000, script: [call, says("done")] });
-    // As a process that stood still: its clock has gone on, and nothing that it should have done by then is done.
+    // The process was paused: its clock has advanced, but its timers have not fired.
     const later = first.clock.now() + 9_001;
     first.clock.now = () => later;
     const second = first.another({ script: [call] });
@@ -79,13 +79,7 @@ describe("a tool of the caller", () => {
     const place = { turn: 1, step: 1, position: 0, callId: "1.1.0", name: "ask_user" };
     expect(parts[3]).toEqual({ type: "result.requested", ...place, arguments: '{"what":"All?"}' });
     expect(parts[4]).toEqual({ type: "toolResult", ...place, outcome: "completed", content: "Yes." });
-    expect(await journalOf(store)).toEqual([
-      "thread.started",
-      "ask.received",
-      "llm.completed",
-      "tool.completed",
-      "llm.completed",
-    ]);
+    expect(await journalOf(store)).toEqual([...answered, "tool.completed", "llm.completed"]);
   });
 
   test("waits for days and for no process; another host shows it, offers the same, and takes the answer", async () => {
@@ -221,7 +215,7 @@ describe("a tool of the caller", () => {
     await thread.redact({ turn: 1 });
     const stored = JSON.stringify(await entriesOf(store));
     expect(stored).not.toMatch(/secret|All\?|Asks the user/);
-    // What it said can't be compared any more.
+    // The redacted answer can no longer be compared.
     await thread.answerTool("1.1.0", "my secret");
   });
 });
@@ -282,13 +276,13 @@ describe("refused in words", () => {
   ])("an answer that is %s", async (_, answer) => {
     const { thread, store } = await waiting();
     const before = await entriesOf(store);
-    // As a caller in JavaScript may write.
+    // A caller in JavaScript may pass this.
     expect(await errorOf(thread.answerTool("1.1.0", answer as ToolAnswer))).toBeInstanceOf(EventRefusedError);
     expect(await entriesOf(store)).toEqual(before);
   });
 
   test.each<[string, unknown, RegExp]>([
-    ["no list", askUser, /it is no list/],
+    ["no list", askUser, /it must be a list/],
     ["a tool that runs", [echo], /tools\.0 has a function to run.*answerTool/],
     ["a misspelt member", [{ name: "x", parameters: {} }], /no option "parameters"/],
     ["no name", [{ description: "x" }], /needs the option "name"/],

@@ -1,11 +1,11 @@
-import { textOf } from "@colloquy/machine";
-import { lastTurns } from "@colloquy/machine/policies";
-import { describe, expect, test } from "vitest";
 import { EventRefusedError, ThreadExistsError, ThreadUnknownError } from "@colloquy/host";
-import { errorOf, held, journalOf, says, settle, stage } from "../stage.ts";
+import { textOf, messagesOf, turnsOf, type RoundAppended, toolCallsOf } from "@colloquy/machine";
+import { lastTurns, checkPrompt } from "@colloquy/machine/policies";
+import { describe, expect, test } from "vitest";
+import { errorOf, held, journalOf, says, settle, stage, texts, calls, echo } from "../stage.ts";
 
 describe("a thread", () => {
-  test("is begun with what it was started with, once", async () => {
+  test("begins once, with the options of its start", async () => {
     const { host, model } = stage({ script: [says("ok")], thread: { system: "of the host" } });
     const thread = host.thread("t");
     expect(await thread.state()).toBeNull();
@@ -34,9 +34,9 @@ describe("a thread", () => {
     ]);
   });
 
-  test("can't be begun with what is no beginning", async () => {
+  test("cannot be started with invalid options", async () => {
     const { host, store } = stage();
-    // As from a caller without types.
+    // A caller without types may pass this.
     const start = (input: unknown) => errorOf(host.thread("t").start(input as object));
     expect(await start({ system: 3 })).toBeInstanceOf(EventRefusedError);
     expect(await start({ seed: [{ role: "tool", toolCallId: "x", content: "y" }] })).toMatchObject({
@@ -86,7 +86,7 @@ describe("a thread", () => {
     expect(await errorOf(thread.pin("9.9"))).toMatchObject({ name: "EventRefusedError", refusal: { kind: "unknown" } });
   });
 
-  test("is not made by what means nothing without it", async () => {
+  test("is not made by calls that need an existing one", async () => {
     const { host, store } = stage();
     expect(await errorOf(host.thread("t").cancel())).toBeInstanceOf(ThreadUnknownError);
     expect((await store.list()).threads).toEqual([]);
@@ -108,12 +108,12 @@ describe("a thread", () => {
       handled: true,
       entry: { seq: 1 },
     });
-    // As from a caller without types.
+    // A caller without types may pass this.
     const nonsense = { type: "checkpoint.named", at } as unknown as Parameters<typeof thread.send>[0];
     expect(await thread.send(nonsense)).toMatchObject({ handled: false, refusal: { kind: "invalid" } });
   });
 
-  test("cancels its open turn, with what had been shown, whoever asked", async () => {
+  test("cancels its open turn with the shown part, whichever host asked", async () => {
     const model = held();
     const { host } = stage({ script: [model.step] });
     const handle = host.ask("hi");
@@ -121,14 +121,6 @@ describe("a thread", () => {
     model.show("ha");
     await host.thread().cancel("closing time");
     expect(await errorOf(handle)).toMatchObject({ reason: "closing time", summary: { text: "ha" } });
-  });
-
-  test("keeps its lease across turns, and what it knows is what the journal says", async () => {
-    const { host, another } = stage({ script: [says("1"), says("2")] });
-    await host.ask("one");
-    await host.ask("two");
-    const live = await host.thread().state();
-    expect(await another().host.thread().state()).toEqual(live);
   });
 
   test("needs an id", () => {
@@ -145,4 +137,107 @@ test("threads do not wait for each other", async () => {
   expect((await host.ask("hi", { threadId: "b" })).text).toBe("b");
   model.answer(says("a"));
   expect((await first).text).toBe("a");
+});
+
+test("a thread shows its state after any entry, and how it differs after another", async () => {
+  const { host } = stage({ script: [says("1"), says("2")] });
+  const thread = host.thread();
+  await thread.ask("one");
+  await thread.ask("two");
+  const then = await thread.at(2);
+  expect(then.value).toBe("completed");
+  expect(messagesOf(then).map(textOf)).toEqual(["one", "1"]);
+  expect(await thread.at(4)).toEqual(await thread.state());
+  expect(await thread.difference(2, 4)).toMatchObject({ before: 2, after: 4, added: [2], removed: [] });
+  expect(await thread.difference(4, 2)).toMatchObject({ added: [], removed: [2] });
+  for (const seq of [-1, 5, 0.5]) expect(String(await errorOf(thread.at(seq)))).toMatch(/entries 0 to 4/);
+});
+
+const talk = (...answers: readonly string[]) => stage({ script: answers.map(says), thread: { system: "Be kind." } });
+
+test("a turn by hand, a score, metadata, and how much was spoken are written", async () => {
+  const { host, store } = talk("1");
+  const thread = host.thread();
+  await thread.addTurn([
+    { role: "user", content: "by hand" },
+    { role: "assistant", content: "written" },
+  ]);
+  await thread.annotate(1, "score", 0.5, { by: "ann" });
+  await thread.truncate(1, 3);
+  await thread.setMetadata({ title: "A thread" });
+  const state = await thread.state();
+  expect(await texts(thread)).toEqual(["by hand", "wri"]);
+  expect(state?.context.metadata).toEqual({ title: "A thread" });
+  expect(state === null ? [] : turnsOf(state)[0]?.annotations).toMatchObject([
+    { name: "score", value: 0.5, metadata: { by: "ann" } },
+  ]);
+  expect(await host.threads({ metadata: { title: "A thread" } })).toMatchObject({
+    threads: [{ threadId: "default" }],
+    next: null,
+  });
+  expect(await journalOf(store)).toEqual([
+    "thread.started",
+    "turn.added",
+    "turn.annotated",
+    "answer.truncated",
+    "metadata.changed",
+  ]);
+});
+
+const reply: RoundAppended["reply"] = {
+  content: "Let me see.",
+  toolCalls: [{ id: "call_0", name: "elsewhere", arguments: "{}" }],
+};
+const results: RoundAppended["results"] = [{ outcome: "completed", content: "A heron was seen." }];
+
+describe("a round that is appended through a host", () => {
+  test("makes a thread, lets its journal rise, once, and is shown, found and kept", async () => {
+    const first = stage({ script: [says("ok")] });
+    const thread = first.host.thread();
+    await Promise.all([thread.appendRound(reply, results, { from: "elsewhere" }), thread.appendRound(reply, results)]);
+    expect(await journalOf(first.store)).toEqual(["thread.started", "round.appended", "round.appended"]);
+    await thread.ask("hi");
+    expect(checkPrompt(first.model.calls[0]?.messages ?? [])).toBeNull();
+    expect(first.model.calls[0]?.messages.map(textOf)).toEqual([
+      "Let me see.",
+      "A heron was seen.",
+      "Let me see.",
+      "A heron was seen.",
+      "hi",
+    ]);
+    const { hits } = await first.host.search("heron");
+    expect(hits.map(({ seq }) => seq)).toEqual([2, 1]);
+    const entries = await thread.exportJournal();
+    const copy = await stage().host.importJournal(entries, { threadId: "copy" });
+    expect(await copy.state()).not.toBeNull();
+    await thread.redact({ message: "1.0" });
+    expect((await first.host.search("heron")).hits.map(({ seq }) => seq)).toEqual([2]);
+  });
+
+  test("comes after the round that is under way", async () => {
+    const model = held();
+    const { host, model: scripted } = stage({ tools: [echo], script: [model.step, says("done")] });
+    const asked = host.ask("hi");
+    await settle();
+    await host.thread().send({ type: "round.appended", at: 1, reply, results });
+    model.answer(calls(["echo", { text: "own" }]));
+    await asked;
+    expect(scripted.calls[1]?.messages.map(textOf)).toEqual(["hi", "", "own", "Let me see.", "A heron was seen."]);
+    const state = await host.thread().state();
+    const ids = state === null ? [] : messagesOf(state).flatMap(toolCallsOf);
+    expect(new Set(ids.map(({ callId }) => callId)).size).toBe(2);
+  });
+
+  test("that is none leaves the journal at the format that it has", async () => {
+    const { host, store } = stage({ script: [says("ok")] });
+    await host.ask("hi");
+    const thread = host.thread();
+    const error = await errorOf(thread.appendRound({ content: "no call" }, []));
+    expect(error).toBeInstanceOf(EventRefusedError);
+    expect(error).toMatchObject({ message: expect.stringMatching(/toolCalls|tool call/) });
+    expect(await errorOf(thread.appendRound(reply, [...results, ...results]))).toMatchObject({
+      message: expect.stringContaining("1 call and 2 results"),
+    });
+    expect(await journalOf(store)).toEqual(["thread.started", "ask.received", "llm.completed"]);
+  });
 });

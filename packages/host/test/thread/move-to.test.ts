@@ -1,11 +1,11 @@
-import { describe, expect, test } from "vitest";
 import { EventRefusedError, ThreadExistsError, ThreadHeldError, ThreadUnknownError, memoryStore } from "@colloquy/host";
 import { LeaseLostError } from "@colloquy/host/store";
+import { describe, expect, test } from "vitest";
 import { engineStage } from "../engine.ts";
 import { overriding } from "../gated-store.ts";
-import { calls, echo, entriesOf, errorOf, held, manualClock, says, settle, stage, during } from "../stage.ts";
+import { calls, echo, entriesOf, errorOf, held, manualClock, says, settle, stage, during, stored } from "../stage.ts";
 
-/** Another host over another store. */
+/** Makes another host over another store. */
 const elsewhere = (options: Parameters<typeof stage>[0] = {}) => stage({ tools: [echo], ...options });
 
 describe("moving a thread", () => {
@@ -22,7 +22,7 @@ describe("moving a thread", () => {
     expect(await errorOf(host.thread("ada").moveTo(other.host))).toBeInstanceOf(ThreadUnknownError);
   });
 
-  test("stops what is under way here, and it goes on there", async () => {
+  test("stops the open turn here, and the other host continues it", async () => {
     const model = held();
     const { host } = elsewhere({ script: [model.step] });
     const other = elsewhere({ script: [says("there")] });
@@ -38,7 +38,7 @@ describe("moving a thread", () => {
     expect(await turn).toMatchObject({ askId: "a", turn: 1, text: "there" });
   });
 
-  test("that was cut short between both stores is finished when it is done again", async () => {
+  test("is finished by a second call if the first one failed between the two stores", async () => {
     const inner = memoryStore({ clock: manualClock() });
     let isDown = true;
     const store = overriding(inner, {
@@ -53,7 +53,7 @@ describe("moving a thread", () => {
     expect(await errorOf(host.thread().moveTo(other.host))).toMatchObject({ name: "StoreError" });
     expect(await entriesOf(other.store)).toEqual(await entriesOf(inner));
     isDown = false;
-    // The thread continued there, and words were redacted.
+    // The thread continued there, and was redacted.
     await other.host.ask("two", { askId: "two" });
     await other.host.thread().redact({ turn: 1 });
     await host.thread().moveTo(other.host);
@@ -61,13 +61,12 @@ describe("moving a thread", () => {
     expect((await other.host.thread().state())?.context.conversation.turns.length).toBe(2);
   });
 
-  test("deletes nothing if it stood still past its lease, and another host continued the thread", async () => {
-    const clock = manualClock();
-    const inner = memoryStore({ clock });
+  test("deletes nothing if the process was paused past its lease, and another host continued the thread", async () => {
+    const { clock, inner } = stored();
     const next = elsewhere({ store: inner, clock, owner: "next", script: [says("2")] });
     const store = overriding(inner, {
       delete: async (...given) => {
-        // As a process does that stands still: its timers are not called.
+        // The process is paused: its timers do not fire.
         const later = clock.now() + 60_000;
         clock.now = () => later;
         await next.host.ask("two");
@@ -81,7 +80,20 @@ describe("moving a thread", () => {
     expect(await entriesOf(inner)).toHaveLength(5);
   });
 
-  test("is refused where the other host has another thread of that id, and nothing is lost or stopped", async () => {
+  test("does not call the store's delete after its lease was not renewed, even if delete checks no lease", async () => {
+    const { clock, inner } = stored();
+    const deleted: string[] = [];
+    const store = overriding(inner, {
+      renew: async () => false,
+      delete: async (threadId) => deleted.push(threadId) > 0,
+    });
+    const { host } = elsewhere({ store, clock, script: [says("1")] });
+    await host.ask("one");
+    expect(await errorOf(host.thread().moveTo(elsewhere({}).host))).toBeInstanceOf(LeaseLostError);
+    expect(deleted).toEqual([]);
+  });
+
+  test("is refused if the other host has another thread of that id, and nothing is lost or stopped", async () => {
     const model = held();
     const { host, store } = elsewhere({ script: [says("1")] });
     const other = elsewhere({ script: [model.step] });
@@ -95,7 +107,7 @@ describe("moving a thread", () => {
     expect((await asked).text).toBe("still here");
   });
 
-  test("to the same host, or to another one over the same store, is refused, and nothing is lost", async () => {
+  test("is refused to the same host and to another host over the same store, and nothing is lost", async () => {
     const model = held();
     const machine = { overlap: { type: "queue", max: 5 } } as const;
     const first = elsewhere({ owner: "first", idleMs: 0, machine, script: [says("1"), model.step] });
@@ -107,7 +119,7 @@ describe("moving a thread", () => {
     expect(await errorOf(first.host.thread().moveTo(first.host))).toBeInstanceOf(EventRefusedError);
     const moved = (): Promise<unknown> => during(first.clock, 6_000, errorOf(first.host.thread().moveTo(second.host)));
     expect(await moved()).toBeInstanceOf(ThreadHeldError);
-    // It is followed there.
+    // The other host leaves an ask in the inbox, and follows it.
     void first.host.ask("two", { askId: "two" });
     await settle();
     const followed = second.host.ask("three", { askId: "c" });
@@ -118,7 +130,7 @@ describe("moving a thread", () => {
     expect((await entriesOf(first.store)).slice(0, before.length)).toEqual(before);
   });
 
-  test("is refused while another host works on it, and while something waits in its inbox", async () => {
+  test("is refused while another host works on the thread, and while its inbox has an item", async () => {
     const model = held();
     const first = elsewhere({ machine: { overlap: { type: "queue", max: 5 } }, script: [model.step, says("2")] });
     const other = elsewhere();
@@ -152,5 +164,44 @@ describe("moving a thread", () => {
     expect(await entriesOf(store)).toEqual(journal);
     expect(await there.store.read("default")).toEqual([]);
     expect(await back.ask("three", { askId: "three" })).toMatchObject({ turn: 3, text: "3" });
+  });
+});
+
+describe("deleting", () => {
+  test("leaves nothing, closes what is open here, and makes room for a new thread of that id", async () => {
+    const model = held();
+    const { host, store } = stage({ script: [says("1"), model.step, says("new")] });
+    const thread = host.thread();
+    await thread.ask("one");
+    const asked = thread.ask("two");
+    await settle();
+    expect(await thread.delete()).toBe(true);
+    expect(await errorOf(asked)).toMatchObject({
+      name: "ThreadClosedError",
+      message: expect.stringMatching(/deleted\. Asking again begins a new one/),
+    });
+    expect(model.signal()?.aborted).toBe(true);
+    expect(await thread.state()).toBeNull();
+    expect(await store.read("default")).toEqual([]);
+    expect(await thread.delete()).toBe(false);
+    expect(await thread.ask("again")).toMatchObject({ text: "new", turn: 1 });
+  });
+
+  test("is refused while another host works on the thread, and an ask that follows it there continues", async () => {
+    const model = held();
+    const machine = { overlap: { type: "queue", max: 5 } } as const;
+    const first = stage({ machine, script: [model.step, says("2")] });
+    const asked = first.host.ask("one");
+    await settle();
+    const second = first.another();
+    const deleted = (): Promise<unknown> => during(first.clock, 400, errorOf(second.host.thread().delete()));
+    expect(await deleted()).toBeInstanceOf(ThreadHeldError);
+    const followed = second.host.ask("two");
+    await first.clock.advance(1_000);
+    expect(await deleted()).toBeInstanceOf(ThreadHeldError);
+    model.answer(says("1"));
+    expect((await asked).text).toBe("1");
+    await first.clock.advance(1_000);
+    expect((await followed).text).toBe("2");
   });
 });

@@ -5,8 +5,8 @@ import { errorOf, held, says, settle, stage, texts } from "../stage.ts";
 
 const talk = (...answers: readonly string[]) => stage({ script: answers.map(says), thread: { system: "Be kind." } });
 
-describe("going back", () => {
-  test("takes turns back, newest first, as many as there are, and goes on to them again", async () => {
+describe("moving the head", () => {
+  test("undo and redo move by the given number of turns, or fewer, and return them newest first", async () => {
     const { host } = talk("1", "2", "3", "other");
     const thread = host.thread();
     for (const question of ["one", "two", "three"]) await thread.ask(question);
@@ -19,19 +19,19 @@ describe("going back", () => {
     expect((await thread.undo(9)).map(({ number }) => number)).toEqual([3, 2, 1]);
     expect(await thread.undo()).toEqual([]);
     expect(await thread.pop()).toBeNull();
-    // Nothing is removed: another branch begins.
+    // Turns that were taken back stay in the thread; the next ask begins another branch.
     expect((await thread.ask("else")).turn).toBe(4);
     expect(await texts(thread)).toEqual(["else", "other"]);
   });
 
-  test("of one turn gives it", async () => {
+  test("pop takes back one turn and returns it", async () => {
     const { host } = talk("1");
     await host.ask("one");
     expect(await host.thread().pop()).toMatchObject({ number: 1, answer: "1.1" });
     expect(await texts(host.thread())).toEqual([]);
   });
 
-  test("sees what was sent before it, though that was not awaited", async () => {
+  test("undo takes back an earlier change that was not awaited", async () => {
     const { host } = talk("1");
     const thread = host.thread();
     await thread.ask("one");
@@ -40,7 +40,7 @@ describe("going back", () => {
     await added;
   });
 
-  test("waits for no turn: while one is open it is refused", async () => {
+  test("undo is refused while a turn is open", async () => {
     const model = held();
     const { host } = stage({ script: [says("1"), model.step] });
     const thread = host.thread();
@@ -52,13 +52,13 @@ describe("going back", () => {
     await asked;
   });
 
-  test.each([-1, 0.5, Number.NaN])("by %s steps is invalid", async (steps) => {
+  test.each([-1, 0.5, Number.NaN])("undo by %s steps is invalid", async (steps) => {
     const { host } = talk("1");
     await host.ask("one");
     expect(await errorOf(host.thread().undo(steps))).toBeInstanceOf(RangeError);
   });
 
-  test("to a turn, or to the beginning, with the system prompt that was there", async () => {
+  test("branch and clear keep the present system prompt; reset and resetSystem restore the first one", async () => {
     const { host } = talk("1", "2", "3");
     const thread = host.thread();
     await thread.ask("one");
@@ -81,7 +81,7 @@ describe("going back", () => {
     expect(await system()).toBe("Be kind.");
   });
 
-  test("keeps the seed", async () => {
+  test("reset keeps the seed", async () => {
     const { host } = talk("1");
     const thread = host.thread();
     await thread.start({ seed: [{ role: "user", content: "before" }] });
@@ -91,21 +91,19 @@ describe("going back", () => {
   });
 });
 
-describe("checkpoints", () => {
-  test("are named, listed, and come back to; one that is not there is refused with those that are", async () => {
-    const { host } = talk("1", "2");
-    const thread = host.thread();
-    expect(await thread.checkpoints()).toEqual([]);
-    await thread.ask("one");
-    await thread.checkpoint("first");
-    await thread.ask("two");
-    await thread.checkpoint("__proto__").catch(() => {});
-    await thread.checkpoint("second");
-    expect(await thread.checkpoints()).toContainEqual({ name: "first", turn: 1 });
-    await thread.restore("first");
-    expect(await texts(thread)).toEqual(["one", "1"]);
-    const refused = await errorOf(thread.restore("third"));
-    expect(refused).toBeInstanceOf(EventRefusedError);
-    expect(String(refused)).toMatch(/"third"; there are: .*first.*second/);
-  });
+test("checkpoints are named, listed and restored; the refusal of an unknown name lists the known ones", async () => {
+  const { host } = talk("1", "2");
+  const thread = host.thread();
+  expect(await thread.checkpoints()).toEqual([]);
+  await thread.ask("one");
+  await thread.checkpoint("first");
+  await thread.ask("two");
+  await thread.checkpoint("__proto__").catch(() => {});
+  await thread.checkpoint("second");
+  expect(await thread.checkpoints()).toContainEqual({ name: "first", turn: 1 });
+  await thread.restore("first");
+  expect(await texts(thread)).toEqual(["one", "1"]);
+  const refused = await errorOf(thread.restore("third"));
+  expect(refused).toBeInstanceOf(EventRefusedError);
+  expect(String(refused)).toMatch(/"third"; there are: .*first.*second/);
 });

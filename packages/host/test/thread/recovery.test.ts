@@ -1,23 +1,31 @@
 import { describe, expect, test, vi } from "vitest";
-import { memoryStore, type Recovered, type Store, ThreadHeldError } from "@colloquy/host";
+import { type Recovered, type Store, ThreadHeldError } from "@colloquy/host";
 import { overriding } from "../gated-store.ts";
 import { mortal } from "../mortal-store.ts";
-import { countingIds, errorOf, manualClock, says, settle, stage as stageWith, type StageOptions } from "../stage.ts";
+import {
+  countingIds,
+  errorOf,
+  manualClock,
+  says,
+  settle,
+  stage as stageWith,
+  type StageOptions,
+  stored,
+  queue,
+} from "../stage.ts";
 
-/** No two hosts take leases under one name. */
+/** Each host has its own lease owner. */
 const ids = countingIds();
 const stage = (options: StageOptions = {}) => stageWith({ ids, ...options });
 
-const queue = { overlap: { type: "queue", max: 8 } } as const;
 const leaseTtlMs = 9_000;
 const everyMs = 30_000;
 
 const replies = Array.from({ length: 99 }, (_, index) => says(`answer ${index + 1}`));
 
-/** A store on which a host died with a turn open on each of some threads. */
+/** Returns a store on which a host died with an open turn on each of some threads. */
 const afterCrash = async (threadIds: readonly string[]) => {
-  const clock = manualClock();
-  const store = memoryStore({ clock });
+  const { clock, inner: store } = stored();
   const dying = mortal(store);
   const never = () => new Promise<never>(() => {});
   const dead = stage({ clock, store: dying.store, machine: queue, leaseTtlMs, script: Array(99).fill(never) });
@@ -27,7 +35,7 @@ const afterCrash = async (threadIds: readonly string[]) => {
   return { clock, store };
 };
 
-/** A host that continues threads by itself, and what it says of that. */
+/** Makes a host that continues threads by itself, and records its reports. */
 const recovering = (options: StageOptions) => {
   const rounds: Recovered[] = [];
   const reported: string[] = [];
@@ -97,8 +105,7 @@ describe("a host that is started", () => {
   });
 
   test("takes over a thread whose holder dies long after", async () => {
-    const clock = manualClock();
-    const store = memoryStore({ clock });
+    const { clock, inner: store } = stored();
     const { host } = recovering({ clock, store });
     host.start();
     await clock.advance(10 * everyMs);
@@ -119,8 +126,7 @@ describe("a host that is started", () => {
   });
 
   test("leaves a thread to its living holder", async () => {
-    const clock = manualClock();
-    const store = memoryStore({ clock });
+    const { clock, inner: store } = stored();
     const alive = stage({ clock, store, machine: queue, leaseTtlMs, script: [() => new Promise(() => {})] });
     void alive.host.ask("hi");
     await settle();
@@ -205,8 +211,7 @@ describe("a host that is only used", () => {
 
 describe("recovery", () => {
   test("goes by what is outstanding when another host releases a thread, not by what was when it first looked", async () => {
-    const clock = manualClock();
-    const inner = memoryStore({ clock });
+    const { clock, inner } = stored();
     const { store, die } = mortal(inner);
     const gate = Promise.withResolvers<void>();
     const script = Array.from({ length: 9 }, () => async ({ turn }: { readonly turn: number }) => {
@@ -266,7 +271,7 @@ describe("recovery", () => {
   test.each([true, 1, { everyMs: 0 }, { everyMs: "fast" }, { metadata: 1 }, { leaseMs: 1 }])(
     "refuses %j as its options",
     async (recovery) => {
-      // JavaScript knows no types.
+      // JavaScript may pass anything.
       const options = { recovery } as object;
       expect(await errorOf(Promise.resolve().then(() => stage(options)))).toMatchObject({ name: "ConfigurationError" });
     },

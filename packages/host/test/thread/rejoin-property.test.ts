@@ -7,7 +7,7 @@ import { runs } from "../../../../test/runs.ts";
 
 type Delta = Parameters<Parameters<LlmHandler>[1]["onDelta"]>[0];
 
-/** The output of a model in one call: pieces with pauses between them, and its end. */
+/** The output of a model call: pieces with pauses between them, and its end. */
 interface Played {
   readonly pieces: readonly { readonly delta: Delta; readonly pauseMs: number }[];
   readonly ending: "fails" | "calls";
@@ -31,14 +31,14 @@ const played: fc.Arbitrary<Played> = fc.record({
 
 const run = fc.record({
   steps: fc.array(played, { maxLength: 3 }),
-  /** After how many parts the first reader breaks off. */
+  /** The number of parts after which the first reader leaves. */
   read: fc.nat(12),
-  /** When the ask is rejoined, in milliseconds after its beginning. */
+  /** The milliseconds from the ask to the rejoin. */
   after: fc.constantFrom(0, 40, 350, 900, 5_000),
   where: fc.constantFrom("here", "there"),
 });
 
-test("for whoever breaks off and rejoins, what was shown before and after is what an uninterrupted reader was shown", async () => {
+test("a reader that leaves and rejoins sees the same parts as an uninterrupted one", async () => {
   await fc.assert(
     fc.asyncProperty(run, async ({ steps, read, after, where }) => {
       const clock = manualClock();
@@ -98,8 +98,8 @@ const readSome = async (handle: AskHandle, count: number, parts: AskPart[]): Pro
 };
 
 /**
- * Returns the parts that the journal may give in place of the log: the last attempt of each step, no pieces of calls,
- * no signals.
+ * Returns the parts that the journal may give instead of the log: the last attempt of each step, without pieces of
+ * calls and signals.
  */
 const asShownElsewhere = (parts: readonly AskPart[]): readonly AskPart[] => {
   let left: AskPart[] = [];
@@ -110,7 +110,7 @@ const asShownElsewhere = (parts: readonly AskPart[]): readonly AskPart[] => {
       left = left.filter((each) => !("attempt" in each && each.step === part.step && each.attempt < part.attempt));
     if (!["replay.started", "toolCall.delta", "signal", "wait.started", "wait.ended"].includes(type)) left.push(part);
   }
-  // Nothing is shown of an empty piece elsewhere, so it parts no others.
+  // Other hosts show no empty piece, so it separates no others.
   return joined(left.filter((part) => !("text" in part && part.text === ""))).map((part) =>
     "attempt" in part ? { ...part, attempt: 1 } : part,
   );

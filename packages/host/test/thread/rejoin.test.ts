@@ -1,9 +1,16 @@
-import { AskRefusedError, type AskHandle, type AskPart, memoryStore, ThreadUnknownError } from "@colloquy/host";
+import {
+  AskRefusedError,
+  type AskHandle,
+  type AskPart,
+  type LlmOutcome,
+  memoryStore,
+  ThreadUnknownError,
+} from "@colloquy/host";
 import { describe, expect, test } from "vitest";
 import { overriding } from "../gated-store.ts";
 import { joined } from "../joined.ts";
 import { mortal } from "../mortal-store.ts";
-import { calls, echo, errorOf, held, manualClock, partsOf, says, settle, stage } from "../stage.ts";
+import { errorOf, held, manualClock, partsOf, says, type ScriptedStep, settle, stage, stored } from "../stage.ts";
 
 const started: AskPart = { type: "turn.started", turn: 1, askIds: ["a"] };
 const ended: AskPart = { type: "turn.ended", turn: 1, status: "completed" };
@@ -11,7 +18,7 @@ const text = (given: string, step = 1): AskPart => ({ type: "text.delta", turn: 
 const step = (type: "step.started" | "step.ended", number = 1): AskPart => ({ type, turn: 1, step: number });
 const synthesised: AskPart = { type: "replay.started", turn: 1, step: 1, synthesised: true };
 
-/** Reads some parts, and gives them with the cursor behind them. */
+/** Reads parts of an ask, `count` at most, and returns them. The cursor of the ask is then after them. */
 const some = async (handle: AskHandle, count: number): Promise<readonly AskPart[]> => {
   const reader = handle[Symbol.asyncIterator]();
   const parts: AskPart[] = [];
@@ -23,30 +30,8 @@ const some = async (handle: AskHandle, count: number): Promise<readonly AskPart[
   return parts;
 };
 
-describe("in the process that answers, an ask that is rejoined", () => {
-  test("shows what was shown already, joined, and then what comes, to as many as rejoin it", async () => {
-    const model = held();
-    const { host } = stage({ tools: [echo], script: [calls(["echo", { text: "ping" }]), model.step] });
-    const asked = host.ask("hi", { askId: "a" });
-    const uninterrupted = partsOf(asked);
-    await settle();
-    model.show("po");
-    await settle();
-    const thread = host.thread();
-    const first = partsOf(thread.rejoin("a"));
-    await settle();
-    model.show("n");
-    model.show("g");
-    const second = partsOf(thread.rejoin("a"));
-    await settle();
-    model.answer(says("pong"));
-    expect(joined(await first)).toEqual(joined(await uninterrupted));
-    expect(await second).toEqual(joined(await uninterrupted));
-    expect(await second).toContainEqual(text("pong", 2));
-    expect(await thread.rejoin("a")).toEqual(await asked);
-  });
-
-  test("goes on behind the part that was read last, also in the middle of a delta", async () => {
+describe("an ask that is rejoined in the process that answers it", () => {
+  test("continues after the last read part, even in the middle of a delta", async () => {
     const model = held();
     const { host } = stage({ script: [model.step] });
     const handle = host.ask("hi", { askId: "a" });
@@ -75,7 +60,7 @@ describe("in the process that answers, an ask that is rejoined", () => {
     ]);
   });
 
-  test("is shown for a bounded time after its end, without a lease, and by the journal later", async () => {
+  test("is shown for a limited time after its end, without a lease, and later from the journal", async () => {
     const { host, clock } = stage({ keepPartsMs: 60_000, idleMs: 10, script: [says("hello"), says("again")] });
     await host.ask("hi", { askId: "a" });
     await clock.advance(1_000);
@@ -89,7 +74,7 @@ describe("in the process that answers, an ask that is rejoined", () => {
     expect(await replayed).toMatchObject({ text: "hello" });
   });
 
-  test("lets older parts go, and says how many", async () => {
+  test("drops the oldest unread parts and reports their number, as the ask itself does", async () => {
     const many = 5_000;
     const { host } = stage({
       script: [
@@ -100,23 +85,28 @@ describe("in the process that answers, an ask that is rejoined", () => {
         },
       ],
     });
-    await host.ask("hi", { askId: "a" });
-    const parts = await partsOf(host.thread().rejoin("a"));
-    const dropped = parts[0]?.type === "parts.dropped" ? parts[0].count : 0;
-    // The turn and the step, what is written of the calls, the text, and the ends.
-    expect(dropped + parts.length - 1).toBe(2 + many + 1 + 2);
-    expect(parts.length).toBeLessThan(2_050);
-    expect(parts.at(-1)).toEqual(ended);
+    const asked = host.ask("hi", { askId: "a" });
+    await asked;
+    for (const handle of [asked, host.thread().rejoin("a")]) {
+      const parts = await partsOf(handle);
+      const dropped = parts[0]?.type === "parts.dropped" ? parts[0].count : 0;
+      // The starts of turn and step, the deltas of the calls, the text, and the ends of step and turn.
+      expect(dropped + parts.length - 1).toBe(2 + many + 1 + 2);
+      expect(parts.length).toBeLessThan(2_050);
+      expect(parts.at(-1)).toEqual(ended);
+    }
   });
 
-  test("is refused in words where there is none, or where the cursor is none of its own", async () => {
+  test("is refused with a reason for an unknown ask or a foreign cursor", async () => {
     const { host } = stage({ idleMs: 10, script: [says("one"), says("two")] });
     const thread = host.thread();
     expect(await errorOf(host.thread("nowhere").rejoin("a"))).toBeInstanceOf(ThreadUnknownError);
     const first = host.ask("hi", { askId: "a" });
     await partsOf(first);
     await host.ask("hi", { askId: "b" });
-    expect(await errorOf(thread.rejoin("c"))).toBeInstanceOf(AskRefusedError);
+    const error = await errorOf(thread.rejoin("c"));
+    expect(error).toBeInstanceOf(AskRefusedError);
+    expect(String(error)).toContain('ask "c": the thread does not know it, or it was made too long ago');
     expect(await errorOf(partsOf(thread.rejoin("c")))).toMatchObject({ refusal: { kind: "stale" } });
     for (const from of ["", "1.1.1", "1.x.1.1", "1.-1.1.1"])
       expect(await errorOf(partsOf(thread.rejoin("a", { from })))).toMatchObject({ refusal: { kind: "invalid" } });
@@ -128,7 +118,7 @@ describe("in the process that answers, an ask that is rejoined", () => {
     expect(String(await errorOf(thread.rejoin("a", { after: "1" })))).toContain("after");
   });
 
-  test("shows no words that were deleted or redacted since, here and in a host that had them", async () => {
+  test("shows no text that was redacted or deleted since, even on a host that had shown it", async () => {
     const { host, another } = stage({ idleMs: 10, script: [says("secret")] });
     const other = another();
     await host.ask("hi", { askId: "a" });
@@ -142,10 +132,77 @@ describe("in the process that answers, an ask that is rejoined", () => {
   });
 });
 
-describe("in another process, an ask that is rejoined", () => {
+describe("text that this host has shown", () => {
+  const failing: LlmOutcome = { type: "failed", failure: { kind: "bad_request", message: "no", retryable: false } };
+  const retried: LlmOutcome = { type: "failed", failure: { kind: "network", message: "no", retryable: true } };
+  const secret = ["secret", "secret"].map(says);
+
+  /** Makes a thread of two turns, shown on this host, and another host on the same store. */
+  const shown = async (options: Parameters<typeof stage>[0] = {}) => {
+    const here = stage({
+      idleMs: 10,
+      machine: { overlap: { type: "queue", max: 9 } },
+      script: [...secret, says("new")],
+    });
+    await here.host.ask("hi", { askId: "a" });
+    await here.host.ask("hi", { askId: "b" });
+    await here.clock.advance(1_000);
+    return { ...here, there: here.another(options) };
+  };
+
+  test("of a failed attempt is not shown again after its redaction", async () => {
+    const model = held();
+    const { host, clock } = stage({ idleMs: 10, progressMs: 1, script: [model.step, says("fine")] });
+    const asked = host.ask("hi", { askId: "a" });
+    await settle();
+    model.show("secret");
+    await clock.advance(10);
+    model.answer(retried);
+    await clock.advance(60_000);
+    expect(await asked).toMatchObject({ text: "fine" });
+    expect(JSON.stringify(await partsOf(host.thread().rejoin("a")))).toContain("secret");
+    const entries = await host.thread().exportJournal();
+    const seqs = entries.filter(({ event }) => JSON.stringify(event).includes("secret")).map(({ seq }) => seq);
+    await host.thread().redact({ seqs });
+    expect(JSON.stringify(await partsOf(host.thread().rejoin("a")))).not.toContain("secret");
+  });
+
+  test("of a deleted thread is not shown in one that is imported under its id, even with its ask ids", async () => {
+    const { host } = await shown();
+    const other = stage({ script: [failing] });
+    await errorOf(other.host.ask("hi", { askId: "a" }));
+    await host.thread().delete();
+    await host.importJournal(await other.host.thread().exportJournal());
+    expect(JSON.stringify(await partsOf(host.thread().rejoin("a")).catch(() => []))).not.toContain("secret");
+  });
+
+  test.each<[how: string, there: readonly ScriptedStep[], asks: number]>([
+    ["is created again here", [], 0],
+    ["is created again there, and continues here", [says("1")], 1],
+    ["fails there", [failing], 1],
+    ["is open there", [held().step], 1],
+    ["is open there in its second turn", [says("1"), held().step], 2],
+  ])("of a thread that another host deleted is not shown in one of the same id that %s", async (_, script, asks) => {
+    const { host, clock, there } = await shown({ script, idleMs: 10 });
+    await there.host.thread().delete();
+    for (let ask = 1; ask <= asks; ask++) void there.host.ask("ho", { askId: `there ${ask}` }).catch(() => {});
+    await clock.advance(1_000);
+    const handles = [1, 2].slice(0, asks).map((ask) => host.thread().rejoin(`there ${ask}`));
+    const parts: AskPart[] = [];
+    for (const handle of [...handles, host.ask("ho", { askId: "here" }), host.thread().rejoin("here")])
+      void (async () => {
+        for await (const part of handle) parts.push(part);
+      })().catch(() => {});
+    await clock.advance(1_000);
+    expect(parts).not.toEqual([]);
+    expect(JSON.stringify(parts)).not.toContain("secret");
+  });
+});
+
+describe("an ask that is rejoined in another process", () => {
   const shared = { leaseTtlMs: 3_000, idleMs: 100, pollMs: 50 };
 
-  test("is shown by its journal when it ends, where no log is kept", async () => {
+  test("is shown from its journal, after its end, if there is no log", async () => {
     const model = held();
     const { host, another, clock } = stage({ ...shared, script: [model.step] });
     host.ask("hi", { askId: "a" });
@@ -165,7 +222,7 @@ describe("in another process, an ask that is rejoined", () => {
     ]);
   });
 
-  test("shows what the log has while it goes on, as does an ask there, and the rest by the journal", async () => {
+  test("shows the logged parts while it runs, and the rest from the journal, also to a repeated ask", async () => {
     const model = held();
     const { host, another, clock, store } = stage({ ...shared, partsMs: 200, script: [model.step] });
     const asked = host.ask("hi", { askId: "a" });
@@ -193,30 +250,9 @@ describe("in another process, an ask that is rejoined", () => {
     expect(await store.parts?.read("default", { at: clock.now(), after: null })).not.toEqual([]);
   });
 
-  test("goes on behind a cursor of the first one", async () => {
-    const model = held();
-    const { host, another, clock } = stage({ ...shared, partsMs: 200, script: [model.step] });
-    const asked = host.ask("hi", { askId: "a" });
-    await settle();
-    model.show("one ");
-    await some(asked, 3);
-    await clock.advance(300);
-    model.show("two");
-    const rest = partsOf(
-      another()
-        .host.thread()
-        .rejoin("a", { from: asked.cursor ?? "none" }),
-    );
-    await clock.advance(300);
-    model.answer(says("one two"));
-    await clock.advance(300);
-    expect(joined(await rest)).toEqual([text("two"), step("step.ended"), ended]);
-  });
-
-  test("shows that a step is void when its process died in it, and then how it is made anew", async () => {
+  test("shows that a step is void if its process died in it, and then the repeated step", async () => {
     const [first, second] = [held(), held()];
-    const clock = manualClock();
-    const inner = memoryStore({ clock });
+    const { clock, inner } = stored();
     const options = { ...shared, clock, partsMs: 200 };
     const { store, die } = mortal(inner);
     const dying = stage({ ...options, store, script: [first.step] });
@@ -229,12 +265,12 @@ describe("in another process, an ask that is rejoined", () => {
     die();
     const from = asked.cursor ?? "none";
     const whole = partsOf(other.host.thread().rejoin("a"));
-    const behind = partsOf(other.host.thread().rejoin("a", { from }));
+    const fromCursor = partsOf(other.host.thread().rejoin("a", { from }));
     await clock.advance(5_000);
     second.show("another answer");
     second.answer(says("another answer"));
     await clock.advance(500);
-    const anew: readonly AskPart[] = [
+    const repeated: readonly AskPart[] = [
       { type: "thread.lost", turn: 1 },
       step("step.started"),
       text("another answer"),
@@ -242,17 +278,16 @@ describe("in another process, an ask that is rejoined", () => {
       ended,
     ];
     const parts = (await whole).filter(({ type }) => !type.startsWith("wait."));
-    expect(joined(parts)).toEqual([started, step("step.started"), text("half an ans"), ...anew]);
-    expect(joined(await behind)).toEqual(anew);
-    // A later reader gets the same from the log.
+    expect(joined(parts)).toEqual([started, step("step.started"), text("half an ans"), ...repeated]);
+    expect(joined(await fromCursor)).toEqual(repeated);
+    // A later reader reads the same parts from the log.
     const later = stage({ ...options, store: inner });
-    expect(joined(await partsOf(later.host.thread().rejoin("a", { from })))).toEqual(anew);
+    expect(joined(await partsOf(later.host.thread().rejoin("a", { from })))).toEqual(repeated);
   });
 
-  test("costs its user nothing where the log fails, which is reported, and shows the rest by the journal", async () => {
+  test("does not fail if the log fails: it reports the error and shows the rest from the journal", async () => {
     const model = held();
-    const clock = manualClock();
-    const inner = memoryStore({ clock });
+    const { clock, inner } = stored();
     const reports: string[] = [];
     const store = overriding(inner, {
       parts: { append: () => Promise.reject(new Error("no room")), read: async () => [] },
@@ -272,7 +307,7 @@ describe("in another process, an ask that is rejoined", () => {
     expect(reports[0]).toContain("parts: Error: no room");
   });
 
-  test("needs a store that has a log", () => {
+  test("needs a store with a log for partsMs, and valid times", () => {
     const { parts: _, ...plain } = overriding(memoryStore({ clock: manualClock() }), {});
     expect(() => stage({ store: plain, partsMs: 100 })).toThrow(
       /partsMs is given, and this store keeps no log of parts/,
@@ -282,7 +317,7 @@ describe("in another process, an ask that is rejoined", () => {
   });
 });
 
-test("a turn that is over before its first batch is due costs the store nothing", async () => {
+test("a turn that ends before its first batch of parts is due writes none to the log", async () => {
   const { host, store, clock } = stage({ partsMs: 200, script: [says("hello")] });
   await host.ask("hi", { askId: "a" });
   await clock.advance(1_000);

@@ -1,19 +1,28 @@
 import { describe, expect, test } from "vitest";
-import { type AskHandle, memoryStore, tool } from "@colloquy/host";
+import { type AskHandle } from "@colloquy/host";
 import { mortal } from "../mortal-store.ts";
-import { calls, errorOf, held, manualClock, partsOf, says, settle, stage, type StageOptions } from "../stage.ts";
-
-const queue = { overlap: { type: "queue", max: 8 } } as const;
+import {
+  calls,
+  errorOf,
+  held,
+  partsOf,
+  says,
+  settle,
+  stage,
+  type StageOptions,
+  stored,
+  queue,
+  plain,
+} from "../stage.ts";
 
 const present = (handle: AskHandle | null): AskHandle => {
   if (handle === null) throw new Error("there is no handle");
   return handle;
 };
 
-/** A host that died with a turn open on each of some threads, and the stage of the next one. */
+/** Returns the stage after a host died with an open turn on each of some threads. */
 const afterCrash = async (threadIds: readonly string[], next: StageOptions = {}) => {
-  const clock = manualClock();
-  const inner = memoryStore({ clock });
+  const { clock, inner } = stored();
   const { store, die } = mortal(inner);
   const never = () => new Promise<never>(() => {});
   const first = stage({
@@ -96,13 +105,7 @@ describe("what was resumed", () => {
     expect(await errorOf(present(turn))).toMatchObject({ name: "TurnCancelledError" });
   });
 
-  const dangerous = tool({
-    name: "dangerous",
-    description: "",
-    input: { jsonSchema: { type: "object" } },
-    approval: "always",
-    run: () => "done",
-  });
+  const dangerous = plain("dangerous", () => "done", { approval: "always" });
 
   test("by an approval can be awaited, wherever the turn was asked", async () => {
     const first = stage({ tools: [dangerous], idleMs: 1_000, script: [calls(["dangerous", {}])] });

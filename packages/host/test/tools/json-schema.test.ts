@@ -1,6 +1,10 @@
 import type { Json, JsonObject } from "@colloquy/machine";
+import { fc, test as property } from "@fast-check/vitest";
 import { expect, test } from "vitest";
+import * as Either from "fp-ts/lib/Either.js";
 import { issuesOf } from "../../src/tools/json-schema.ts";
+import { patternOf } from "../../src/tools/pattern.ts";
+import { issuesInWords } from "../../src/tools/schema.ts";
 
 const node = {
   type: "object",
@@ -60,4 +64,92 @@ test.each<[string, JsonObject, Json, Json]>([
 test("what is no schema, or leads nowhere, allows everything", () => {
   for (const schema of [undefined, null, {}, { pattern: "(" }, { $ref: "#/$defs/no" }, { $ref: "https://example.org" }])
     expect(issuesOf(schema, "a")).toEqual([]);
+});
+
+test("issues in words are as many and as long as a model can use", () => {
+  const issues = Array.from({ length: 1_000 }, (_, at) => ({ path: [at], message: "-a".repeat(2_000) }));
+  const words = issuesInWords(issues);
+  expect(words).toMatch(/^"0": (?:-a){200}…; "1": .*; and 980 more$/);
+  expect(words.length).toBeLessThan(9_000);
+});
+
+const matched = (source: string, text: string): { readonly matches: boolean; readonly steps: number } => {
+  const pattern = patternOf(source);
+  if (Either.isLeft(pattern)) throw new Error(`${source}: ${pattern.left}`);
+  let steps = 0;
+  const matches = pattern.right.test(text, (more) => (steps += more));
+  return { matches, steps };
+};
+
+const atom = fc.constantFrom("a", "b", ".", "[ab]", "[^a]", "\\w", "\\d", "^", "$", "\\b", "\\B", "é", "\\u00E9");
+const { pattern: drawnPattern } = fc.letrec<{ pattern: string }>((tie) => ({
+  pattern: fc.oneof(
+    { maxDepth: 4, depthSize: "small" },
+    atom,
+    fc.array(tie("pattern"), { maxLength: 3 }).map((parts) => parts.join("")),
+    fc.tuple(tie("pattern"), tie("pattern")).map(([left, right]) => `(?:${left}|${right})`),
+    fc
+      .tuple(tie("pattern"), fc.constantFrom("*", "+", "?", "*?", "{2}", "{0,2}", "{1,}", "{0}"))
+      .map(([part, times]) => `(${part})${times}`),
+    fc.tuple(fc.constantFrom("?=", "?!", "?<=", "?<!"), tie("pattern")).map(([look, part]) => `(${look}${part})`),
+  ),
+}));
+// No surrogate pairs, since V8 finds none in /(?:[^a]|a)$/u.
+const drawnText = fc.array(fc.constantFrom("a", "b", "0", "é", "ß", " ", "\n"), { maxLength: 8 });
+
+property.prop([drawnPattern, drawnText])("a pattern matches what JavaScript matches by it", (source, text) => {
+  expect(matched(source, text.join("")).matches).toBe(new RegExp(source, "u").test(text.join("")));
+});
+
+test.each([
+  ["^(?=.{1,253}\\.?$)[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\\.[a-z0-9]+)*\\.?$", "a.example.org", "a..b"],
+  ["^P(?:(\\d+W)|(?!.*W)(?=\\d|T\\d)(\\d+Y)?(\\d+M)?(\\d+D)?(T(?=\\d)(\\d+H)?)?)$", "P1YT2H", "P1W2D"],
+  ["^(?<year>\\d{4})-\\d\\d$", "2026-01", "26-01"],
+  ["^[\\]\\\\/^-]\\x41\\u0042\\uD83D\\uDE00\\cJ\\0\\/$", "]AB😀\n\0/", "aAB😀\n\0/"],
+  ["^\\p{Lu}\\P{Lu}+?$", "Ab", "ab"],
+  ["^[^]{2}$", "\n😀", "a"],
+])("the pattern %s is matched as JavaScript does", (source, fits, does) => {
+  expect(matched(source, fits).matches).toBe(true);
+  expect(matched(source, does).matches).toBe(false);
+});
+
+test.each([
+  "^(a+)+$",
+  "^(a|a)*$",
+  "^(a|aa)+$",
+  "(a*)*b",
+  "(.*)(.*)(.*)(.*)(.*)x",
+  "^(?=(a+)+$)(?!(a*)*b)a",
+  "(?<=^(a+)+)c",
+  "(?=.*x)(?=.*y)(a|a?)+$",
+])("matching %s takes steps in proportion to the text", (source) => {
+  const stepsOf = (length: number): number => matched(source, `${"a".repeat(length)}!`).steps;
+  expect(stepsOf(20_000) / stepsOf(10_000)).toBeLessThan(2.1);
+  expect(stepsOf(10_000)).toBeLessThan(10_000 * 60);
+});
+
+test("a long text is counted for each pattern that is tried with it, and a property of Unicode for what it takes", () => {
+  expect(matched("|a", "b".repeat(1_000)).steps).toBeGreaterThan(1_000);
+  const sizeOf = (source: string): number => Either.getOrElse(() => ({ size: 0 }))(patternOf(source)).size;
+  expect(sizeOf("[\\p{L}\\P{N}]") - sizeOf("a")).toBe(10_000);
+});
+
+test.each([
+  ["(a)\\1", "reference back"],
+  ["(?<a>a)\\k<a>", "reference back"],
+  ["(?i:a)", "flags"],
+  ["(a{1000}){1000}", "more than 10000 parts"],
+  ["((((){9999}){9999}){9999}){9999}", "more than 10000 parts"],
+  ["a{4000000000}", "more than 10000 parts"],
+  ["(".repeat(101) + ")".repeat(101), "nested more than 100 deep"],
+  ["(?=".repeat(900) + ")".repeat(900), "nested more than 100 deep"],
+  [`[${"ab".repeat(5_000_000)}]`, "longer than 100000 characters"],
+  ["(", "Unterminated group"],
+  [`${"a".repeat(300)}(`, "Unterminated group"],
+  ["(?i)a", "Invalid group"],
+])("a pattern that cannot be matched in linear time is refused with the reason: %s", (source, reason) => {
+  const pattern = patternOf(source);
+  expect(pattern).toEqual(Either.left(expect.stringContaining(reason)));
+  // A foreign pattern may be long.
+  expect(Either.isLeft(pattern) && pattern.left.length).toBeLessThan(100);
 });

@@ -21,7 +21,7 @@ const referring: Policy = {
 const dump = (content: unknown) =>
   tool({ name: "dump", description: "x", input: { jsonSchema: { type: "object" } }, run: () => content });
 
-/** The state after a turn in which a tool returned this. */
+/** Returns the state after a turn in which a tool returned `content`. */
 const stateWith = async (content: unknown): Promise<State> => {
   const { host } = stage({ tools: [dump(content)], script: [calls(["dump", {}]), says("ok")] });
   await host.ask("go");
@@ -48,10 +48,10 @@ const callOn = (state: State): ToolCall => ({
 const readOn = (state: State, given: object, options?: Parameters<typeof resultReader>[0]): string =>
   String(resultReader(options).run(given, callOn(state)));
 
-/** A mark that something follows; where it begins, and how many characters there are. */
+/** A mark that announces more text, with its first and last character and the total. */
 const mark = /\n\[… characters (\d+) to (\d+) of the (\d+) of call 1\.1\.0; the rest begins at from (\d+) …\]$/;
 
-/** Every piece of the result of call 1.1.0, as a model reads them that does as the marks say. */
+/** Returns every piece of the result of call 1.1.0, read by a model that follows the marks. */
 const piecesOf = (state: State, given: object, characters: number): readonly string[] => {
   const pieces: string[] = [];
   for (let from: number | undefined = 0; from !== undefined;) {

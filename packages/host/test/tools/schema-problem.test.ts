@@ -7,7 +7,7 @@ import { wantedOutput } from "../../src/output/expected.ts";
 import { checkStepsMax, issuesOf } from "../../src/tools/json-schema.ts";
 import { problemOfSchema } from "../../src/tools/schema-problem.ts";
 
-/** A schema whose definitions each apply the next one by some keyword. */
+/** Makes a schema with a chain of definitions. `link` makes each of them from a reference to the next one. */
 const chained = (count: number, link: (next: JsonObject) => JsonObject): JsonObject => ({
   $ref: "#/$defs/0",
   $defs: Object.fromEntries(
@@ -34,13 +34,13 @@ test.each<[string, (next: JsonObject) => JsonObject]>([
   // oxlint-disable-next-line unicorn/no-thenable -- the keyword is called so
   ["if, then and else", (next) => ({ if: next, then: next, else: next })],
   ["allOf beside a reference", (next) => ({ ...next, allOf: [next] })],
-])("definitions that name the next one twice by %s are checked once each", (_, link) => {
+])("definitions that each apply the next one twice, by %s, take a bounded number of steps each", (_, link) => {
   const schema = chained(32, link);
   expect(problemOfSchema(schema)).toBeNull();
   for (const value of [1, "a"]) expect(stepsOf(schema, value)).toBeLessThan(32 * 50);
 });
 
-test("an issue that a schema names many times is listed once", () => {
+test("an issue that many branches of a schema report is listed once", () => {
   expect(
     issuesOf(
       chained(32, (next) => ({ allOf: [next, next] })),
@@ -75,7 +75,7 @@ test.each<[string, JsonObject, Parameters<typeof issuesOf>[1]]>([
   expect(budget.left).toBeGreaterThan(-checkStepsMax / 10);
 });
 
-test("a chain of definitions that would overflow the stack is refused, and a check of it ends", () => {
+test("a chain of definitions that would overflow the stack is refused, and a check of it ends with an issue", () => {
   const schema = chained(9_000, (next) => next);
   expect(problemOfSchema(schema)).toContain("leads through more than 100 other schemas for one value");
   expect(issuesOf(schema, 1)).toEqual([{ path: [], message: "is nested too deep to be checked; send less" }]);
@@ -98,7 +98,7 @@ test.each<[unknown, string]>([
   ],
   [null, "it must be a schema"],
   [nested(300), "is nested too deep"],
-])("a schema is refused with its place and reason, case %$", (schema, problem) => {
+])("an invalid schema is refused with the place and the reason, case %$", (schema, problem) => {
   expect(problemOfSchema(schema)).toContain(problem);
 });
 
@@ -107,7 +107,7 @@ test.each<[JsonObject]>([
   [{ enum: [{ pattern: "(" }], const: { type: 4 }, default: { $ref: "nowhere" }, examples: [{ items: 1 }] }],
   [{ $ref: "#/$defs/a", $defs: { a: { items: { $ref: "#" } } } }],
   [{ type: ["object", "null"], items: [{}], format: "uri", contains: 4 }],
-])("the schema %j is taken", (schema) => {
+])("the schema %j is accepted", (schema) => {
   expect(problemOfSchema(schema)).toBeNull();
 });
 
@@ -137,15 +137,15 @@ const { schema: hostileSchema } = fc.letrec<{ schema: JsonObject; value: unknown
         $defs: named,
       },
       { requiredKeys: [] },
-      // fast-check draws JSON.
+      // The values that fast-check draws are JSON.
     ) as fc.Arbitrary<JsonObject>,
   };
 });
 
 property.prop([hostileSchema, fc.jsonValue({ maxDepth: 4 })])(
-  "whatever a schema holds, looking at it ends, and so does a check, in steps in proportion to schema and value",
+  "inspecting any schema ends, and a check takes steps in proportion to the sizes of schema and value",
   (schema, value) => {
-    // Both are JSON; fast-check has another type for it.
+    // Both are JSON; fast-check types it differently.
     const json = value as Parameters<typeof issuesOf>[1];
     expect(problemOfSchema(schema)).not.toBe("");
     const size = JSON.stringify(schema).length * JSON.stringify(value).length;

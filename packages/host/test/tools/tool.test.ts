@@ -4,7 +4,7 @@ import { expect, expectTypeOf, test } from "vitest";
 import * as mini from "zod/mini";
 import { createHost, declarationsOf, memoryStore, type StandardSchema, tool, withJsonSchema } from "@colloquy/host";
 import { wantedOutput } from "../../src/output/expected.ts";
-import { readCallerTools } from "../../src/tools/caller-tools.ts";
+import { readCallerTools } from "../../src/tools/tool.ts";
 import { manualClock } from "../stage.ts";
 
 const schemaOf = <Output>(jsonSchema?: Record<string, unknown>): StandardSchema<unknown, Output> => ({
@@ -66,11 +66,13 @@ test.each([
   [{ timeoutMs: 0 }, /tool "t": timeoutMs must be a whole number ≥ 1 \(got 0\)/],
   [{ timeoutMs: Number.NaN }, /timeoutMs must be .* \(got NaN\)/],
   [{ concurrency: 1.5 }, /concurrency must be .* \(got 1\.5\)/],
-  // As a caller in JavaScript may have it.
+  // A caller in JavaScript may pass this.
   [
     { input: { jsonSchema: true as unknown as JsonObject } },
     /input must be the schema of an object, .* \(its type is true\)/,
   ],
+  [{ recovery: "never" as "once" }, /recovery must be "rerun" or .* or "ask" \(got "never"\)/],
+  [{ version: 2 as unknown as string }, /version must be a text \(got 2\)/],
   [{ approval: "sometimes" as "always" }, /approval must be "always" or a function \(got "sometimes"\)/],
 ])("%j is invalid", (wrong, words) => {
   const definition = { name: "t", description: "", input: { jsonSchema: {} }, run: () => null };

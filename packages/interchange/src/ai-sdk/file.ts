@@ -1,7 +1,7 @@
 import type { JsonObject, ContentPart, ImagePart, OpaquePart, Part } from "@colloquy/machine";
 import { type AiOptions, fieldsOfOptions, optionsOf } from "./provider-options.ts";
-import { isJsonObject } from "../exchange/json-object.ts";
-import type { Lose } from "../exchange/loss.ts";
+import { defined, isEmpty, isJsonObject } from "../exchange/json.ts";
+import type { Lose } from "../exchange/reading.ts";
 
 /** A file of the AI SDK: its place and type, before it is written in one of the SDK's formats. */
 export interface AiFile {
@@ -32,8 +32,8 @@ export const partOfAiFile = (
   const { own, provider } = fieldsOfOptions(options);
   if (url === undefined) {
     const { openai: id, ...others } = reference ?? {};
-    const known = typeof id === "string" && Object.keys(others).length === 0 && mediaType === unknownType;
-    return known && provider === undefined ? fileWith({ ...named(filename), file_id: id }) : undefined;
+    const known = typeof id === "string" && isEmpty(others) && mediaType === unknownType;
+    return known && provider === undefined ? fileWith({ ...defined({ filename }), file_id: id }) : undefined;
   }
   if (own["image"] === true || /^image(\/|$)/.test(mediaType)) {
     if (provider !== undefined) return undefined;
@@ -43,17 +43,32 @@ export const partOfAiFile = (
     return { type: "image", url, ...(typeof own["detail"] === "string" ? { detail: own["detail"] } : {}) };
   }
   if (provider !== undefined || typeOfDataUrl(url) !== mediaType) return undefined;
-  return (filename === undefined ? soundOf(url) : undefined) ?? fileWith({ ...named(filename), file_data: url });
+  return (filename === undefined ? soundOf(url) : undefined) ?? fileWith({ ...defined({ filename }), file_data: url });
+};
+
+/** Reads a file from its data in the SDK: a URL, a reference, or bytes in base64. */
+export const aiFileIn = (
+  { url, reference, data, bytes }: JsonObject,
+  mediaType: string,
+  filename: string | undefined,
+): AiFile | undefined => {
+  const named = defined({ filename });
+  if (typeof url === "string") return { mediaType, url, ...named };
+  if (isJsonObject(reference)) return { mediaType, reference, ...named };
+  const given = isJsonObject(data) ? data["bytes"] : (data ?? bytes);
+  if (typeof given !== "string") return undefined;
+  const found = isUrlText(given) ? given : dataUrlOf(given, mediaType);
+  return found === undefined ? undefined : { mediaType: typeOfDataUrl(found) ?? mediaType, url: found, ...named };
 };
 
 /** Returns base64 bytes as a `data:` URL; undefined if their type is unknown. */
-export const dataUrlOf = (base64: string, mediaType: string | undefined): string | undefined => {
-  const type = mediaType?.includes("/") === true && !mediaType.endsWith("/*") ? mediaType : detectedType(base64);
+const dataUrlOf = (base64: string, mediaType: string): string | undefined => {
+  const type = mediaType.includes("/") && !mediaType.endsWith("/*") ? mediaType : typeBegunBy(base64);
   return type === undefined ? undefined : `data:${type};base64,${base64}`;
 };
 
 /** Returns whether a text is a URL and not base64 bytes. */
-export const isUrlText = (text: string): boolean => /^[a-z][a-z0-9+.-]*:/i.test(text);
+const isUrlText = (text: string): boolean => /^[a-z][a-z0-9+.-]*:/i.test(text);
 
 /** Returns the media type of a base64 `data:` URL; undefined for other URLs. */
 export const typeOfDataUrl = (url: string): string | undefined => /^data:([^,;]+)(?:;[^,;]*)*;base64,/i.exec(url)?.[1];
@@ -68,42 +83,38 @@ const fileOfImage = ({ url, detail }: ImagePart): AiFile | undefined => {
 
 const fileOfOpaque = (value: JsonObject): AiFile | undefined => {
   const { type, file, input_audio: sound, ...rest } = value;
-  if (Object.keys(rest).length > 0) return undefined;
+  if (!isEmpty(rest)) return undefined;
   if (type === "input_audio" && isJsonObject(sound)) return fileOfSound(sound);
   if (type !== "file" || !isJsonObject(file)) return undefined;
   const { filename, file_data: data, file_id: id, ...others } = file;
-  if (Object.keys(others).length > 0 || (filename !== undefined && typeof filename !== "string")) return undefined;
+  if (!isEmpty(others) || (filename !== undefined && typeof filename !== "string")) return undefined;
   if (typeof id === "string" && data === undefined)
-    return { mediaType: unknownType, reference: { openai: id }, ...named(filename) };
+    return { mediaType: unknownType, reference: { openai: id }, ...defined({ filename }) };
   const mediaType = typeof data === "string" && id === undefined ? typeOfDataUrl(data) : undefined;
   if (typeof data !== "string" || mediaType === undefined || /^image(\/|$)/.test(mediaType)) return undefined;
-  return { mediaType, url: data, ...named(filename) };
+  return { mediaType, url: data, ...defined({ filename }) };
 };
 
 const fileOfSound = ({ data, format, ...rest }: JsonObject): AiFile | undefined => {
   const mediaType = format === "wav" ? "audio/wav" : format === "mp3" ? "audio/mpeg" : undefined;
-  if (typeof data !== "string" || mediaType === undefined || Object.keys(rest).length > 0) return undefined;
+  if (typeof data !== "string" || mediaType === undefined || !isEmpty(rest)) return undefined;
   return { mediaType, url: `data:${mediaType};base64,${data}` };
 };
 
 const soundOf = (url: string): OpaquePart | undefined => {
-  const format = url.startsWith("data:audio/wav;base64,") ? "wav" : "mp3";
-  const start = format === "wav" ? "data:audio/wav;base64," : "data:audio/mpeg;base64,";
-  if (!url.startsWith(start)) return undefined;
-  return { type: "opaque", value: { type: "input_audio", input_audio: { data: url.slice(start.length), format } } };
+  const [, subtype, data] = /^data:audio\/(wav|mpeg);base64,([^]*)$/.exec(url) ?? [];
+  if (data === undefined) return undefined;
+  const sound = { data, format: subtype === "wav" ? "wav" : "mp3" };
+  return { type: "opaque", value: { type: "input_audio", input_audio: sound } };
 };
 
 const fileWith = (file: JsonObject): OpaquePart => ({ type: "opaque", value: { type: "file", file } });
-
-const named = (filename: string | undefined): { readonly filename?: string } =>
-  filename === undefined ? {} : { filename };
 
 /** Returns the media types that tell no more about an image than its URL does. */
 const impliedTypes = (url: string): readonly (string | undefined)[] => [typeOfDataUrl(url), "image", "image/*"];
 
 /** Detects the type by the first bytes, which always give the same base64 letters. */
-const detectedType = (base64: string): string | undefined =>
-  signatures.find(([start]) => base64.startsWith(start))?.[1];
+const typeBegunBy = (base64: string): string | undefined => signatures.find(([start]) => base64.startsWith(start))?.[1];
 
 const signatures: readonly (readonly [string, string])[] = [
   ["iVBORw0KGgo", "image/png"],

@@ -1,77 +1,139 @@
-import * as Either from "fp-ts/lib/Either.js";
-import type { JsonObject, ContentPart, ToolCallDraft } from "@colloquy/machine";
-import { argumentsOf } from "./arguments.ts";
-import { type AiFile, dataUrlOf, isUrlText, partOfAiFile, typeOfDataUrl } from "./file.ts";
-import { type AiOptions, fieldsOfOptions, ourName, withResultOptions } from "./provider-options.ts";
-import { contentOfOutput, notRun } from "./output.ts";
-import { partOfAiText, reasoningOfAi, replyPartOfAiText } from "./text.ts";
-import { isJsonObject } from "../exchange/json-object.ts";
-import { placedBefore } from "../exchange/call-order.ts";
-import { foreignPart, placeOfAi } from "../exchange/foreign.ts";
-import { eachItem, type ImportProblem, shaped } from "../exchange/import-problem.ts";
-import { type Lose, loseIn, loseRest } from "../exchange/loss.ts";
-import type { AssistantPart, FilePart, ModelMessageRead, ToolMessageRead, ToolResultRead } from "./model-message.ts";
-import { modelMessage } from "./model-message.ts";
-import { notebook, type Notebook, type Reading } from "../exchange/piece.ts";
-import { type MessageFields, replyDraft, type ReplyPart } from "../exchange/reply-draft.ts";
+import * as z from "zod/mini";
+import type { ContentPart, JsonObject, ToolCallDraft } from "@colloquy/machine";
+import { foreignPart, placedBefore, placeOfAi } from "../exchange/foreign.ts";
+import { eachItem, jsonValue, shaped } from "../exchange/import-problem.ts";
+import { isEmpty, isJsonObject, without } from "../exchange/json.ts";
+import {
+  type Lose,
+  loseIn,
+  loseRest,
+  type MessageFields,
+  type Notebook,
+  notebook,
+  type Reading,
+  replyDraft,
+  type ReplyPart,
+} from "../exchange/reading.ts";
+import { aiFileIn, partOfAiFile } from "./file.ts";
+import { contentOfOutput, notRun, toolOutput } from "./output.ts";
+import { type AiOptions, aiOptions, fieldsOfOptions, ourName, withResultOptions } from "./provider-options.ts";
+import { argumentsOf, partOfAiText, reasoningOfAi, replyPartOfAiText } from "./text.ts";
 
-/** Reads the AI SDK's messages for models. */
-export const readModelMessages = (messages: unknown): Either.Either<ImportProblem, Reading> =>
-  Either.map((list: readonly ModelMessageRead[]) => {
-    const book = notebook();
-    const approvals = approvalsOf(list);
-    for (const [index, message] of list.entries()) {
-      if (message.role === "assistant") readReply(message.content, fieldsOf(message, book.loseAt(index)), index, book);
-      else if (message.role === "tool") readResults(message, index, resultsFrom(list, index), approvals, book);
-      else readInput(message, index, book);
-    }
-    return book;
-  })(
-    eachItem<ModelMessageRead>(messages, "model messages", (item, index) =>
-      shaped(modelMessage, item, index, "a model message"),
-    ),
+/** Reads the AI SDK's messages for models. @throws Unreadable */
+export const readModelMessages = (messages: unknown): Reading => {
+  const list = eachItem(messages, "model messages", (item, index) =>
+    shaped(modelMessage, item, index, "a model message"),
   );
+  const book = notebook();
+  const approvals = approvalsOf(list);
+  for (const [index, message] of list.entries()) {
+    if (message.role === "assistant") readReply(message, index, book);
+    else if (message.role === "tool") readResults(message, index, resultsFrom(list, index), approvals, book);
+    else readInput(message, index, book);
+  }
+  return book;
+};
 
-type Approvals = ReadonlyMap<string, string>;
+const text = z.string();
+const providerOptions = z.optional(aiOptions);
 
-const readInput = (
-  message: Extract<ModelMessageRead, { role: "system" | "user" }>,
-  index: number,
-  { add, loseAt }: Notebook,
-): void => {
+const textPart = z.looseObject({ type: z.literal("text"), text, providerOptions });
+const filePart = z.looseObject({
+  type: z.literal("file"),
+  data: z.union([text, z.custom<JsonObject>(isJsonObject)], "expected a URL, bytes, or an object that says which"),
+  mediaType: text,
+  filename: z.optional(text),
+  providerOptions,
+});
+const imagePart = z.looseObject({
+  type: z.literal("image"),
+  image: z.union([text, z.custom<JsonObject>(isJsonObject)], "expected a URL or bytes"),
+  mediaType: z.optional(text),
+  providerOptions,
+});
+const toolResult = z.looseObject({
+  type: z.literal("tool-result"),
+  toolCallId: text,
+  toolName: text,
+  output: toolOutput,
+  providerOptions,
+});
+const assistantPart = z.discriminatedUnion("type", [
+  textPart,
+  filePart,
+  z.looseObject({ type: z.literal("reasoning"), text, providerOptions }),
+  z.looseObject({ type: z.literal("reasoning-file"), providerOptions }),
+  z.looseObject({ type: z.literal("custom"), kind: text, providerOptions }),
+  z.looseObject({
+    type: z.literal("tool-call"),
+    toolCallId: text,
+    toolName: text,
+    input: z.optional(jsonValue),
+    providerExecuted: z.optional(z.boolean()),
+    providerOptions,
+  }),
+  toolResult,
+  z.looseObject({ type: z.literal("tool-approval-request"), approvalId: text, toolCallId: text }),
+]);
+const toolPart = z.discriminatedUnion("type", [
+  toolResult,
+  z.looseObject({
+    type: z.literal("tool-approval-response"),
+    approvalId: text,
+    approved: z.boolean(),
+    reason: z.optional(text),
+  }),
+]);
+
+/** The schema of the fields that are read. */
+const modelMessage = z.discriminatedUnion("role", [
+  z.looseObject({ role: z.literal("system"), content: text, providerOptions }),
+  z.looseObject({
+    role: z.literal("user"),
+    content: z.union([text, z.array(z.discriminatedUnion("type", [textPart, filePart, imagePart]))]),
+    providerOptions,
+  }),
+  z.looseObject({ role: z.literal("assistant"), content: z.union([text, z.array(assistantPart)]), providerOptions }),
+  z.looseObject({ role: z.literal("tool"), content: z.array(toolPart), providerOptions }),
+]);
+
+type MessageRead = z.infer<typeof modelMessage>;
+type MessageOf<Role extends MessageRead["role"]> = Extract<MessageRead, { role: Role }>;
+type AssistantPart = z.infer<typeof assistantPart>;
+type FilePart = z.infer<typeof filePart> | z.infer<typeof imagePart>;
+type ToolResult = z.infer<typeof toolResult>;
+
+const readInput = (message: MessageOf<"system" | "user">, index: number, { add, loseAt }: Notebook): void => {
   const lose = loseAt(index);
   const fields = fieldsOf(message, lose);
   if (message.role === "system") {
     const developer = fieldsOfOptions(message.providerOptions).own["role"] === "developer";
-    add(index, { role: developer ? "developer" : "system", content: message.content, ...fields });
-    return;
+    return add(index, { role: developer ? "developer" : "system", content: message.content, ...fields });
   }
   const { content } = message;
   const parts =
     typeof content === "string"
       ? content
       : content.map((part, place) => {
-          if (part.type !== "text") return filePart(part, at(lose, place));
+          if (part.type !== "text") return partOfFile(part, at(lose, place));
           loseMembers(part, ["text"], at(lose, place));
           return partOfAiText(part.text, part.providerOptions);
         });
   add(index, { role: "user", content: parts, ...fields });
 };
 
-const readReply = (
-  content: string | readonly AssistantPart[],
-  fields: MessageFields,
-  index: number,
-  { add, loseAt }: Notebook,
-): void => {
-  const list = typeof content === "string" ? textParts(content) : content;
+const readReply = (message: MessageOf<"assistant">, index: number, { add, loseAt }: Notebook): void => {
+  const { content } = message;
+  const fields = fieldsOf(message, loseAt(index));
+  const list: readonly AssistantPart[] =
+    typeof content !== "string" ? content : content === "" ? [] : [{ type: "text", text: content }];
   const own = new Set(list.flatMap((part) => (isOwnCall(part) ? part.toolCallId : [])));
   const parts: ReplyPart[] = [];
   let calls: readonly ToolCallDraft[] = [];
-  const results: ToolResultRead[] = [];
+  const results: ToolResult[] = [];
   for (const [place, part] of list.entries()) {
     const lose = at(loseAt(index), place);
-    if (part.type === "tool-call" && isOwnCall(part)) calls = [...calls, callOf(part, lose)];
+    if (isOwnCall(part)) calls = [...calls, callOf(part, lose)];
     else if (part.type === "tool-result" && own.has(part.toolCallId)) results.push(part);
     else if (part.type === "tool-approval-request") lose("", "an approval that was asked for", approvalsEnd);
     else {
@@ -80,10 +142,8 @@ const readReply = (
     }
   }
   add(index, replyDraft(parts, calls, fields));
-  for (const result of results) addResult(result, index, { add, loseAt }, loseAt(index));
+  for (const result of results) addResult(result, index, add, loseAt(index));
 };
-
-const textParts = (text: string): readonly AssistantPart[] => (text === "" ? [] : [{ type: "text", text }]);
 
 /** Returns whether the caller answers a call, and not the provider itself. */
 const isOwnCall = (part: AssistantPart): part is Extract<AssistantPart, { type: "tool-call" }> =>
@@ -92,73 +152,61 @@ const isOwnCall = (part: AssistantPart): part is Extract<AssistantPart, { type: 
 const approvalsEnd = "a thread keeps what came of it: the call's result";
 
 const replyPart = (part: AssistantPart, lose: Lose): ReplyPart => {
-  switch (part.type) {
-    case "text":
-      loseMembers(part, ["text"], lose);
-      return replyPartOfAiText(part.text, part.providerOptions);
-    case "reasoning":
-      loseMembers(part, ["text"], lose);
-      return reasoningOfAi(part.text, part.providerOptions);
-    case "file":
-      return filePart(part, lose);
-    default:
-      return foreignPart("model", asJson(part));
-  }
+  if (part.type === "file") return partOfFile(part, lose);
+  if (part.type !== "text" && part.type !== "reasoning") return foreignPart("model", asJson(part));
+  loseMembers(part, ["text"], lose);
+  return (part.type === "text" ? replyPartOfAiText : reasoningOfAi)(part.text, part.providerOptions);
 };
 
 const callOf = (part: Extract<AssistantPart, { type: "tool-call" }>, lose: Lose): ToolCallDraft => {
-  const { own, provider } = fieldsOfOptions(part.providerOptions);
+  const { own, ...kept } = fieldsOfOptions(part.providerOptions);
   loseMembers(part, ["toolCallId", "toolName", "input", "providerExecuted"], lose);
   return {
     id: own["id"] === null ? null : part.toolCallId,
     name: part.toolName,
     arguments: argumentsOf(part.input, own),
-    ...(provider === undefined ? {} : { provider }),
+    ...kept,
   };
 };
 
 const readResults = (
-  message: ToolMessageRead,
+  { content, providerOptions: options }: MessageOf<"tool">,
   index: number,
   answered: ReadonlySet<string>,
-  approvals: Approvals,
-  book: Notebook,
+  approvals: ReadonlyMap<string, string>,
+  { add, loseAt }: Notebook,
 ): void => {
-  const lose = book.loseAt(index);
-  loseRest(lose, "", { providerOptions: message.providerOptions }, "a result has no fields of a provider");
-  for (const [place, part] of message.content.entries()) {
+  loseRest(loseAt(index), "", { providerOptions: options }, "a result has no fields of a provider");
+  for (const [place, part] of content.entries()) {
+    const lose = at(loseAt(index), place);
     if (part.type === "tool-result") {
-      addResult(part, index, book, at(lose, place));
+      addResult(part, index, add, lose);
       continue;
     }
-    at(lose, place)("", "the answer to an approval", approvalsEnd);
+    lose("", "the answer to an approval", approvalsEnd);
     const toolCallId = approvals.get(part.approvalId);
     // The SDK answers a denied call with this text; nothing has to run.
     if (!part.approved && toolCallId !== undefined && !answered.has(toolCallId))
-      book.add(index, { role: "tool", toolCallId, content: part.reason ?? notRun });
+      add(index, { role: "tool", toolCallId, content: part.reason ?? notRun });
   }
 };
 
-const addResult = (
-  part: ToolResultRead,
-  index: number,
-  { add }: Pick<Notebook, "add" | "loseAt">,
-  lose: Lose,
-): void => {
+const addResult = (part: ToolResult, index: number, add: Notebook["add"], lose: Lose): void => {
   const { own, provider } = fieldsOfOptions(part.providerOptions);
-  const { content, outcome } = contentOfOutput(part.output, typeof own["outcome"] === "string", lose);
+  const { outcome: kept } = own;
+  const { content, outcome } = contentOfOutput(part.output, typeof kept === "string", lose);
   const { [ourName]: _, ...options } = part.providerOptions ?? {};
-  const marked = Object.keys(options).length === 0 ? undefined : withResultOptions(content, options);
+  const marked = isEmpty(options) ? undefined : withResultOptions(content, options);
   if (provider !== undefined && marked === undefined)
     lose("providerOptions", "options of its provider", "a result has no fields of a provider");
   loseMembers(part, ["toolCallId", "toolName", "output"], lose);
-  const ended = typeof own["outcome"] === "string" ? own["outcome"] : outcome;
+  const ended = typeof kept === "string" ? kept : outcome;
   if (ended !== "completed") lose("output", `the outcome "${ended}"`, "its content stands for it");
   add(index, { role: "tool", toolCallId: own["id"] === null ? null : part.toolCallId, content: marked ?? content });
 };
 
 /** Returns the call of each approval. */
-const approvalsOf = (list: readonly ModelMessageRead[]): Approvals =>
+const approvalsOf = (list: readonly MessageRead[]): ReadonlyMap<string, string> =>
   new Map(
     list.flatMap(({ role, content }) =>
       role !== "assistant" || typeof content === "string"
@@ -170,7 +218,7 @@ const approvalsOf = (list: readonly ModelMessageRead[]): Approvals =>
   );
 
 /** Returns the calls with results in the consecutive tool messages from an index on. */
-const resultsFrom = (list: readonly ModelMessageRead[], index: number): ReadonlySet<string> => {
+const resultsFrom = (list: readonly MessageRead[], index: number): ReadonlySet<string> => {
   const answered = new Set<string>();
   for (let next = index; next < list.length; next++) {
     const message = list[next];
@@ -180,53 +228,35 @@ const resultsFrom = (list: readonly ModelMessageRead[], index: number): Readonly
   return answered;
 };
 
-const filePart = (part: FilePart, lose: Lose): ContentPart => {
-  const file = fileOf(part);
+const partOfFile = (part: FilePart, lose: Lose): ContentPart => {
+  const data = part.type === "image" ? part.image : part.data;
+  const filename = part.type === "file" ? part.filename : undefined;
+  const file = aiFileIn(typeof data === "string" ? { data } : data, part.mediaType ?? "image", filename);
   const read = file === undefined ? undefined : partOfAiFile({ ...file, options: part.providerOptions }, lose);
   if (read === undefined) return foreignPart("model", asJson(part));
   loseMembers(part, ["data", "image", "mediaType", "filename"], lose);
   return read;
 };
 
-const fileOf = (part: FilePart): AiFile | undefined => {
-  const data = part.type === "image" ? part.image : part.data;
-  const mediaType = part.mediaType ?? "image";
-  const filename = part.type === "file" && part.filename !== undefined ? { filename: part.filename } : {};
-  const inner = typeof data === "string" ? { data } : data;
-  const { url, bytes } = inner;
-  const given = typeof inner["data"] === "string" ? inner["data"] : (bytesOf(inner["data"]) ?? bytes);
-  if (typeof url === "string") return { mediaType, url, ...filename };
-  if (isJsonObject(inner["reference"])) return { mediaType, reference: inner["reference"], ...filename };
-  if (typeof given !== "string") return undefined;
-  const found = isUrlText(given) ? given : dataUrlOf(given, mediaType);
-  return found === undefined ? undefined : { mediaType: typeOfDataUrl(found) ?? mediaType, url: found, ...filename };
-};
-
-const bytesOf = (value: unknown): string | undefined =>
-  isJsonObject(value) && typeof value["bytes"] === "string" ? value["bytes"] : undefined;
-
 const fieldsOf = (
   message: { readonly role: string; readonly content: unknown; readonly providerOptions?: AiOptions | undefined },
   lose: Lose,
 ): MessageFields => {
-  const { own, provider } = fieldsOfOptions(message.providerOptions);
+  const { own, ...kept } = fieldsOfOptions(message.providerOptions);
   const { name, metadata } = own;
   loseMembers(message, ["role", "content"], lose);
   return {
     ...(typeof name === "string" ? { name } : {}),
     ...(isJsonObject(metadata) ? { metadata } : {}),
-    ...(provider === undefined ? {} : { provider }),
+    ...kept,
   };
 };
 
 /** Reports the members of a message or part that were not read. */
-const loseMembers = (value: object, read: readonly string[], lose: Lose): void =>
-  loseRest(
-    lose,
-    "",
-    Object.fromEntries(Object.entries(value).filter(([key]) => ![...read, "type", "providerOptions"].includes(key))),
-    "model messages are not known to have it",
-  );
+const loseMembers = (value: object, read: readonly string[], lose: Lose): void => {
+  const rest = without(asJson(value), [...read, "type", "providerOptions"]);
+  loseRest(lose, "", rest, "model messages are not known to have it");
+};
 
 const at = (lose: Lose, place: number): Lose => loseIn(lose, `content.${place}`);
 

@@ -1,34 +1,26 @@
 import * as z from "zod/mini";
 import type { Json, JsonObject, ContentPart, Part, ToolOutcome, ToolResultPart } from "@colloquy/machine";
-import { type AiFile, aiFileOf, dataUrlOf, partOfAiFile, typeOfDataUrl } from "./file.ts";
-import { aiOptions, underName } from "./provider-options.ts";
-import { parsedJson } from "./arguments.ts";
-import { aiTextOf, partOfAiText } from "./text.ts";
 import { foreignPart, foreignValue } from "../exchange/foreign.ts";
 import { jsonValue } from "../exchange/import-problem.ts";
-import { type Lose, loseRest } from "../exchange/loss.ts";
-import { isJsonObject } from "../exchange/json-object.ts";
-import { onlyText } from "../exchange/reply-draft.ts";
+import { defined, isEmpty, isJsonObject, parsedJson } from "../exchange/json.ts";
+import { type Lose, loseIn, loseRest, onlyText } from "../exchange/reading.ts";
+import { type AiFile, aiFileIn, aiFileOf, partOfAiFile, typeOfDataUrl } from "./file.ts";
+import { aiOptions, underName } from "./provider-options.ts";
+import { modelTextOf, partOfAiText } from "./text.ts";
+
+const providerOptions = z.optional(aiOptions);
+const typedPart = z.custom<JsonObject>(
+  (part) => isJsonObject(part) && typeof part["type"] === "string",
+  "expected a part",
+);
 
 /** The schema of a tool's answer in the AI SDK. */
 export const toolOutput = z.discriminatedUnion("type", [
-  z.looseObject({ type: z.enum(["text", "error-text"]), value: z.string(), providerOptions: z.optional(aiOptions) }),
-  z.looseObject({ type: z.enum(["json", "error-json"]), value: jsonValue, providerOptions: z.optional(aiOptions) }),
-  z.looseObject({
-    type: z.literal("execution-denied"),
-    reason: z.optional(z.string()),
-    providerOptions: z.optional(aiOptions),
-  }),
-  z.looseObject({
-    type: z.literal("content"),
-    value: z.array(
-      z.custom<JsonObject>((part) => isJsonObject(part) && typeof part["type"] === "string", "expected a part"),
-    ),
-    providerOptions: z.optional(aiOptions),
-  }),
+  z.looseObject({ type: z.enum(["text", "error-text"]), value: z.string(), providerOptions }),
+  z.looseObject({ type: z.enum(["json", "error-json"]), value: jsonValue, providerOptions }),
+  z.looseObject({ type: z.literal("execution-denied"), reason: z.optional(z.string()), providerOptions }),
+  z.looseObject({ type: z.literal("content"), value: z.array(typedPart), providerOptions }),
 ]);
-
-export type ToolOutput = z.infer<typeof toolOutput>;
 
 /** Returns a result in the SDK's form. The type tells whether it is an error, a refusal, JSON, a text or parts. */
 export const outputOf = ({ content, outcome }: ToolResultPart): JsonObject => {
@@ -44,23 +36,25 @@ export const outputOf = ({ content, outcome }: ToolResultPart): JsonObject => {
 
 /** Returns the content of a result, and the outcome of the call. */
 export const contentOfOutput = (
-  output: ToolOutput,
+  output: z.infer<typeof toolOutput>,
   ours: boolean,
   lose: Lose,
 ): { readonly content: string | readonly ContentPart[]; readonly outcome: ToolOutcome } => {
-  const { type, providerOptions: _, ...rest } = output;
-  if (output.providerOptions !== undefined)
-    loseRest(lose, "output", { providerOptions: output.providerOptions }, keeps);
+  const { type, providerOptions: options, ...rest } = output;
+  const isDenied = output.type === "execution-denied";
+  if (options !== undefined) lose("output.providerOptions", 'the field "providerOptions"', keeps);
+  loseRest(
+    lose,
+    "output",
+    { ...rest, value: undefined, ...(output.type === "content" ? {} : { reason: undefined }) },
+    keeps,
+  );
   if (output.type === "content") {
-    loseRest(lose, "output", { ...rest, value: undefined }, keeps);
-    const content = output.value.map((part, place) =>
-      partOfOutput(part, (path, what, why) => lose(`output.value.${place}.${path}`, what, why)),
-    );
+    const content = output.value.map((part, place) => partOfOutput(part, loseIn(lose, `output.value.${place}`)));
     return { content, outcome: "completed" };
   }
-  loseRest(lose, "output", { ...rest, value: undefined, reason: undefined }, keeps);
-  const outcome = type === "execution-denied" ? "refused" : type.startsWith("error") ? "failed" : "completed";
-  const text = output.type === "execution-denied" ? (output.reason ?? notRun) : wordsOf(output.type, output.value);
+  const outcome = isDenied ? "refused" : type.startsWith("error") ? "failed" : "completed";
+  const text = output.type === "execution-denied" ? (output.reason ?? notRun) : textOfValue(output.type, output.value);
   // For a plain text only the text is kept, and also for a text that our own export wrote.
   if (type === "text" || ours) return { content: text, outcome };
   return { content: [{ type: "text", text, provider: { output: type } }], outcome };
@@ -71,7 +65,7 @@ export const notRun = "Tool call execution denied.";
 
 const keeps = "a result keeps its call and its content";
 
-const wordsOf = (type: string, value: Json): string =>
+const textOfValue = (type: string, value: Json): string =>
   type.endsWith("json") || typeof value !== "string" ? JSON.stringify(value) : value;
 
 interface OutputText {
@@ -83,7 +77,7 @@ interface OutputText {
 export const markedText = ([only, second]: readonly ContentPart[]): OutputText | undefined => {
   if (second !== undefined || only?.type !== "text") return undefined;
   const { output: type, ...others } = only.provider ?? {};
-  if (typeof type !== "string" || !outputTypes.includes(type) || Object.keys(others).length > 0) return undefined;
+  if (typeof type !== "string" || !outputTypes.includes(type) || !isEmpty(others)) return undefined;
   // JSON that is formatted differently would come back changed.
   const changed = type.endsWith("json") && JSON.stringify(parsedJson(only.text)) !== only.text;
   return changed ? undefined : { type, value: only.text };
@@ -100,18 +94,19 @@ const outputTypes: readonly string[] = ["error-text", "json", "error-json", "exe
 const outputPart = (part: Part): readonly JsonObject[] => {
   const own = foreignValue(part, "model");
   if (own !== undefined) return [own];
-  const text = aiTextOf(part);
-  if (text !== undefined) return [{ type: "text", text: text.text, ...underName("providerOptions", text.options) }];
+  const text = modelTextOf(part);
+  if (text !== undefined) return [text];
   const file = aiFileOf(part);
   return file === undefined ? [] : filePart(file);
 };
 
 /** Links use the older form, because the newer one needs a JavaScript object that is not JSON. */
 const filePart = ({ mediaType, url, reference, filename, options }: AiFile): readonly JsonObject[] => {
-  const named = { ...(filename === undefined ? {} : { filename }), ...underName("providerOptions", options) };
+  const more = underName("providerOptions", options);
+  const named = { ...defined({ filename }), ...more };
   if (reference !== undefined) return [{ type: "file", mediaType, data: { type: "reference", reference }, ...named }];
   if (url === undefined) return [];
-  if (typeOfDataUrl(url) === undefined) return [{ type: "image-url", url, ...underName("providerOptions", options) }];
+  if (typeOfDataUrl(url) === undefined) return [{ type: "image-url", url, ...more }];
   const data = url.slice(url.indexOf(",") + 1);
   return [{ type: "file", mediaType, data: { type: "data", data }, ...named }];
 };
@@ -128,18 +123,11 @@ const partOfOutput = (part: JsonObject, lose: Lose): ContentPart => {
   return read ?? foreignPart("model", part);
 };
 
-const fileOfOutput = (part: JsonObject): AiFile | undefined => {
-  const { type, mediaType: given, url, data, filename: name } = part;
+const fileOfOutput = ({ type, mediaType: given, url, data, filename: name }: JsonObject): AiFile | undefined => {
   const mediaType = typeof given === "string" ? given : "image";
-  const filename = typeof name === "string" ? { filename: name } : {};
-  if ((type === "image-url" || type === "file-url") && typeof url === "string") return { mediaType, url, ...filename };
-  const inner = isJsonObject(data) ? data : { type: "data", data };
-  if (type === "file" && isJsonObject(inner["reference"]))
-    return { mediaType, reference: inner["reference"], ...filename };
-  if (type === "file" && typeof inner["url"] === "string") return { mediaType, url: inner["url"], ...filename };
-  if (!bytesTypes.includes(type) || typeof inner["data"] !== "string") return undefined;
-  const bytes = dataUrlOf(inner["data"], mediaType);
-  return bytes === undefined ? undefined : { mediaType: typeOfDataUrl(bytes) ?? mediaType, url: bytes, ...filename };
+  const filename = typeof name === "string" ? name : undefined;
+  if (type === "image-url" || type === "file-url") return aiFileIn({ url }, mediaType, filename);
+  if (type === "file") return aiFileIn(isJsonObject(data) ? data : { data }, mediaType, filename);
+  const bytes = isJsonObject(data) ? data["data"] : data;
+  return type === "file-data" || type === "image-data" ? aiFileIn({ bytes }, mediaType, filename) : undefined;
 };
-
-const bytesTypes: readonly unknown[] = ["file", "file-data", "image-data"];

@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 import type { ContentPart, Json, JsonObject } from "@colloquy/machine";
 import { aiResult } from "../exchange/foreign.ts";
-import { isJsonObject } from "../exchange/json-object.ts";
+import { defined, isEmpty, isJsonObject } from "../exchange/json.ts";
 
 /**
  * The provider options (or metadata) of the AI SDK: an object of fields for each provider. Fields of a thread that the
@@ -22,24 +22,20 @@ export const aiOptions = z.custom<AiOptions>(
 export const optionsOf = (provider: JsonObject | undefined, own: JsonObject = {}): AiOptions | undefined => {
   const { ai, ...rest } = provider ?? {};
   const options = isForeignOptions(ai) ? ai : undefined;
-  const others = options === undefined ? provider : rest;
-  // If the provider held only options, nothing else has to be kept.
-  const kept = options !== undefined && Object.keys(rest).length === 0 ? undefined : others;
-  const ours = present({ ...own, provider: kept });
-  const all = { ...options, ...(Object.keys(ours).length === 0 ? {} : { [ourName]: ours }) };
-  return Object.keys(all).length === 0 ? undefined : all;
+  const kept = options === undefined ? provider : isEmpty(rest) ? undefined : rest;
+  const ours = defined({ ...own, provider: kept });
+  const all = { ...options, ...(isEmpty(ours) ? {} : { [ourName]: ours }) };
+  return isEmpty(all) ? undefined : all;
 };
 
 /** Returns our own fields in the options, and the `provider` that a thread keeps. */
 export const fieldsOfOptions = (
-  options: AiOptions | undefined,
+  options: AiOptions = {},
 ): { readonly own: JsonObject; readonly provider?: JsonObject } => {
-  const { [ourName]: own = {}, ...others } = options ?? {};
+  const { [ourName]: own = {}, ...ai } = options;
   const kept = isJsonObject(own["provider"]) ? own["provider"] : undefined;
-  const ai = Object.keys(others).length === 0 ? undefined : others;
-  return kept === undefined && ai === undefined
-    ? { own }
-    : { own, provider: { ...kept, ...(ai === undefined ? {} : { ai }) } };
+  if (isEmpty(ai)) return { own, ...defined({ provider: kept }) };
+  return { own, provider: { ...kept, ai } };
 };
 
 /** Returns the content of a result with the result's options stored in its first text; undefined if it has no text. */
@@ -62,7 +58,7 @@ export const resultOptionsIn = (
   if (marked?.type !== "text") return { content, options: undefined };
   const { provider, ...text } = marked;
   const { [aiResult]: options, ...others } = provider ?? {};
-  const plain: ContentPart = Object.keys(others).length === 0 ? text : { ...text, provider: others };
+  const plain: ContentPart = isEmpty(others) ? text : { ...text, provider: others };
   return {
     content: content.map((part) => (part === marked ? plain : part)),
     options: isForeignOptions(options) ? options : undefined,
@@ -81,10 +77,4 @@ export const underName = <Name extends string>(
   (options === undefined ? {} : { [name]: options }) as { readonly [name in Name]?: AiOptions };
 
 const isForeignOptions = (value: Json | undefined): value is AiOptions =>
-  isJsonObject(value) &&
-  Object.keys(value).length > 0 &&
-  !(ourName in value) &&
-  Object.values(value).every(isJsonObject);
-
-const present = (fields: JsonObject): JsonObject =>
-  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+  isJsonObject(value) && !isEmpty(value) && !(ourName in value) && Object.values(value).every(isJsonObject);

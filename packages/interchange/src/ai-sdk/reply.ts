@@ -1,9 +1,9 @@
 import * as Either from "fp-ts/lib/Either.js";
 import type { OpaquePart, ReplyDraft } from "@colloquy/machine";
-import { foreignPart, foreignValue } from "../exchange/foreign.ts";
-import { isJsonObject } from "../exchange/json-object.ts";
-import { plainText, type ReplyPart } from "../exchange/reply-draft.ts";
-import { plainJson } from "../exchange/plain-json.ts";
+import { foreignPart } from "../exchange/foreign.ts";
+import { caught } from "../exchange/import-problem.ts";
+import { isJsonObject, plainJson } from "../exchange/json.ts";
+import { plainText } from "../exchange/reading.ts";
 import { readModelMessages } from "./model-reading.ts";
 
 export interface ModelReplyOptions {
@@ -24,45 +24,34 @@ export const replyFromModelMessages = (
   messages: unknown,
   { sources = [] }: ModelReplyOptions = {},
 ): Either.Either<string, ReplyDraft> => {
-  const read = readModelMessages(withoutMarks(messages));
+  const read = caught(() => readModelMessages(withoutNotices(messages)));
   if (Either.isLeft(read)) return Either.left(read.left.reason);
   const replies = read.right.pieces.flatMap(({ draft }) => (draft.role === "assistant" ? [draft] : []));
   const [reply, second] = replies;
   if (second !== undefined)
     return Either.left(`${replies.length} messages of a model: a reply is one; import several by fromModelMessages`);
   const { role: _role, metadata: _metadata, content, ...draft } = reply ?? { role: "assistant" };
-  const parts = sources.flatMap(sourcePart);
   const said = typeof content === "string" ? [{ type: "text" as const, text: content }] : (content ?? []);
-  const kept = [...said.filter((part) => !isNotice(part)), ...parts];
-  if (kept.length === 0) return Either.right(draft);
-  return Either.right({ ...draft, content: plainText(kept) ?? kept });
+  const kept = [...said, ...sources.flatMap(sourcePart)];
+  return Either.right(kept.length === 0 ? draft : { ...draft, content: plainText(kept) ?? kept });
 };
 
 /**
- * Returns whether a provider made a part only for its own SDK and never takes it back, such as
- * `anthropic.message_start`.
+ * Removes the parts that the SDK's providers make for themselves and send to no model (`anthropic.message_start`). The
+ * outcome of the call holds the same information.
  */
-const isNotice = (part: ReplyPart): boolean => {
-  const own = part.type === "opaque" ? foreignValue(part, "model") : undefined;
-  const kind = own?.["type"] === "custom" ? own["kind"] : undefined;
-  return typeof kind === "string" && kind.endsWith(".message_start");
-};
+const withoutNotices = (messages: unknown): unknown =>
+  !Array.isArray(messages)
+    ? messages
+    : messages.map((message: unknown) => {
+        if (typeof message !== "object" || message === null || !("content" in message)) return message;
+        const { content } = message;
+        if (!Array.isArray(content)) return message;
+        return { ...message, content: content.filter((part: unknown) => !isNotice(part)) };
+      });
 
-/**
- * Removes the parts that the SDK's provider for Anthropic makes for itself and sends to no model
- * (`anthropic.message_start`). The outcome of the call holds the same information.
- */
-const withoutMarks = (messages: unknown): unknown =>
-  Array.isArray(messages) ? messages.map((message: unknown) => withoutMarksIn(message)) : messages;
-
-const withoutMarksIn = (message: unknown): unknown => {
-  if (typeof message !== "object" || message === null || !("content" in message)) return message;
-  const { content } = message;
-  return Array.isArray(content) ? { ...message, content: content.filter((part: unknown) => !isMark(part)) } : message;
-};
-
-const isMark = (part: unknown): boolean =>
-  typeof part === "object" && part !== null && "kind" in part && part.kind === "anthropic.message_start";
+const isNotice = (part: unknown): boolean =>
+  typeof part === "object" && part !== null && "kind" in part && String(part.kind).endsWith(".message_start");
 
 /** Converts a model's source to a UI message's part; none if it is invalid. */
 const sourcePart = (source: unknown): readonly OpaquePart[] => {

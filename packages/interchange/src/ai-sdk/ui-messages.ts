@@ -1,17 +1,31 @@
-import * as Either from "fp-ts/lib/Either.js";
-import { type JsonObject, type Message, toolCallsOf, toolResultOf, type ToolResultPart } from "@colloquy/machine";
-import { aiReasons } from "./reasons.ts";
-import { type CallIds, callIdsOf } from "../exchange/call-ids.ts";
-import { exportLosses } from "../exchange/export-losses.ts";
-import { fieldsFor } from "../exchange/foreign.ts";
+import type * as Either from "fp-ts/lib/Either.js";
+import {
+  type JsonObject,
+  type Message,
+  type Part,
+  toolCallsOf,
+  toolResultOf,
+  type ToolResultPart,
+} from "@colloquy/machine";
+import { exported, type Exported, type Round } from "../exchange/export.ts";
+import { fieldsFor, foreignValue } from "../exchange/foreign.ts";
 import { importConversation, type Imported, type ImportOptions } from "../exchange/import-conversation.ts";
-import type { ImportProblem } from "../exchange/import-problem.ts";
-import type { Exported } from "../exchange/loss.ts";
-import type { Reading } from "../exchange/piece.ts";
-import type { UiMessage, UiMessagePart } from "./ui-message.ts";
-import { carrying, uiPartOf, withoutUi } from "./ui-part.ts";
+import { caught, type ImportProblem } from "../exchange/import-problem.ts";
+import { defined, isEmpty, isJsonObject, presentOf } from "../exchange/json.ts";
+import { aiFileOf } from "./file.ts";
+import { aiReasons } from "./model-messages.ts";
+import { ourName, underName } from "./provider-options.ts";
+import { aiTextOf } from "./text.ts";
 import { readUiMessages } from "./ui-reading.ts";
-import { toolPartOf } from "./ui-tool.ts";
+import { toolPartOf, type UiMessagePart, withoutUi } from "./ui-tool.ts";
+
+/** A message in the AI SDK's form for people (`UIMessage`), as plain JSON. */
+export interface UiMessage {
+  readonly id: string;
+  readonly role: "system" | "user" | "assistant";
+  readonly parts: readonly UiMessagePart[];
+  readonly metadata?: JsonObject;
+}
 
 /**
  * Converts a conversation to the `UIMessage`s of the AI SDK (7), as plain JSON. All messages of the model up to the
@@ -19,12 +33,13 @@ import { toolPartOf } from "./ui-tool.ts";
  * Fields that the SDK has no place for are under `colloquy` in the provider metadata, where an import reads them.
  * `losses` lists everything that cannot be kept.
  */
-export const toUiMessages = (messages: readonly Message[]): Exported<readonly UiMessage[]> => {
-  const groups = groupsOf(messages);
-  const value = groups.map((group) => uiMessage(group.map(({ message }) => message)));
-  const placed = groups.map((group, index) => ({ messages: group, from: index, to: index + 1 }));
-  return { value, losses: exportLosses(placed, readUiMessages(value), aiReasons) };
-};
+export const toUiMessages = (messages: readonly Message[]): Exported<readonly UiMessage[]> =>
+  exported(messages, {
+    continues,
+    write: (said, round) => [uiMessage(said, round)],
+    read: readUiMessages,
+    reasons: aiReasons,
+  });
 
 /**
  * Reads a conversation of stored `UIMessage`s. Returns an error that names the invalid message or part, or the call
@@ -34,26 +49,12 @@ export const toUiMessages = (messages: readonly Message[]): Exported<readonly Ui
 export const fromUiMessages = (
   messages: unknown,
   options: ImportOptions = {},
-): Either.Either<ImportProblem, Imported> =>
-  Either.chain((reading: Reading) => importConversation(reading, options))(readUiMessages(messages));
+): Either.Either<ImportProblem, Imported> => caught(() => importConversation(readUiMessages(messages), options));
 
-interface Placed {
-  readonly message: Message;
-  readonly index: number;
-}
-
-/** Groups messages by UI message. An assistant message with metadata or its own UI id begins another group. */
-const groupsOf = (messages: readonly Message[]): readonly (readonly Placed[])[] => {
-  const groups: Placed[][] = [];
-  for (const [index, message] of messages.entries()) {
-    const last = groups.at(-1);
-    const goesOn =
-      message.role === "tool" ||
-      (message.role === "assistant" && message.metadata === undefined && ownId(message) === undefined);
-    if (last !== undefined && goesOn && last[0]?.message.role === "assistant") last.push({ message, index });
-    else groups.push([{ message, index }]);
-  }
-  return groups;
+/** An assistant message with metadata or its own UI id begins another UI message. */
+const continues = (message: Message, first: Message): boolean => {
+  if (first.role !== "assistant" || message.role === "tool") return first.role === "assistant";
+  return message.role === "assistant" && message.metadata === undefined && ownId(message) === undefined;
 };
 
 const ownId = ({ provider }: Message): string | undefined => {
@@ -61,30 +62,22 @@ const ownId = ({ provider }: Message): string | undefined => {
   return typeof id === "string" ? id : undefined;
 };
 
-const uiMessage = (group: readonly Message[]): UiMessage => {
+const uiMessage = (group: readonly Message[], round: Round): UiMessage => {
   const [first] = group;
-  const role =
-    first?.role === "developer" ? "system" : first?.role === "tool" ? "assistant" : (first?.role ?? "system");
-  const ids = callIdsOf(group);
-  const results = new Map(
-    group.flatMap((message) => {
-      const result = toolResultOf(message);
-      return result === undefined ? [] : [[result.callId, result] as const];
-    }),
-  );
-  const parts = group.flatMap((message) => (message.role === "tool" ? [] : partsOf(message, results, ids)));
+  const { role = "system", metadata } = first ?? {};
+  const results = new Map(group.flatMap((each) => toolResultOf(each) ?? []).map((result) => [result.callId, result]));
   return {
     id: (first === undefined ? undefined : ownId(first)) ?? first?.id ?? "",
-    role,
-    parts,
-    ...(first?.metadata === undefined ? {} : { metadata: first.metadata }),
+    role: role === "developer" ? "system" : role === "tool" ? "assistant" : role,
+    parts: group.flatMap((message) => (message.role === "tool" ? [] : partsOf(message, results, round))),
+    ...defined({ metadata }),
   };
 };
 
 const partsOf = (
   message: Message,
   results: ReadonlyMap<string, ToolResultPart>,
-  ids: CallIds,
+  { ids }: Round,
 ): readonly UiMessagePart[] => {
   const said = message.parts.flatMap(uiPartOf);
   const asked = toolCallsOf(message);
@@ -92,25 +85,55 @@ const partsOf = (
     const isOnlyOne = asked.filter(({ providerCallId }) => providerCallId === call.providerCallId).length === 1;
     return toolPartOf(call, results.get(call.callId), ids.get(call.callId) ?? "", isOnlyOne);
   });
-  const parts = withFields(message, said, calls.length > 0);
-  return [...(message.role === "assistant" ? [{ type: "step-start" }] : []), ...parts, ...calls];
+  const step = message.role === "assistant" ? [{ type: "step-start" }] : [];
+  return [...step, ...withFields(message, said, calls.length > 0), ...calls];
+};
+
+/**
+ * Converts a part to the AI SDK's form for people. Returns none for a call, and for a part that the SDK has no place
+ * for.
+ */
+const uiPartOf = (part: Part): readonly UiMessagePart[] => {
+  const own = foreignValue(part, "ui");
+  if (own !== undefined) return typeof own["type"] === "string" ? [{ ...own, type: own["type"] }] : [];
+  const provider = "provider" in part ? part.provider : undefined;
+  const text = aiTextOf(withProvider(part, withoutUi(provider)));
+  if (text !== undefined) {
+    const { citations, id } = fieldsFor(provider, "ui");
+    const shown = part.type === "reasoning" ? { id } : part.type === "text" ? { citations } : {};
+    return [{ type: text.type, text: text.text, ...presentOf(shown), ...underName("providerMetadata", text.options) }];
+  }
+  const file = aiFileOf(part);
+  if (file === undefined) return [];
+  const { mediaType, url = "", reference, filename, options } = file;
+  const named = presentOf({ filename, providerReference: reference });
+  return [{ type: "file", mediaType, url, ...named, ...underName("providerMetadata", options) }];
+};
+
+const withProvider = (part: Part, provider: JsonObject | undefined): Part => {
+  if (!("provider" in part)) return part;
+  const { provider: _, ...rest } = part;
+  return provider === undefined ? rest : { ...rest, provider };
 };
 
 /** Adds the fields of a message to the first part that can hold them. A message without content gets an empty text. */
 const withFields = (message: Message, parts: readonly UiMessagePart[], called: boolean): readonly UiMessagePart[] => {
   const { name, role } = message;
   const provider = withoutUi(message.provider);
-  const fields: JsonObject = {
-    ...(name === undefined ? {} : { name }),
-    ...(provider === undefined ? {} : { provider }),
-    ...(role === "developer" ? { role } : {}),
-  };
+  const fields: JsonObject = { ...defined({ name, provider }), ...(role === "developer" ? { role } : {}) };
   const [first, ...rest] = parts;
-  if (Object.keys(fields).length > 0)
-    return first !== undefined && carriers.includes(first["type"])
-      ? [carrying(first, fields), ...rest]
-      : [carrying(nothingSaid, fields), ...parts];
-  return first === undefined && !called ? [nothingSaid] : parts;
+  if (isEmpty(fields)) return first === undefined && !called ? [nothingSaid] : parts;
+  return first !== undefined && carriers.includes(first["type"])
+    ? [carrying(first, fields), ...rest]
+    : [carrying(nothingSaid, fields), ...parts];
+};
+
+/** Adds our own fields of a message to one of its parts, where an import reads them. */
+const carrying = (part: UiMessagePart, message: JsonObject): UiMessagePart => {
+  const { providerMetadata } = part;
+  const options = isJsonObject(providerMetadata) ? providerMetadata : {};
+  const own = isJsonObject(options[ourName]) ? options[ourName] : {};
+  return { ...part, providerMetadata: { ...options, [ourName]: { ...own, message } } };
 };
 
 /** A marker for a message without parts. */

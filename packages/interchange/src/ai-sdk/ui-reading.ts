@@ -1,73 +1,119 @@
-import * as Either from "fp-ts/lib/Either.js";
-import type { JsonObject, ContentPart, ToolCallDraft } from "@colloquy/machine";
-import { type AiOptions, fieldsOfOptions } from "./provider-options.ts";
+import * as z from "zod/mini";
+import type { ContentPart, JsonObject, ToolCallDraft } from "@colloquy/machine";
+import { foreignPart } from "../exchange/foreign.ts";
+import { eachItem, jsonValue, shaped, Unreadable } from "../exchange/import-problem.ts";
+import { defined, isEmpty, isJsonObject, presentOf } from "../exchange/json.ts";
+import {
+  type Lose,
+  loseIn,
+  loseRest,
+  type MessageFields,
+  type Notebook,
+  notebook,
+  plainText,
+  type Reading,
+  replyDraft,
+  type ReplyPart,
+} from "../exchange/reading.ts";
+import { partOfAiFile } from "./file.ts";
+import { aiOptions, fieldsOfOptions } from "./provider-options.ts";
 import { partOfAiText, reasoningOfAi, replyPartOfAiText } from "./text.ts";
-import { isJsonObject } from "../exchange/json-object.ts";
-import { foreignPart, presentOf } from "../exchange/foreign.ts";
-import { eachItem, type ImportProblem, shaped } from "../exchange/import-problem.ts";
-import { type Lose, loseIn, loseRest } from "../exchange/loss.ts";
-import { orRepair } from "../exchange/pairing.ts";
-import { notebook, type Notebook, type Reading } from "../exchange/piece.ts";
-import { type MessageFields, plainText, replyDraft, type ReplyPart } from "../exchange/reply-draft.ts";
-import { readUiParts, uiMessage, type UiPart, type UiReasoning, type UiText, type UiTool } from "./ui-message.ts";
-import { partOfUiFile } from "./ui-part.ts";
-import { callOfTool, resultOfTool } from "./ui-tool.ts";
+import { callOfTool, resultOfTool, toolPart, type UiTool } from "./ui-tool.ts";
 
-/** Reads the AI SDK's messages for people. */
-export const readUiMessages = (messages: unknown): Either.Either<ImportProblem, Reading> =>
-  Either.map((list: readonly Read[]): Reading => {
-    const book = notebook();
-    for (const [index, message] of list.entries()) {
-      const { id, role, metadata, parts } = message;
-      const lose = book.loseAt(index);
-      loseRest(lose, "", message.rest, "UI messages are not known to have it");
-      if (metadata !== undefined && metadata !== null && !isJsonObject(metadata))
-        lose("metadata", "metadata", "a thread keeps metadata that is an object");
-      const outer: Outer = { id, metadata: isJsonObject(metadata) ? metadata : undefined };
-      if (role === "assistant") readSteps(parts, outer, index, book);
-      else readInput(role, parts, outer, index, book);
-    }
-    return book;
-  })(
-    eachItem<Read>(messages, "UI messages", (item, index) =>
-      Either.chain(({ id, role, parts, metadata, ...rest }: ReturnType<typeof uiMessage.parse>) =>
-        // Zod passes unknown fields through, and they were JSON before.
-        Either.map((read: readonly UiPart[]): Read => ({ id, role, metadata, rest, parts: read }))(
-          readUiParts(parts as readonly JsonObject[], index),
-        ),
-      )(shaped(uiMessage, item, index, "a UI message")),
-    ),
-  );
+/** Reads the AI SDK's messages for people. @throws Unreadable */
+export const readUiMessages = (messages: unknown): Reading => {
+  const book = notebook();
+  eachItem(messages, "UI messages", (item, index) => {
+    const { id, role, parts: given, metadata, ...rest } = shaped(uiMessage, item, index, "a UI message");
+    const parts = readUiParts(given, index);
+    const lose = book.loseAt(index);
+    loseRest(lose, "", rest, "UI messages are not known to have it");
+    if (metadata !== undefined && metadata !== null && !isJsonObject(metadata))
+      lose("metadata", "metadata", "a thread keeps metadata that is an object");
+    const outer: Outer = { id, metadata: isJsonObject(metadata) ? metadata : undefined };
+    if (role === "assistant") return readSteps(parts, outer, index, book);
+    const fields = fieldsOf(parts, outer);
+    const content = parts.flatMap((part, place) => contentOf(part, at(lose, place)));
+    book.add(index, {
+      role: role === "system" && fields.developer ? "developer" : role,
+      content: plainText(content) ?? content,
+      ...fields.said,
+    });
+  });
+  return book;
+};
 
-interface Read {
-  readonly id: string | undefined;
-  readonly role: "system" | "user" | "assistant";
-  readonly metadata: unknown;
-  readonly rest: object;
-  readonly parts: readonly UiPart[];
-}
+const text = z.string();
+const providerMetadata = z.optional(aiOptions);
+const json = z.optional(jsonValue);
+
+/** The schema of a message's fields, without its parts. */
+const uiMessage = z.looseObject({
+  id: z.optional(text),
+  role: z.enum(["system", "user", "assistant"]),
+  parts: z.array(z.looseObject({ type: text })),
+  metadata: json,
+});
+
+const textPart = z.looseObject({ text, state: z.optional(text), citations: json, providerMetadata });
+const reasoningPart = z.looseObject({ text, id: z.optional(text), state: z.optional(text), providerMetadata });
+const filePart = z.looseObject({
+  mediaType: text,
+  url: text,
+  filename: z.optional(text),
+  providerReference: z.optional(z.record(text, text)),
+  providerMetadata,
+});
+const steeringPart = z.looseObject({ id: text, parts: z.array(z.looseObject({ type: z.enum(["text", "file"]) })) });
+
+type UiText = z.infer<typeof textPart>;
+
+/** A part of a message, by how it is handled. */
+type UiPart =
+  | { readonly kind: "text"; readonly part: UiText }
+  | { readonly kind: "reasoning"; readonly part: z.infer<typeof reasoningPart> }
+  | { readonly kind: "file"; readonly part: z.infer<typeof filePart>; readonly value: JsonObject }
+  | { readonly kind: "tool"; readonly part: UiTool; readonly name: string; readonly value: JsonObject }
+  | { readonly kind: "steering"; readonly parts: readonly UiPart[] }
+  | { readonly kind: "step" }
+  | { readonly kind: "other"; readonly value: JsonObject };
+
+const readUiParts = (values: readonly object[], index: number): readonly UiPart[] =>
+  // Zod passes unknown fields through, and they were JSON before.
+  values.map((value) => readUiPart(value as JsonObject, index));
+
+const readUiPart = (value: JsonObject, index: number): UiPart => {
+  const type = typeof value["type"] === "string" ? value["type"] : "";
+  const what = `a part of the type ${JSON.stringify(type)}`;
+  switch (type) {
+    case "text":
+      return { kind: type, part: shaped(textPart, value, index, what) };
+    case "reasoning":
+      return { kind: type, part: shaped(reasoningPart, value, index, what) };
+    case "file":
+      return { kind: type, part: shaped(filePart, value, index, what), value };
+    case "step-start":
+      return { kind: "step" };
+    case "steering-message":
+      return { kind: "steering", parts: readUiParts(shaped(steeringPart, value, index, what).parts, index) };
+    default:
+      if (otherTypes.includes(type) || type.startsWith("data-")) return { kind: "other", value };
+  }
+  if (type !== "dynamic-tool" && !type.startsWith("tool-"))
+    throw new Unreadable(index, `item ${index} has ${what}, which UI messages are not known to have: leave it out`);
+  const part = shaped(toolPart, value, index, what);
+  const name = type === "dynamic-tool" ? part.toolName : type.slice("tool-".length);
+  if (name !== undefined) return { kind: "tool", part, name, value };
+  throw new Unreadable(index, `item ${index} has a dynamic tool without a toolName: give it`);
+};
+
+const otherTypes: readonly string[] = ["source-url", "source-document", "custom", "reasoning-file"];
 
 /** The fields of a UI message itself. */
 interface Outer {
   readonly id: string | undefined;
   readonly metadata: JsonObject | undefined;
 }
-
-const readInput = (
-  role: "system" | "user",
-  parts: readonly UiPart[],
-  outer: Outer,
-  index: number,
-  { add, loseAt }: Notebook,
-): void => {
-  const content = parts.flatMap((part, place) => contentOf(part, at(loseAt(index), place)));
-  const fields = fieldsOf(parts, outer);
-  add(index, {
-    role: fields.developer && role === "system" ? "developer" : role,
-    content: plainText(content) ?? content,
-    ...fields.said,
-  });
-};
 
 /** Reads each step of a model as a reply with its results. A user message in between becomes its own message. */
 const readSteps = (parts: readonly UiPart[], outer: Outer, index: number, book: Notebook): void => {
@@ -103,11 +149,15 @@ const readStep = (step: readonly Step[], outer: Outer, index: number, book: Note
   const parts: ReplyPart[] = [];
   const calls: ToolCallDraft[] = [];
   const results: (() => void)[] = [];
+  let halfCalls = 0;
   for (const { part, place } of step) {
     const lose = at(book.loseAt(index), place);
     if (part.kind === "tool" && part.part.providerExecuted !== true) {
-      if (isHalfCall({ part })) {
-        book.mend(halfCall(part.part, part.name, index));
+      if (part.part.state === "input-streaming") {
+        const what = `call ${JSON.stringify(part.part.toolCallId)} of ${JSON.stringify(part.name)}`;
+        const reason = `${what} in item ${index} was still being written: leave it out`;
+        book.mend(index, reason, what, "it was still being written");
+        halfCalls++;
         continue;
       }
       const call = callOfTool(part.part, part.name, part.value["type"]);
@@ -121,18 +171,12 @@ const readStep = (step: readonly Step[], outer: Outer, index: number, book: Note
     parts.push(...said);
   }
   // If a step held only an unfinished call, the repair leaves nothing of it.
-  if (parts.length === 0 && calls.length === 0 && step.some(isHalfCall)) return;
-  book.add(
-    index,
-    replyDraft(
-      parts,
-      calls,
-      fieldsOf(
-        step.map(({ part }) => part),
-        outer,
-      ).said,
-    ),
+  if (parts.length === 0 && calls.length === 0 && halfCalls > 0) return;
+  const fields = fieldsOf(
+    step.map(({ part }) => part),
+    outer,
   );
+  book.add(index, replyDraft(parts, calls, fields.said));
   for (const result of results) result();
 };
 
@@ -146,25 +190,13 @@ const readResult = (part: UiTool, id: string | null, index: number, lose: Lose, 
   add(index, { role: "tool", toolCallId: id, content: result.content });
 };
 
-const isHalfCall = ({ part }: Pick<Step, "part">): boolean =>
-  part.kind === "tool" && part.part.providerExecuted !== true && part.part.state === "input-streaming";
-
-const halfCall = ({ toolCallId }: UiTool, name: string, index: number) => ({
-  index,
-  reason: `call ${JSON.stringify(toolCallId)} of ${JSON.stringify(name)} in item ${index} was still being written: leave it out${orRepair}`,
-  repair: {
-    index,
-    path: "",
-    what: `call ${JSON.stringify(toolCallId)} of ${JSON.stringify(name)}`,
-    why: "it was still being written",
-  },
-});
-
 const replyParts = (part: UiPart, lose: Lose): readonly ReplyPart[] => {
-  if (part.kind === "reasoning") return [reasoningOf(part.part, lose)];
-  return part.kind === "text" && !isEmptied(part.part)
-    ? [withUi(replyPartOfAiText(part.part.text, part.part.providerMetadata), textFields(part.part, lose))]
-    : contentOf(part, lose);
+  if (part.kind === "text" && !isEmptied(part.part))
+    return [withUi(replyPartOfAiText(part.part.text, part.part.providerMetadata), textFields(part.part, lose))];
+  if (part.kind !== "reasoning") return contentOf(part, lose);
+  const { text: said, state, id, providerMetadata: options } = part.part;
+  loseState(state, lose);
+  return [withUi(reasoningOfAi(said, options), presentOf({ id }))];
 };
 
 const contentOf = (part: UiPart, lose: Lose): readonly ContentPart[] => {
@@ -173,8 +205,13 @@ const contentOf = (part: UiPart, lose: Lose): readonly ContentPart[] => {
       return isEmptied(part.part)
         ? []
         : [withUi(partOfAiText(part.part.text, part.part.providerMetadata), textFields(part.part, lose))];
-    case "file":
-      return [partOfUiFile(part.part, part.value, lose)];
+    case "file": {
+      const { mediaType, url, filename, providerReference: reference, providerMetadata: options } = part.part;
+      const where = reference === undefined ? { url } : { reference };
+      const isBoth = url !== "" && reference !== undefined;
+      const file = { mediaType, ...where, ...defined({ filename }), options };
+      return [(isBoth ? undefined : partOfAiFile(file, lose)) ?? foreignPart("ui", part.value)];
+    }
     case "other":
     case "tool":
       return [foreignPart("ui", part.value)];
@@ -187,14 +224,9 @@ const contentOf = (part: UiPart, lose: Lose): readonly ContentPart[] => {
   }
 };
 
-const reasoningOf = (part: UiReasoning, lose: Lose): ReplyPart => {
-  loseState(part.state, lose);
-  return withUi(reasoningOfAi(part.text, part.providerMetadata), presentOf({ id: part.id }));
-};
-
-const textFields = (part: UiText, lose: Lose): JsonObject => {
-  loseState(part.state, lose);
-  return presentOf({ citations: part.citations });
+const textFields = ({ state, citations }: UiText, lose: Lose): JsonObject => {
+  loseState(state, lose);
+  return presentOf({ citations });
 };
 
 const loseState = (state: string | undefined, lose: Lose): void => {
@@ -202,11 +234,11 @@ const loseState = (state: string | undefined, lose: Lose): void => {
 };
 
 /** Returns whether a text is the marker for a message without parts. */
-const isEmptied = ({ text, providerMetadata }: UiText): boolean =>
-  text === "" && fieldsOfOptions(providerMetadata).own["empty"] === true;
+const isEmptied = (part: UiText): boolean =>
+  part.text === "" && fieldsOfOptions(part.providerMetadata).own["empty"] === true;
 
 const withUi = <Part extends ReplyPart>(part: Part, ui: JsonObject): Part =>
-  Object.keys(ui).length === 0 || part.type === "data"
+  isEmpty(ui) || part.type === "data"
     ? part
     : { ...part, provider: { ...("provider" in part ? part.provider : {}), ui } };
 
@@ -218,24 +250,22 @@ const fieldsOf = (
   parts: readonly UiPart[],
   { id, metadata }: Outer,
 ): { readonly said: MessageFields; readonly developer: boolean } => {
-  const message = parts.map(carriedBy).find((fields) => fields !== undefined) ?? {};
-  const { name, provider, role } = message;
+  const { name, provider, role } = parts.map(carriedBy).find((fields) => fields !== undefined) ?? {};
   const kept = isJsonObject(provider) ? provider : undefined;
-  const ui = id === undefined || isThreadsOwn(id) ? undefined : { ui: { id } };
+  const ui = id === undefined || isThreadsOwn(id) ? undefined : { id };
   return {
-    said: {
-      ...(typeof name === "string" ? { name } : {}),
-      ...(metadata === undefined ? {} : { metadata }),
-      ...(kept === undefined && ui === undefined ? {} : { provider: { ...kept, ...ui } }),
-    },
+    said: defined({
+      name: typeof name === "string" ? name : undefined,
+      metadata,
+      provider: kept === undefined && ui === undefined ? undefined : { ...kept, ...defined({ ui }) },
+    }),
     developer: role === "developer",
   };
 };
 
 const carriedBy = (part: UiPart): JsonObject | undefined => {
   if (part.kind !== "text" && part.kind !== "reasoning" && part.kind !== "file") return undefined;
-  const options: AiOptions | undefined = part.part.providerMetadata;
-  const { message } = fieldsOfOptions(options).own;
+  const { message } = fieldsOfOptions(part.part.providerMetadata).own;
   return isJsonObject(message) ? message : undefined;
 };
 

@@ -1,49 +1,84 @@
 import * as z from "zod/mini";
-import { contentText } from "@colloquy/machine";
-import type {
-  Json,
-  JsonObject,
-  ContentPart,
-  ToolCallDraft,
-  ToolCallPart,
-  ToolOutcome,
-  ToolResultPart,
+import {
+  type ContentPart,
+  contentText,
+  type Json,
+  type JsonObject,
+  type ToolCallDraft,
+  type ToolCallPart,
+  type ToolOutcome,
+  type ToolResultPart,
 } from "@colloquy/machine";
-import { argumentsOf, inputOf, parsedJson } from "./arguments.ts";
-import { fieldsOfOptions, optionsOf, underName } from "./provider-options.ts";
+import { fieldsFor, withoutField } from "../exchange/foreign.ts";
+import { jsonObject, jsonValue } from "../exchange/import-problem.ts";
+import { isEmpty, isJsonObject, parsedJson, presentOf } from "../exchange/json.ts";
+import { plainText } from "../exchange/reading.ts";
 import { markedText, notRun } from "./output.ts";
-import { jsonObject } from "../exchange/import-problem.ts";
-import { isJsonObject } from "../exchange/json-object.ts";
-import { fieldsFor, presentOf } from "../exchange/foreign.ts";
-import { plainText } from "../exchange/reply-draft.ts";
-import { withoutUi } from "./ui-part.ts";
-import type { UiMessagePart, UiTool } from "./ui-message.ts";
+import { aiOptions, fieldsOfOptions, optionsOf, underName } from "./provider-options.ts";
+import { argumentsOf, inputOf } from "./text.ts";
+
+/** A part of a UI message, loosely typed: its type, and the fields of a part of that type. */
+export interface UiMessagePart extends JsonObject {
+  readonly type: string;
+}
+
+const text = z.string();
+const json = z.optional(jsonValue);
+const providerMetadata = z.optional(aiOptions);
+const approval = z.looseObject({ id: text, approved: z.optional(z.boolean()), reason: z.optional(text) });
+/** The schema of a call with its result. */
+export const toolPart = z.looseObject({
+  toolCallId: text,
+  toolName: z.optional(text),
+  state: z.enum([
+    "input-streaming",
+    "input-available",
+    "approval-requested",
+    "approval-responded",
+    "output-available",
+    "output-error",
+    "output-denied",
+  ]),
+  input: json,
+  rawInput: json,
+  output: json,
+  errorText: z.optional(text),
+  preliminary: z.optional(z.boolean()),
+  providerExecuted: z.optional(z.boolean()),
+  title: z.optional(text),
+  toolMetadata: json,
+  dynamic: z.optional(z.boolean()),
+  approval: z.optional(approval),
+  callProviderMetadata: providerMetadata,
+  resultProviderMetadata: providerMetadata,
+});
+
+export type UiTool = z.infer<typeof toolPart>;
+
+/** Returns a `provider` without the fields of UI messages, which have their own members there; undefined for none. */
+export const withoutUi = (provider: JsonObject | undefined): JsonObject | undefined =>
+  provider?.["ui"] === undefined ? provider : withoutField(provider, "ui");
 
 /**
  * Converts a call and its result to one part of the AI SDK. If the call gets another id, its own is kept beside it,
  * unless another call of its round has the same.
  */
 export const toolPartOf = (
-  call: ToolCallPart,
+  { providerCallId, name, arguments: given, provider }: ToolCallPart,
   result: ToolResultPart | undefined,
   toolCallId: string,
   isOnlyOne: boolean,
 ): UiMessagePart => {
-  const { input, own } = inputOf(call.arguments);
-  const { type, title, toolMetadata, dynamic, approval } = fieldsFor(call.provider, "ui");
-  const ended = result === undefined ? { state: "input-available" } : endOf(result, approval);
-  const options = optionsOf(withoutUi(call.provider), {
-    ...own,
-    ...(call.providerCallId === null || (isOnlyOne && call.providerCallId !== toolCallId)
-      ? { id: call.providerCallId }
-      : {}),
-  });
+  const { input, own } = inputOf(given);
+  const { type, title, toolMetadata, dynamic, approval } = fieldsFor(provider, "ui");
+  const keepsId = providerCallId === null || (isOnlyOne && providerCallId !== toolCallId);
+  const options = optionsOf(withoutUi(provider), { ...own, ...(keepsId ? { id: providerCallId } : {}) });
   return {
-    ...(type === "dynamic-tool" ? { type, toolName: call.name } : { type: `tool-${call.name}` }),
+    ...(type === "dynamic-tool" ? { type, toolName: name } : { type: `tool-${name}` }),
     toolCallId,
     input,
     ...presentOf({ title, toolMetadata, dynamic }),
-    ...ended,
+    ...(result === undefined ? { state: "input-available" } : endOf(result, approval)),
     ...underName("callProviderMetadata", options),
   };
 };
@@ -51,17 +86,16 @@ export const toolPartOf = (
 /** Returns the call of a part. */
 export const callOfTool = (part: UiTool, name: string, type: Json | undefined): ToolCallDraft => {
   const { own, provider } = fieldsOfOptions(part.callProviderMetadata);
-  const { title, toolMetadata, dynamic, approval } = part;
+  const { title, toolMetadata, dynamic, approval, input, rawInput } = part;
   const shown = { title, toolMetadata, dynamic, approval: isJsonObject(approval) ? approval : undefined };
   const ui = presentOf({ ...(type === "dynamic-tool" ? { type } : {}), ...shown });
-  const raw = part.input === undefined ? part.rawInput : part.input;
-  const given = typeof own["arguments"] === "string" ? own : rawArguments(part);
-  const kept = { ...provider, ...(Object.keys(ui).length === 0 ? {} : { ui }) };
+  const isRaw = typeof own["arguments"] !== "string" && input === undefined && typeof rawInput === "string";
+  const kept = { ...provider, ...(isEmpty(ui) ? {} : { ui }) };
   return {
     id: own["id"] === null || typeof own["id"] === "string" ? own["id"] : part.toolCallId,
     name,
-    arguments: argumentsOf(raw, given),
-    ...(provider === undefined && Object.keys(kept).length === 0 ? {} : { provider: kept }),
+    arguments: isRaw ? rawInput : argumentsOf(input === undefined ? rawInput : input, own),
+    ...(provider === undefined && isEmpty(kept) ? {} : { provider: kept }),
   };
 };
 
@@ -93,24 +127,18 @@ export const resultOfTool = (
 };
 
 /** Returns the members of a part that tell how the call ended. */
-const endOf = (result: ToolResultPart, approval: Json | undefined): JsonObject => {
-  const { content, outcome } = result;
+const endOf = ({ content, outcome }: ToolResultPart, approval: Json | undefined): JsonObject => {
   const approved = isJsonObject(approval) ? approval["approved"] : undefined;
   const granted = approved === true ? { approval } : {};
+  const plain = content.length === 0 ? "" : plainText(content);
   if (outcome !== "completed") {
-    const parts = content.length === 0 || plainText(content) !== undefined ? {} : { content: asJson(content) };
-    const options = optionsOf(undefined, { outcome, ...parts });
-    return {
-      state: "output-error",
-      errorText: contentText(content),
-      ...granted,
-      ...underName("resultProviderMetadata", options),
-    };
+    const options = optionsOf(undefined, { outcome, ...(plain === undefined ? { content: asJson(content) } : {}) });
+    const metadata = underName("resultProviderMetadata", options);
+    return { state: "output-error", errorText: contentText(content), ...granted, ...metadata };
   }
   const text = markedText(content);
   if (text?.type === "execution-denied" && approved === false) return { state: "output-denied", approval };
   if (text !== undefined && text.type !== "json") return { state: "output-error", errorText: text.value, ...granted };
-  const plain = content.length === 0 ? "" : plainText(content);
   const options = optionsOf(undefined, plain === undefined && text === undefined ? { content: true } : {});
   return {
     state: "output-available",
@@ -121,9 +149,6 @@ const endOf = (result: ToolResultPart, approval: Json | undefined): JsonObject =
 };
 
 const outcomes: readonly ToolOutcome[] = ["failed", "refused", "interrupted", "unknown"];
-
-const rawArguments = ({ input, rawInput }: UiTool): JsonObject =>
-  input === undefined && typeof rawInput === "string" ? { arguments: rawInput } : {};
 
 const contentOfOutput = (output: Json | undefined): string | readonly ContentPart[] => {
   if (output === undefined) return "";

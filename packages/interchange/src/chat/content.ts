@@ -1,18 +1,10 @@
-import type {
-  JsonObject,
-  ContentPart,
-  ImagePart,
-  OpaquePart,
-  Part,
-  ReasoningPart,
-  RefusalPart,
-  TextPart,
-} from "@colloquy/machine";
-import type { WireMessage } from "./wire-message.ts";
-import { isJsonObject } from "../exchange/json-object.ts";
+import type { ContentPart, ImagePart, JsonObject, Part, TextPart } from "@colloquy/machine";
 import { isForeign, ownFields } from "../exchange/foreign.ts";
+import { defined, isEmpty, isJsonObject } from "../exchange/json.ts";
+import { dataText, imageIn, type ReplyPart } from "../exchange/reading.ts";
 
-type ReplyPart = ContentPart | ReasoningPart | RefusalPart;
+/** The content of a message on the wire. */
+type WireContent = string | readonly (string | JsonObject)[] | null | undefined;
 
 /** Fields of a wire part that its kind of part has no place for (`cache_control`, …). */
 interface FromWire {
@@ -22,17 +14,17 @@ interface FromWire {
 /** Returns the content of a message on the wire: null if it is empty, a string if it is one plain text. */
 export const contentToWire = (parts: readonly Part[]): string | null | readonly JsonObject[] => {
   const wire = parts.flatMap(partToWire);
-  const [first, second] = wire;
-  if (first === undefined) return null;
-  return second === undefined && isPlainText(first) ? first.text : wire;
+  if (wire.length === 0) return null;
+  const { type, text, ...rest } = wire[0] ?? {};
+  return wire.length === 1 && type === "text" && typeof text === "string" && isEmpty(rest) ? text : wire;
 };
 
 /** Reads the content of a message: a string as it is, a list part by part. Null, "" and [] are no content. */
-export const contentFromWire = (content: WireMessage["content"]): string | readonly ContentPart[] =>
+export const contentFromWire = (content: WireContent): string | readonly ContentPart[] =>
   typeof content === "string" ? content : (content ?? []).map(contentPartFromWire);
 
 /** Reads the content of a reply, which may also hold reasoning and refusals. */
-export const replyContentFromWire = (content: WireMessage["content"]): readonly ReplyPart[] => {
+export const replyContentFromWire = (content: WireContent): readonly ReplyPart[] => {
   if (typeof content === "string") return content === "" ? [] : [{ type: "text", text: content }];
   return (content ?? []).map(replyPartFromWire);
 };
@@ -42,9 +34,9 @@ const partToWire = (part: Part & FromWire): readonly JsonObject[] => {
     case "text":
       return [{ type: "text", text: part.text, ...ownFields(part.provider) }];
     case "data":
-      return [{ type: "text", text: `${part.field}: ${JSON.stringify(part.value)}` }];
+      return [{ type: "text", text: dataText(part.field, part.value) }];
     case "image":
-      return [{ type: "image_url", image_url: imageToWire(part) }];
+      return [{ type: "image_url", image_url: { url: part.url, ...defined({ detail: part.detail }) } }];
     case "opaque":
       return isForeign(part.value) ? [] : [part.value];
     case "reasoning":
@@ -57,47 +49,29 @@ const partToWire = (part: Part & FromWire): readonly JsonObject[] => {
   }
 };
 
-const imageToWire = (part: ImagePart): JsonObject =>
-  part.detail === undefined ? { url: part.url } : { url: part.url, detail: part.detail };
-
-const isPlainText = (part: JsonObject): part is JsonObject & { readonly text: string } =>
-  part["type"] === "text" && typeof part["text"] === "string" && Object.keys(part).length === 2;
-
 const contentPartFromWire = (part: string | JsonObject): ContentPart => {
   if (typeof part === "string") return { type: "text", text: part };
   return textFromWire(part) ?? imageFromWire(part) ?? { type: "opaque", value: part };
 };
 
 const replyPartFromWire = (part: string | JsonObject): ReplyPart => {
-  if (typeof part !== "string") {
-    if (part["type"] === "thinking")
-      return { type: "reasoning", text: thinkingText(part["thinking"]), provider: { part } };
-    if (part["type"] === "refusal" && typeof part["refusal"] === "string")
-      return refusalFromWire(part, part["refusal"]);
-  }
-  return contentPartFromWire(part);
+  if (typeof part === "string") return { type: "text", text: part };
+  const { type, thinking, refusal } = part;
+  if (type === "thinking") return { type: "reasoning", text: thinkingText(thinking), provider: { part } };
+  return type === "refusal" && typeof refusal === "string"
+    ? { type: "refusal", text: refusal, provider: { part } }
+    : contentPartFromWire(part);
 };
 
 const textFromWire = (part: JsonObject): (TextPart & FromWire) | undefined => {
   const { type, text, ...rest } = part;
   if (type !== "text" || typeof text !== "string") return undefined;
-  return Object.keys(rest).length === 0 ? { type, text } : { type, text, provider: rest };
+  return isEmpty(rest) ? { type, text } : { type, text, provider: rest };
 };
 
-/** Reads an image with only a URL and a detail. An image with other fields is kept as an opaque part. */
-const imageFromWire = (part: JsonObject): ImagePart | OpaquePart | undefined => {
-  const { type, image_url: image, ...rest } = part;
-  if (type !== "image_url" || !isJsonObject(image) || Object.keys(rest).length > 0) return undefined;
-  const { url, detail, ...others } = image;
-  if (typeof url !== "string" || Object.keys(others).length > 0) return undefined;
-  if (typeof detail === "string") return { type: "image", url, detail };
-  return detail === undefined ? { type: "image", url } : undefined;
-};
-
-const refusalFromWire = (part: JsonObject, text: string): RefusalPart => {
-  const refusal: RefusalPart & FromWire = { type: "refusal", text, provider: { part } };
-  return refusal;
-};
+/** An image with other fields is kept as an opaque part. */
+const imageFromWire = ({ type, image_url: image, ...rest }: JsonObject): ImagePart | undefined =>
+  type === "image_url" && isJsonObject(image) && isEmpty(rest) ? imageIn(image) : undefined;
 
 /** Returns the text of thinking, which is a text or a list of text parts. */
 const thinkingText = (thinking: JsonObject[string]): string => {

@@ -1,11 +1,11 @@
 import type { Json, JsonObject, SeedDraft, ToolDeclaration } from "@colloquy/machine";
 import * as Either from "fp-ts/lib/Either.js";
 import * as z from "zod/mini";
-import type { Imported, ImportOptions } from "../exchange/import-conversation.ts";
-import { eachItem, type ImportProblem, jsonObject, problem, shaped } from "../exchange/import-problem.ts";
+import { importConversation, type Imported, type ImportOptions } from "../exchange/import-conversation.ts";
+import { caught, eachItem, type ImportProblem, jsonObject, shaped, Unreadable } from "../exchange/import-problem.ts";
+import { defined, excerpt } from "../exchange/json.ts";
 import { fromChatMessage } from "./message.ts";
-import { fromChatMessages } from "./messages.ts";
-import { excerpt } from "../exchange/json-object.ts";
+import { readChatMessages } from "./messages.ts";
 
 /** A conversation reconstructed from logged requests. */
 export interface ExchangedConversation extends Imported {
@@ -26,25 +26,25 @@ export interface ExchangedConversation extends Imported {
 export const fromChatExchanges = (
   exchanges: unknown,
   options: ImportOptions = {},
-): Either.Either<ImportProblem, readonly ExchangedConversation[]> => {
+): Either.Either<ImportProblem, readonly ExchangedConversation[]> =>
+  caught(() => [...conversationsIn(exchanges)].map((conversation) => importOpen(conversation, options)));
+
+const conversationsIn = (exchanges: unknown): ReadonlySet<Open> => {
   const open = new Set<Open>();
-  const logged = noMessages<Open>();
-  const read = eachItem(exchanges, "exchanges", (value, index) => {
-    const exchange = shaped(exchangeShape, value, index, "an exchange of a chat completion");
-    if (Either.isLeft(exchange)) return exchange;
-    const { request, response } = exchange.right;
+  const root = logged(null);
+  eachItem(exchanges, "exchanges", (value, index) => {
+    const { request, response } = shaped(exchangeShape, value, index, "an exchange of a chat completion");
     const message = response.choices?.[0]?.message;
     // A failed call left nothing in the conversation.
-    if (message === undefined) return Either.right(null);
+    if (message === undefined) return;
     const reply: JsonObject = { role: "assistant", ...message };
     const sent = request.messages;
     const texts = sent.map(textOf);
-    const path = loggedPath(logged, texts);
+    const path = pathFrom(root, texts);
     const changed = changedMessage(path, sent, texts);
-    if (changed !== null) return problem(index, `item ${index}: ${changed}; log both as they went over the wire`);
+    if (changed !== null) throw new Unreadable(index, `item ${index}: ${changed}; log both as they went over the wire`);
     const remark = remarkOn(index, path, sent);
-    const ends = path.findLast((each) => each.ends.length > 0)?.ends;
-    const before = ends?.shift();
+    const before = path.findLast(({ ends }) => ends.length > 0)?.ends.shift();
     if (before !== undefined) open.delete(before);
     const conversation: Open = {
       index,
@@ -55,20 +55,29 @@ export const fromChatExchanges = (
       remarks: [...(before?.remarks ?? []), ...(remark === null ? [] : [remark])],
     };
     open.add(conversation);
-    logMessages(logged, { item: index, messages: [...sent, reply], texts: [...texts, textOf(reply)], conversation });
-    return Either.right(null);
+    const end = [...sent, reply].reduce((node: LoggedMessage, each, place) => {
+      const text = texts[place] ?? textOf(each);
+      const next = node.next.get(text) ?? logged({ item: index, message: each });
+      node.next.set(text, next);
+      return next;
+    }, root);
+    end.isReply = true;
+    end.ends.push(conversation);
   });
-  if (Either.isLeft(read)) return read;
-  const conversations: ExchangedConversation[] = [];
-  for (const { sent, reply, index, tools, at, remarks } of open) {
-    // The log does not show the results of a last reply's calls, and no prompt depends on them.
-    const isAsking = Array.isArray(reply["tool_calls"]) && reply["tool_calls"].length > 0;
-    const imported = fromChatMessages(isAsking ? sent : [...sent, reply], options);
-    if (Either.isLeft(imported))
-      return problem(index, `item ${index}, a conversation of ${sent.length} messages: ${imported.left.reason}`);
-    conversations.push({ ...imported.right, tools, at, remarks });
-  }
-  return Either.right(conversations);
+  return open;
+};
+
+const importOpen = (
+  { sent, reply, index, tools, at, remarks }: Open,
+  options: ImportOptions,
+): ExchangedConversation => {
+  // The log does not show the results of a last reply's calls, and no prompt depends on them.
+  const isAsking = Array.isArray(reply["tool_calls"]) && reply["tool_calls"].length > 0;
+  const messages = isAsking ? sent : [...sent, reply];
+  const imported = caught(() => importConversation(readChatMessages(messages), options));
+  if (Either.isRight(imported)) return { ...imported.right, tools, at, remarks };
+  const what = `item ${index}, a conversation of ${sent.length} messages`;
+  throw new Unreadable(index, `${what}: ${imported.left.reason}`);
 };
 
 /** A conversation as read so far: its newest request and reply. */
@@ -79,11 +88,13 @@ interface Open extends Pick<ExchangedConversation, "tools" | "at" | "remarks"> {
 }
 
 /** Returns a remark on new replies. Replies that an earlier request has in the same place were remarked on there. */
-const remarkOn = (index: number, path: LoggedPath<Open>, sent: readonly JsonObject[]): string | null => {
+const remarkOn = (index: number, path: LoggedPath, sent: readonly JsonObject[]): string | null => {
   const replies = sent.slice(path.length - 1).filter(({ role }) => role === "assistant").length;
   if (replies === 0) return null;
-  const other = otherMessage(path, sent);
-  return `item ${index}: its request has ${replies} ${replies === 1 ? "reply" : "replies"} that no earlier response gave${other === null ? "" : `; ${other}`}`;
+  const other = [...(path.at(-1)?.next.values() ?? [])].at(-1);
+  const differs =
+    path.length === 1 || other === undefined ? "" : `; ${describeDifference(path.length - 1, sent, other)}`;
+  return `item ${index}: its request has ${replies} ${replies === 1 ? "reply" : "replies"} that no earlier response gave${differs}`;
 };
 
 /**
@@ -122,13 +133,7 @@ const toolsOf = (tools: readonly Json[] | null | undefined): readonly ToolDeclar
     const read = toolShape.safeParse(tool);
     if (!read.success) return [];
     const { name, description, parameters } = read.data.function;
-    return [
-      {
-        name,
-        ...(description === undefined ? {} : { description }),
-        ...(parameters === undefined ? {} : { parameters }),
-      },
-    ];
+    return [{ name, ...defined({ description, parameters }) }];
   });
 
 const exchangeShape = z.object({
@@ -147,31 +152,24 @@ const toolShape = z.object({
  * A message that was logged after the messages on the path to it. Conversations that differ from there on are
  * branches.
  */
-interface LoggedMessage<Conversation> {
+interface LoggedMessage {
   /** The following messages, by their texts. */
-  readonly next: Map<string, LoggedMessage<Conversation>>;
-  /** The item that logged it first, with the message. Null before the first message. */
+  readonly next: Map<string, LoggedMessage>;
+  /** The item that logged it first, with the message. Null for the root, before all first messages. */
   readonly first: { readonly item: number; readonly message: JsonObject } | null;
   /** Conversations whose newest reply it is, oldest first. */
-  readonly ends: Conversation[];
+  readonly ends: Open[];
   /** True if a response gave it. */
   isReply: boolean;
 }
 
-/** Returns the root: the place before the first message of all conversations. */
-const noMessages = <Conversation>(first: LoggedMessage<Conversation>["first"] = null) => {
-  const node: LoggedMessage<Conversation> = { next: new Map(), first, ends: [], isReply: false };
-  return node;
-};
+const logged = (first: LoggedMessage["first"]): LoggedMessage => ({ next: new Map(), first, ends: [], isReply: false });
 
-/** The path of the logged messages with which a request begins. */
-type LoggedPath<Conversation> = readonly LoggedMessage<Conversation>[];
+/** A path of logged messages, which begins with the root. */
+type LoggedPath = readonly LoggedMessage[];
 
-/** Returns the path of messages that were logged already. It begins with `root`. */
-const loggedPath = <Conversation>(
-  root: LoggedMessage<Conversation>,
-  texts: readonly string[],
-): LoggedPath<Conversation> => {
+/** Returns the path of the messages that were logged already. */
+const pathFrom = (root: LoggedMessage, texts: readonly string[]): LoggedPath => {
   const path = [root];
   for (const text of texts) {
     const next = path.at(-1)?.next.get(text);
@@ -181,60 +179,20 @@ const loggedPath = <Conversation>(
   return path;
 };
 
-/** Logs the messages of a request and its reply. */
-const logMessages = <Conversation>(
-  root: LoggedMessage<Conversation>,
-  { item, messages, texts, conversation }: LoggedExchange<Conversation>,
-): void => {
-  let node = root;
-  for (const [index, message] of messages.entries()) {
-    const text = texts[index] ?? "";
-    const next = node.next.get(text) ?? noMessages<Conversation>({ item, message });
-    node.next.set(text, next);
-    node = next;
-  }
-  node.isReply = true;
-  node.ends.push(conversation);
-};
-
-interface LoggedExchange<Conversation> {
-  readonly item: number;
-  /** The messages of a request, and its reply. */
-  readonly messages: readonly JsonObject[];
-  readonly texts: readonly string[];
-  readonly conversation: Conversation;
-}
-
 /**
  * Describes the first message that differs from the log, if a logged conversation with another message there otherwise
  * repeats up to a reply. Returns null if there is none.
  */
-const changedMessage = <Conversation>(
-  path: LoggedPath<Conversation>,
-  messages: readonly JsonObject[],
-  texts: readonly string[],
-): string | null => {
+const changedMessage = (path: LoggedPath, messages: readonly JsonObject[], texts: readonly string[]): string | null => {
   const at = path.length - 1;
   if (at >= messages.length) return null;
-  let found: { readonly other: LoggedMessage<Conversation>; readonly replyAt: number } | null = null;
+  let found: { readonly other: LoggedMessage; readonly replyAt: number } | null = null;
   for (const other of path.at(-1)?.next.values() ?? []) {
-    const replyAt = at + loggedPath(other, texts.slice(at + 1)).findLastIndex(({ isReply }) => isReply);
+    const replyAt = at + pathFrom(other, texts.slice(at + 1)).findLastIndex(({ isReply }) => isReply);
     if (replyAt >= Math.max(at, 1) && replyAt > (found?.replyAt ?? -1)) found = { other, replyAt };
   }
   return found === null ? null : describeDifference(at, messages, found.other);
 };
 
-/**
- * Describes the first message that differs from the log, if others were logged in its place. Returns null otherwise.
- */
-const otherMessage = <Conversation>(path: LoggedPath<Conversation>, messages: readonly JsonObject[]): string | null => {
-  const other = [...(path.at(-1)?.next.values() ?? [])].at(-1);
-  return path.length === 1 || other === undefined ? null : describeDifference(path.length - 1, messages, other);
-};
-
-const describeDifference = <Conversation>(
-  at: number,
-  messages: readonly JsonObject[],
-  { first, isReply }: LoggedMessage<Conversation>,
-): string =>
+const describeDifference = (at: number, messages: readonly JsonObject[], { first, isReply }: LoggedMessage): string =>
   `message ${at} of its request is ${excerpt(messages[at])}, and ${isReply ? "the reply in item" : "in item"} ${first?.item} ${isReply ? "was" : "it was"} ${excerpt(first?.message)}`;

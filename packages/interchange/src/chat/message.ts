@@ -1,7 +1,9 @@
 import * as Either from "fp-ts/lib/Either.js";
+import * as z from "zod/mini";
 import {
   type JsonObject,
   type Message,
+  type MessageDraft,
   type ReplyDraft,
   type SeedDraft,
   toolCallsOf,
@@ -12,10 +14,21 @@ import {
   type ToolCallDraft,
   type ToolCallPart,
 } from "@colloquy/machine";
-import { type CallIds, derivedCallId } from "../exchange/call-ids.ts";
+import { derivedCallId, type Round } from "../exchange/export.ts";
+import { jsonObject } from "../exchange/import-problem.ts";
+import { defined, excerpt, isEmpty, isJsonObject } from "../exchange/json.ts";
 import { contentFromWire, contentToWire, replyContentFromWire } from "./content.ts";
-import { excerpt, isJsonObject } from "../exchange/json-object.ts";
-import { type ChatMessage, parseWireMessage, type WireMessage } from "./wire-message.ts";
+
+/** A message of chat completions, loosely typed: the known fields, and any others. */
+export interface ChatMessage {
+  readonly role: string;
+  readonly content?: string | null | readonly JsonObject[];
+  readonly name?: string;
+  readonly refusal?: string;
+  readonly tool_calls?: readonly JsonObject[];
+  readonly tool_call_id?: string;
+  readonly [field: string]: Json | undefined;
+}
 
 export interface ChatMessageOptions {
   /**
@@ -31,36 +44,30 @@ export interface ChatMessageOptions {
  * included if servers want them back.
  */
 export const toChatMessage = (message: Message, { missingIds = "derived" }: ChatMessageOptions = {}): ChatMessage =>
-  chatMessageUnder(message, null, missingIds);
+  chatMessageUnder(message, new Map(), missingIds);
 
 /** Converts a message with the ids that calls have in its conversation. */
 export const chatMessageUnder = (
   message: Message,
-  ids: CallIds | null,
+  ids: Round["ids"],
   missingIds: "derived" | "absent",
 ): ChatMessage => {
-  const idOnWire = (providerCallId: string | null, callId: string): string | null =>
-    ids?.get(callId) ?? providerCallId ?? (missingIds === "absent" ? null : derivedCallId(callId));
+  const idOnWire = ({ providerCallId, callId }: Pick<ToolCallPart, "providerCallId" | "callId">): string | undefined =>
+    ids.get(callId) ?? providerCallId ?? (missingIds === "absent" ? undefined : derivedCallId(callId));
+  const { role, parts, name } = message;
   const result = toolResultOf(message);
-  if (result !== undefined) {
-    const id = idOnWire(result.providerCallId, result.callId);
-    return {
-      role: message.role,
-      ...(id === null ? {} : { tool_call_id: id }),
-      content: contentToWire(result.content) ?? "",
-    };
-  }
-  const calls = toolCallsOf(message).map((call) => toolCallToWire(call, idOnWire(call.providerCallId, call.callId)));
-  const refusal = refusalOf(message);
+  if (result !== undefined)
+    return { role, ...defined({ tool_call_id: idOnWire(result) }), content: contentToWire(result.content) ?? "" };
+  const calls = toolCallsOf(message).map((call) => toolCallToWire(call, idOnWire(call)));
+  const refusals = parts.flatMap((part) => (part.type === "refusal" && !("provider" in part) ? part.text : []));
   const provider = providerToWire(message.provider);
   const called = calls.length > 0 || provider["function_call"] !== undefined || provider["audio"] !== undefined;
   return {
-    role: message.role,
+    role,
     // Servers disagree on an empty message: some refuse null unless another field replaces the content.
-    content: contentToWire(message.parts) ?? (called ? null : ""),
-    ...(message.name === undefined ? {} : { name: message.name }),
-    ...(refusal === "" ? {} : { refusal }),
-    ...reasoningToWire(message.parts, calls.length > 0, provider["reasoning_details"] !== undefined),
+    content: contentToWire(parts) ?? (called ? null : ""),
+    ...defined({ name, refusal: refusals.join("") || undefined }),
+    ...reasoningToWire(parts, calls.length > 0, provider["reasoning_details"] !== undefined),
     ...(calls.length === 0 ? {} : { tool_calls: calls }),
     ...provider,
   };
@@ -75,26 +82,23 @@ export const chatMessageUnder = (
  */
 export const fromChatMessage = (wire: unknown): Either.Either<string, SeedDraft> =>
   Either.chain((message: WireMessage): Either.Either<string, SeedDraft> => {
-    if (message.content === undefined && rolesWithContent.has(message.role))
-      return Either.left(`a ${message.role} message without content; content must be a text or a list of parts`);
-    switch (message.role) {
+    const { role, tool_call_id: toolCallId = null } = message;
+    if (message.content === undefined && rolesWithContent.has(role))
+      return Either.left(`a ${role} message without content; content must be a text or a list of parts`);
+    switch (role) {
       case "assistant":
-        return Either.right({ role: "assistant", ...replyOf(message) });
+        return Either.right({ role, ...replyOf(message) });
       case "tool":
-        return Either.right({
-          role: "tool",
-          toolCallId: message.tool_call_id ?? null,
-          content: contentFromWire(message.content),
-        });
+        return Either.right({ role, toolCallId, content: contentFromWire(message.content) });
       case "system":
       case "developer":
       case "user":
-        return Either.right({ role: message.role, ...draftOf(message) });
+        return Either.right({ role, ...draftOf(message) });
       case "function":
         return Either.right({ role: "user", ...draftOf(message) });
       default:
         return Either.left(
-          `a chat message with the role ${excerpt(message.role ?? null)}; give one of system, developer, user, assistant, tool`,
+          `a chat message with the role ${excerpt(role ?? null)}; give one of system, developer, user, assistant, tool`,
         );
     }
   })(parseWireMessage(wire));
@@ -105,16 +109,33 @@ const rolesWithContent: ReadonlySet<unknown> = new Set(["system", "developer", "
 export const replyFromChatMessage = (wire: unknown): Either.Either<string, ReplyDraft> =>
   Either.map(replyOf)(parseWireMessage(wire));
 
-const draftOf = (
-  message: WireMessage,
-): { content: ReturnType<typeof contentFromWire>; name?: string; provider?: JsonObject } => {
-  const provider = providerFromWire(message);
-  return {
-    content: contentFromWire(message.content),
-    ...(message.name ? { name: message.name } : {}),
-    ...(provider === undefined ? {} : { provider }),
-  };
+/** The schema of the fields that are read. All are optional, since every server leaves out some. */
+const wireMessage = z.looseObject({
+  role: z.nullish(z.string()),
+  content: z.nullish(z.union([z.string(), z.array(z.union([z.string(), jsonObject]))])),
+  name: z.nullish(z.string()),
+  refusal: z.nullish(z.string()),
+  tool_calls: z.nullish(z.array(jsonObject)),
+  tool_call_id: z.nullish(z.string()),
+});
+
+export type WireMessage = z.infer<typeof wireMessage>;
+
+const parseWireMessage = (wire: unknown): Either.Either<string, WireMessage> => {
+  const parsed = wireMessage.safeParse(wire);
+  if (parsed.success) return Either.right(parsed.data);
+  const where = parsed.error.issues[0]?.path.join(".") || "it";
+  return Either.left(`not a chat message: ${where} is not as expected in ${excerpt(wire)}`);
 };
+
+const draftOf = (message: WireMessage): Omit<MessageDraft, "role"> => ({
+  content: contentFromWire(message.content),
+  ...fieldsOf(message, {
+    // A thread has no such role. As a user message the result keeps its place, and goes back under its own role.
+    role: message.role === "function" ? "function" : undefined,
+    cache_control: objectIn(message["cache_control"]),
+  }),
+});
 
 const replyOf = (message: WireMessage): ReplyDraft => {
   const content = [
@@ -124,38 +145,37 @@ const replyOf = (message: WireMessage): ReplyDraft => {
   ];
   const [first, second] = content;
   const toolCalls = (message.tool_calls ?? []).map(toolCallFromWire);
-  const provider = replyProviderFromWire(message);
+  const isPlain = second === undefined && first?.type === "text" && !("provider" in first);
   return {
-    ...(first === undefined ? {} : { content: second === undefined && isPlain(first) ? first.text : content }),
+    ...(content.length === 0 ? {} : { content: isPlain ? first.text : content }),
     ...(toolCalls.length === 0 ? {} : { toolCalls }),
-    ...(message.name ? { name: message.name } : {}),
-    ...(provider === undefined ? {} : { provider }),
+    ...fieldsOf(
+      message,
+      Object.fromEntries(Object.entries(keptFields).map(([name, read]) => [name, read(message[name])])),
+    ),
   };
 };
 
-const isPlain = (part: { readonly type: string }): part is { readonly type: "text"; readonly text: string } =>
-  part.type === "text" && !("provider" in part);
-
-const refusalOf = (message: Message): string =>
-  message.parts.reduce(
-    (text, part) => (part.type === "refusal" && !("provider" in part) ? text + part.text : text),
-    "",
-  );
+/** Returns the name of a message and, as `provider`, the fields that go back unchanged. */
+const fieldsOf = ({ name }: WireMessage, fields: JsonObject): Pick<ReplyDraft, "name" | "provider"> => {
+  const provider = defined(fields);
+  return { ...(name ? { name } : {}), ...(isEmpty(provider) ? {} : { provider }) };
+};
 
 /**
  * Reads the reasoning in a reply's own fields. If a server writes the same text under two names, it becomes one part;
  * `provider.fields` lists the names.
  */
 const reasoningFromWire = (wire: WireMessage): readonly ReasoningPart[] => {
-  const parts: ReasoningPart[] = [];
-  const fieldsByText = new Map<string, string[]>();
-  for (const field of reasoningFields) {
+  const told = reasoningFields.flatMap((field) => {
     const text = wire[field];
-    if (typeof text === "string" && (text !== "" || isOwedEmpty(wire, field))) {
-      fieldsByText.set(text, [...(fieldsByText.get(text) ?? []), field]);
-    }
-  }
-  for (const [text, fields] of fieldsByText) parts.push({ type: "reasoning", text, provider: { fields } });
+    return typeof text === "string" && (text !== "" || isOwedEmpty(wire, field)) ? [{ field, text }] : [];
+  });
+  const parts = [...Map.groupBy(told, ({ text }) => text)].map(([text, same]): ReasoningPart => ({
+    type: "reasoning",
+    text,
+    provider: { fields: same.map(({ field }) => field) },
+  }));
   return parts.length > 0 ? parts : partOfDetails(wire["reasoning_details"]);
 };
 
@@ -179,7 +199,8 @@ const reasoningToWire = (parts: readonly Part[], hasToolCalls: boolean, hasDetai
   return wire;
 };
 
-const reasoningFields = ["reasoning_content", "reasoning", "thinking"] as const;
+/** The fields in which servers give reasoning. */
+export const reasoningFields = ["reasoning_content", "reasoning", "thinking"] as const;
 
 /** Returns whether an empty `reasoning_content` must go back, because it came with tool calls (see above). */
 const isOwedEmpty = (wire: WireMessage, field: string): boolean =>
@@ -196,89 +217,60 @@ const textOfDetail = (detail: JsonObject): string => {
   return typeof text === "string" ? text : "";
 };
 
+const objectIn = (value: unknown): JsonObject | undefined => (isJsonObject(value) ? value : undefined);
+
+// A list in parsed JSON is a list of JSON.
+const listIn = (value: unknown): Json | undefined =>
+  Array.isArray(value) && value.length > 0 ? (value as Json) : undefined;
+
+const markIn = (value: unknown): true | undefined => (value === true ? true : undefined);
+
 /**
- * Returns the fields of a reply that Colloquy does not interpret and that must go back unchanged. The server that
- * sends such a field is known to take it back, and to miss it if it is absent:
- *
- * - `reasoning_details` (OpenRouter and gateways like it): signed and encrypted reasoning, wanted back unchanged
- * - `thinking_blocks` (LiteLLM): the same
- * - `extra_content` (Gemini): thought signatures
- * - `function_call`: a call in the form before tools, which the function's result refers to
- * - `audio`: a spoken answer, known by its id; the recording itself is not kept
- * - `prefix`, `partial` (Mistral, DeepSeek; Moonshot, Qwen): the reply is to be continued
- * - `cache_control` (Anthropic models behind a gateway): the end of the cached prefix
+ * The fields of a reply that Colloquy does not interpret and that must go back unchanged, each with how it is read. The
+ * server that sends such a field is known to take it back, and to miss it if it is absent.
  *
  * Other fields are only informative (`annotations`, `provider_metadata`, log probabilities, an index) and are not sent
  * back, because strict servers answer 400 to unknown fields.
  */
-const replyProviderFromWire = (wire: WireMessage): JsonObject | undefined => {
-  const { reasoning_details: details, thinking_blocks: blocks, function_call: call, audio } = wire;
-  return presentOf({
-    reasoning_details: nonEmptyList(details),
-    thinking_blocks: nonEmptyList(blocks),
-    extra_content: isJsonObject(wire["extra_content"]) ? wire["extra_content"] : undefined,
-    function_call: isJsonObject(call) && Boolean(call["name"] ?? call["arguments"]) ? call : undefined,
-    audio: isJsonObject(audio) ? spokenOf(audio) : undefined,
-    prefix: wire["prefix"] === true ? true : undefined,
-    partial: wire["partial"] === true ? true : undefined,
-    cache_control: isJsonObject(wire["cache_control"]) ? wire["cache_control"] : undefined,
-  });
+export const keptFields: { readonly [field: string]: (value: unknown) => Json | undefined } = {
+  /** OpenRouter and gateways like it: signed and encrypted reasoning. */
+  reasoning_details: listIn,
+  /** LiteLLM: the same. */
+  thinking_blocks: listIn,
+  /** Gemini: thought signatures. */
+  extra_content: objectIn,
+  /** A call in the form before tools, which the function's result refers to. */
+  function_call: (call) => (isJsonObject(call) && Boolean(call["name"] ?? call["arguments"]) ? call : undefined),
+  /** A spoken answer, known by its id; the recording itself is not kept. */
+  audio: (audio) => {
+    const { id, transcript } = objectIn(audio) ?? {};
+    if (typeof id !== "string" || id === "") return undefined;
+    return { id, ...(typeof transcript === "string" ? { transcript } : {}) };
+  },
+  /** Mistral, DeepSeek (and `partial`, of Moonshot and Qwen): the reply is to be continued. */
+  prefix: markIn,
+  partial: markIn,
+  /** Anthropic models behind a gateway: the end of the cached prefix. */
+  cache_control: objectIn,
 };
 
-/** Returns these fields of a message that no model wrote. */
-const providerFromWire = (wire: WireMessage): JsonObject | undefined =>
-  presentOf({
-    // A thread has no such role. As a user message the result keeps its place, and goes back under its own role.
-    role: wire.role === "function" ? "function" : undefined,
-    cache_control: isJsonObject(wire["cache_control"]) ? wire["cache_control"] : undefined,
-  });
-
-/** Returns the fields of a message's `provider` that are sent: only those listed above, and none of other APIs. */
-const providerToWire = (provider: JsonObject | undefined): JsonObject => {
-  if (provider === undefined) return {};
-  const wire: { [field: string]: Json } = {};
-  for (const field of sentBack) {
-    const value = provider[field];
-    if (value !== undefined) wire[field] = field === "audio" && isJsonObject(value) ? { id: value["id"] } : value;
-  }
-  return wire;
+/** Returns the fields of a message's `provider` that are sent: only these, and none of other APIs. */
+const providerToWire = (provider: JsonObject = {}): JsonObject => {
+  const { role, audio } = provider;
+  const sent = Object.fromEntries(Object.keys(keptFields).map((field) => [field, provider[field]]));
+  return defined({ role, ...sent, audio: isJsonObject(audio) ? { id: audio["id"] } : audio });
 };
 
-const sentBack = [
-  "role",
-  "reasoning_details",
-  "thinking_blocks",
-  "extra_content",
-  "function_call",
-  "audio",
-  "prefix",
-  "partial",
-  "cache_control",
-] as const;
-
-// A list in parsed JSON is a list of JSON.
-const nonEmptyList = (value: unknown): Json | undefined =>
-  Array.isArray(value) && value.length > 0 ? (value as Json) : undefined;
-
-const spokenOf = ({ id, transcript }: JsonObject): JsonObject | undefined =>
-  typeof id === "string" && id !== "" ? { id, ...(typeof transcript === "string" ? { transcript } : {}) } : undefined;
-
-const presentOf = (fields: JsonObject): JsonObject | undefined => {
-  const present = Object.entries(fields).filter(([, value]) => value !== undefined);
-  return present.length === 0 ? undefined : Object.fromEntries(present);
-};
-
-/** Converts a tool call to the wire format, with the given id; null for none. */
-const toolCallToWire = (call: ToolCallPart, id: string | null): JsonObject => {
-  const provider = call.provider ?? {};
+/** Converts a tool call to the wire format, with the given id. */
+const toolCallToWire = (
+  { provider = {}, name, arguments: given }: ToolCallPart,
+  id: string | undefined,
+): JsonObject => {
   if (isJsonObject(provider["call"])) return provider["call"];
-  const fields = {
-    ...(id === null ? {} : { id }),
-    ...(provider["extra_content"] === undefined ? {} : { extra_content: provider["extra_content"] }),
-  };
+  const fields = defined({ id, extra_content: provider["extra_content"] });
   return provider["type"] === "custom"
-    ? { ...fields, type: "custom", custom: { name: call.name, input: call.arguments } }
-    : { ...fields, type: "function", function: { name: call.name, arguments: call.arguments } };
+    ? { ...fields, type: "custom", custom: { name, input: given } }
+    : { ...fields, type: "function", function: { name, arguments: given } };
 };
 
 /**
@@ -304,10 +296,8 @@ const callDraftOf = (
   name: typeof name === "string" ? name : "",
   // Some servers parse the arguments. Absent arguments become the JSON text `null`.
   arguments: typeof given === "string" ? given : JSON.stringify(given ?? null),
-  ...(Object.keys(provider).length === 0 ? {} : { provider }),
+  ...(isEmpty(provider) ? {} : { provider }),
 });
 
 const isFlat = (call: JsonObject): boolean =>
-  typeof call["name"] === "string" && Object.keys(call).every((key) => flatKeys.includes(key));
-
-const flatKeys: readonly string[] = ["id", "name", "arguments"];
+  typeof call["name"] === "string" && Object.keys(call).every((key) => ["id", "name", "arguments"].includes(key));

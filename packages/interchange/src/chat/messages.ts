@@ -1,16 +1,19 @@
 import * as Either from "fp-ts/lib/Either.js";
-import { type Json, type Message, type Part, toolCallsOf, type JsonObject } from "@colloquy/machine";
-import { callIdsOf } from "../exchange/call-ids.ts";
-import type { ChatMessage } from "./wire-message.ts";
-import { type ChatMessageOptions, chatMessageUnder, fromChatMessage } from "./message.ts";
-import { foreignFields, isForeign } from "../exchange/foreign.ts";
-import { exportLosses, type Group, type Reasons } from "../exchange/export-losses.ts";
+import type { Json, JsonObject, Message } from "@colloquy/machine";
+import { exported, type Exported, type Reasons } from "../exchange/export.ts";
+import { foreignFields } from "../exchange/foreign.ts";
 import { importConversation, type Imported, type ImportOptions } from "../exchange/import-conversation.ts";
-import { eachItem, type ImportProblem, problem } from "../exchange/import-problem.ts";
-import { type Exported, saysNothing, type Lose, loseRest } from "../exchange/loss.ts";
-import { notebook, type Reading, type Notebook } from "../exchange/piece.ts";
-import { isJsonObject, without } from "../exchange/json-object.ts";
-import { orRepair } from "../exchange/pairing.ts";
+import { caught, eachItem, type ImportProblem, Unreadable } from "../exchange/import-problem.ts";
+import { isJsonObject, without } from "../exchange/json.ts";
+import { type Lose, loseRest, type Notebook, notebook, type Reading, saysNothing } from "../exchange/reading.ts";
+import {
+  type ChatMessage,
+  type ChatMessageOptions,
+  chatMessageUnder,
+  fromChatMessage,
+  keptFields,
+  reasoningFields,
+} from "./message.ts";
 
 /**
  * Converts a conversation to chat messages, each as `toChatMessage` does. Calls of one round with the same id get
@@ -20,19 +23,16 @@ import { orRepair } from "../exchange/pairing.ts";
 export const toChatMessages = (
   messages: readonly Message[],
   { missingIds = "derived" }: ChatMessageOptions = {},
-): Exported<readonly ChatMessage[]> => {
-  let ids = callIdsOf([]);
-  const value = messages.map((message) => {
-    if (toolCallsOf(message).length > 0) ids = callIdsOf([message], missingIds);
-    return chatMessageUnder(message, ids, missingIds);
-  });
-  const groups = messages.map((message, index): Group => ({
-    messages: [{ message, index }],
-    from: index,
-    to: index + 1,
-  }));
-  return { value, losses: exportLosses(groups, readChatMessages(value), reasons) };
-};
+): Exported<readonly ChatMessage[]> =>
+  exported(
+    messages,
+    {
+      write: (said, { ids }) => said.map((message) => chatMessageUnder(message, ids, missingIds)),
+      read: readChatMessages,
+      reasons,
+    },
+    missingIds,
+  );
 
 /**
  * Reads a conversation of chat messages (the `messages` of a request, with the replies). Returns an error that names
@@ -42,52 +42,40 @@ export const toChatMessages = (
 export const fromChatMessages = (
   messages: unknown,
   options: ImportOptions = {},
-): Either.Either<ImportProblem, Imported> =>
-  Either.chain((reading: Reading) => importConversation(reading, options))(readChatMessages(messages));
+): Either.Either<ImportProblem, Imported> => caught(() => importConversation(readChatMessages(messages), options));
 
-const readChatMessages = (messages: unknown): Either.Either<ImportProblem, Reading> => {
+/** Reads chat messages. @throws Unreadable */
+export const readChatMessages = (messages: unknown): Reading => {
   const book = notebook();
   const names = new Map<string, string>();
   const functions = new FunctionReader(book);
-  const read = eachItem<Json>(messages, "chat messages", (wire, index) => {
+  eachItem(messages, "chat messages", (wire, index) => {
     const message = functions.read(wire, index);
-    if (message === undefined) return Either.right(wire);
+    if (message === undefined) return;
     const draft = fromChatMessage(message);
-    if (Either.isLeft(draft)) return problem(index, `item ${index} is ${draft.left}`);
+    if (Either.isLeft(draft)) throw new Unreadable(index, `item ${index} is ${draft.left}`);
     chatLosses(message, book.loseAt(index), names);
     book.add(index, draft.right);
-    return Either.right(wire);
   });
-  return Either.map((): Reading => book)(read);
+  return book;
 };
 
 const reasons: Reasons = {
   outcomes: false,
   callId: "chat servers want an id for each call, which no other call of the same reply has",
-  field: (name) =>
-    name === "provider" ? "chat servers refuse fields that they do not know" : `a chat message has no place for it`,
-  part: (part: Part): string => {
-    switch (part.type) {
-      case "data":
-        return "it is written as a text";
-      case "reasoning":
-        return Object.keys(part.provider ?? {}).some((field) => foreignFields.includes(field))
-          ? "only the format that it came from takes it back"
-          : "it goes back beside tool calls only, under the names under which it came";
-      case "toolCall":
-      case "toolResult":
-        return "its arguments are read in another way";
-      case "opaque":
-        return isForeign(part.value) ? "only the format that it came from has it" : "it is read as another part";
-      case "text":
-      case "image":
-      case "refusal":
-        return saysNothing(textOfPart(part)) ? "an empty text is no content" : "it is read as another part";
-    }
+  field: "a chat message has no place for it",
+  provider: "chat servers refuse fields that they do not know",
+  parts: {
+    data: "it is written as a text",
+    reasoning: (part) =>
+      "provider" in part && foreignFields.some((field) => part.provider?.[field] !== undefined)
+        ? "only the format that it came from takes it back"
+        : "it goes back beside tool calls only, under the names under which it came",
+    toolCall: "its arguments are read in another way",
+    toolResult: "its arguments are read in another way",
   },
+  otherPart: "it is read as another part",
 };
-
-const textOfPart = (part: Part): string => ("text" in part ? part.text : part.type);
 
 /**
  * Reads the functions that chat completions had before tools. A message with a `function_call` calls a tool, and one
@@ -123,14 +111,10 @@ class FunctionReader {
 
   #result(wire: JsonObject, index: number): JsonObject | undefined {
     const name = typeof wire["name"] === "string" ? wire["name"] : (this.#called ?? "");
-    const answers = this.#called !== null && this.#called === name;
-    if (!answers) {
+    if (this.#called !== name) {
       const what = `the result of the function "${name}"`;
-      this.#book.mend({
-        index,
-        reason: `item ${index} is ${what}, which no item before it waits for: leave it out, or give the call as well, as the function_call of an assistant message${orRepair}`,
-        repair: { index, path: "", what, why: "no item before it waits for it" },
-      });
+      const reason = `item ${index} is ${what}, which no item before it waits for: leave it out, or give the call as well, as the function_call of an assistant message`;
+      this.#book.mend(index, reason, what, "no item before it waits for it");
       return undefined;
     }
     this.#called = null;
@@ -148,37 +132,21 @@ const goesBackAsTool = "a thread has tool calls and their results, and gives it 
 const chatLosses = (wire: Json, lose: Lose, names: Map<string, string>): void => {
   if (!isJsonObject(wire)) return;
   const { role, content: _, ...rest } = wire;
-  const kept = role === "assistant" ? ofReplies : role === "tool" ? ofResults : ofOthers;
+  const { audio, tool_calls: calls } = rest;
+  const kept =
+    role === "assistant" ? ofReplies : role === "tool" ? ["tool_call_id", "name"] : ["name", "cache_control"];
   loseRest(lose, "", without(rest, kept), toldOnly);
   if (role === "tool") return lostOfResult(wire, lose, names);
   if (role !== "assistant") return;
-  if (isJsonObject(wire["audio"])) loseRest(lose, "audio", without(wire["audio"], ["id", "transcript"]), toldOnly);
-  const calls = wire["tool_calls"] ?? [];
-  if (!isList(calls)) return;
+  if (isJsonObject(audio)) loseRest(lose, "audio", without(audio, ["id", "transcript"]), toldOnly);
+  if (!Array.isArray(calls)) return;
   for (const [place, call] of calls.entries()) lostOfCall(call, `tool_calls.${place}`, lose, names);
 };
 
-const ofReplies = [
-  "name",
-  "refusal",
-  "tool_calls",
-  "reasoning",
-  "reasoning_content",
-  "thinking",
-  "reasoning_details",
-  "thinking_blocks",
-  "extra_content",
-  "function_call",
-  "audio",
-  "prefix",
-  "partial",
-  "cache_control",
-];
-const ofResults = ["tool_call_id", "name"];
-const ofOthers = ["name", "cache_control"];
+const ofReplies: readonly string[] = ["name", "refusal", "tool_calls", ...reasoningFields, ...Object.keys(keptFields)];
 const toldOnly = "servers do not take it back, so a thread does not keep it";
 
-const lostOfCall = (call: Json, path: string, lose: Lose, names: Map<string, string>): void => {
+const lostOfCall = (call: unknown, path: string, lose: Lose, names: Map<string, string>): void => {
   if (!isJsonObject(call)) return;
   const { id, function: called, custom } = call;
   const inner = called ?? custom;
@@ -196,5 +164,3 @@ const lostOfResult = (wire: JsonObject, lose: Lose, names: Map<string, string>):
   const called = typeof id === "string" ? names.get(id) : undefined;
   if (called !== undefined && called !== name) lose("name", `the name "${name}"`, `the call is one of "${called}"`);
 };
-
-const isList = (value: Json): value is readonly Json[] => Array.isArray(value);

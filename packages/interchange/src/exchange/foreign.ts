@@ -1,6 +1,5 @@
-import type { Json, JsonObject, ContentPart, OpaquePart, Part } from "@colloquy/machine";
-import type { CallPlace } from "./call-order.ts";
-import { isJsonObject, without } from "./json-object.ts";
+import type { ContentPart, Json, JsonObject, OpaquePart, Part, ToolCallDraft, ToolCallPart } from "@colloquy/machine";
+import { isEmpty, isJsonObject, presentOf, without } from "./json.ts";
 
 /** The formats with parts and fields that no other format has. */
 export type ForeignFormat = "responses" | "model" | "ui" | "langchain";
@@ -15,8 +14,8 @@ export const foreignPart = (format: ForeignFormat, value: JsonObject): OpaquePar
 });
 
 /** Returns the value of a part for a format; undefined if it did not come from that format. */
-export const foreignValue = (part: Part, format: ForeignFormat): JsonObject | undefined => {
-  if (part.type !== "opaque" || !isForeign(part.value) || part.value["format"] !== format) return undefined;
+export const foreignValue = (part: Part | undefined, format: ForeignFormat): JsonObject | undefined => {
+  if (part?.type !== "opaque" || !isForeign(part.value) || part.value["format"] !== format) return undefined;
   return isJsonObject(part.value["value"]) ? part.value["value"] : undefined;
 };
 
@@ -27,6 +26,9 @@ export const isForeign = (value: JsonObject): boolean =>
 /** Returns whether a draft has a part that only its own format knows. */
 export const hasForeign = (content: string | readonly { readonly type: string }[] | undefined): boolean =>
   typeof content !== "string" && (content ?? []).some((part) => isOpaque(part) && isForeign(part.value));
+
+const isOpaque = (part: { readonly type: string }): part is Extract<ContentPart, { readonly type: "opaque" }> =>
+  part.type === "opaque";
 
 /** The member of a call's `provider` with the index of the part that the call preceded. */
 export const aiPlace = "aiPlace";
@@ -41,16 +43,10 @@ export const aiResult = "aiResult";
  */
 export const foreignFields: readonly string[] = ["responses", "ai", aiPlace, "ui", "output", aiResult, "langchain"];
 
-/** The place of a call in the AI SDK's messages. */
-export const placeOfAi: CallPlace = {
-  in: (provider) => provider?.[aiPlace],
-  added: (provider, place) => ({ ...provider, [aiPlace]: place }),
-};
-
 /** Returns a `provider` without a member; undefined if nothing else is left. */
 export const withoutField = (provider: JsonObject | undefined, name: string): JsonObject | undefined => {
   const others = without(provider ?? {}, [name]);
-  return Object.keys(others).length === 0 ? undefined : others;
+  return isEmpty(others) ? undefined : others;
 };
 
 /** Returns a `provider` without the members of other formats; undefined for none. */
@@ -58,7 +54,7 @@ export const ownFields = (provider: JsonObject | undefined): JsonObject | undefi
   provider === undefined ? undefined : without(provider, foreignFields);
 
 /** Returns a format's members of a `provider`; empty if there are none. */
-export const fieldsFor = (provider: JsonObject | undefined, format: "responses" | "ui"): JsonObject => {
+export const fieldsFor = (provider: JsonObject | undefined, format: "responses" | "ui" | "langchain"): JsonObject => {
   const fields = provider?.[format];
   return isJsonObject(fields) ? fields : {};
 };
@@ -66,15 +62,46 @@ export const fieldsFor = (provider: JsonObject | undefined, format: "responses" 
 /** Returns a member `provider` with the non-empty fields; an empty object if there are none. */
 export const providerOf = (fields: JsonObject): { readonly provider?: JsonObject } => {
   const present = presentOf(fields);
-  return Object.keys(present).length === 0 ? {} : { provider: present };
+  return isEmpty(present) ? {} : { provider: present };
 };
 
-/** Returns the non-empty members: neither undefined nor null, nor an empty list or object. */
-export const presentOf = (fields: JsonObject): JsonObject =>
-  Object.fromEntries(Object.entries(fields).filter(([, value]) => !isEmpty(value)));
+// A reply has its content first and its calls last. If content came after a call, a member of the call's `provider`
+// has the index of the part that it preceded: its place.
 
-const isEmpty = (value: Json | undefined): boolean =>
-  value === undefined || value === null || (typeof value === "object" && Object.keys(value).length === 0);
+/** Reads and writes the place of a call in its `provider`. */
+export interface CallPlace {
+  readonly in: (provider: JsonObject | undefined) => Json | undefined;
+  readonly added: (provider: JsonObject | undefined, place: number) => JsonObject;
+}
 
-const isOpaque = (part: { readonly type: string }): part is Extract<ContentPart, { readonly type: "opaque" }> =>
-  part.type === "opaque";
+/** The place of a call in the AI SDK's messages. */
+export const placeOfAi: CallPlace = {
+  in: (provider) => provider?.[aiPlace],
+  added: (provider, place) => ({ ...provider, [aiPlace]: place }),
+};
+
+/** Records the place of calls: before the part with that index. Calls with a place keep it. */
+export const placedBefore = (
+  index: number,
+  calls: readonly ToolCallDraft[],
+  place: CallPlace,
+): readonly ToolCallDraft[] =>
+  calls.map((call) =>
+    place.in(call.provider) === undefined ? { ...call, provider: place.added(call.provider, index) } : call,
+  );
+
+/** Returns the parts of a reply in their order of arrival. Calls without a place come last. */
+export const inOrder = (parts: readonly Part[], place: CallPlace): readonly Part[] => {
+  const calls = parts.filter((part) => part.type === "toolCall");
+  const said = parts.filter((part) => part.type !== "toolCall");
+  return [...said.flatMap((part, index) => [...takenBefore(index, calls, place), part]), ...calls];
+};
+
+/** Removes and returns the leading calls that came before that part. */
+const takenBefore = (index: number, calls: ToolCallPart[], place: CallPlace): readonly Part[] => {
+  const later = calls.findIndex(({ provider }) => {
+    const at = place.in(provider);
+    return typeof at !== "number" || at > index;
+  });
+  return calls.splice(0, later === -1 ? calls.length : later);
+};

@@ -1,10 +1,9 @@
-import * as Either from "fp-ts/lib/Either.js";
 import type { MessageDraft, SeedDraft, SystemDraft } from "@colloquy/machine";
 import { hasForeign } from "./foreign.ts";
-import type { ImportProblem } from "./import-problem.ts";
-import type { Loss } from "./loss.ts";
+import { Unreadable } from "./import-problem.ts";
+import { defined } from "./json.ts";
 import { pairResults } from "./pairing.ts";
-import type { Piece, Reading } from "./piece.ts";
+import type { Loss, Piece, Reading } from "./reading.ts";
 
 /** An imported conversation: its system prompt, and the messages of a `turn.added` event for each turn. */
 export interface Imported {
@@ -25,51 +24,37 @@ export interface ImportOptions {
   readonly repair?: boolean;
 }
 
-/** Converts what was read to turns of a thread, or returns the first error about calls and results. */
+/** Converts what was read to turns of a thread. @throws Unreadable for the first error about calls and results */
 export const importConversation = (
   { pieces, losses, irregularities }: Reading,
   { repair = false }: ImportOptions = {},
-): Either.Either<ImportProblem, Imported> => {
+): Imported => {
   const paired = pairResults(pieces);
-  const found = [...irregularities, ...paired.irregularities].sort((left, right) => left.index - right.index);
+  const found = [...irregularities, ...paired.irregularities].sort(byIndex);
   const [first] = found;
-  if (first !== undefined && !repair) return Either.left({ index: first.index, reason: first.reason });
+  if (first !== undefined && !repair) throw new Unreadable(first.index, first.reason);
   const all = [...losses, ...found.map((irregularity) => irregularity.repair)];
   const [leading, ...rest] = paired.pieces;
-  const system = leading === undefined ? null : leadingSystem(leading);
-  if (leading === undefined || system === null)
-    return Either.right({ system: null, turns: turnsOf(paired.pieces), losses: sorted(all) });
-  const metadata = system.metadata === undefined ? [] : [lostMetadata(leading)];
-  return Either.right({ system: systemDraft(system), turns: turnsOf(rest), losses: sorted([...all, ...metadata]) });
+  const draft = leading?.draft;
+  // A message with parts that only its own format knows stays in its place.
+  if (leading === undefined || draft === undefined || !isInstruction(draft) || hasForeign(draft.content))
+    return { system: null, turns: turnsOf(paired.pieces), losses: all.sort(byIndex) };
+  const why = "a thread's system prompt has none";
+  if (draft.metadata !== undefined) all.push({ index: leading.index, path: "metadata", what: "metadata", why });
+  return { system: systemDraft(draft), turns: turnsOf(rest), losses: all.sort(byIndex) };
 };
 
-/**
- * Returns the first message if it is a system prompt. A message with parts that only its own format knows stays in its
- * place.
- */
-const leadingSystem = ({ draft }: Piece): SystemMessage | null =>
-  (draft.role === "system" || draft.role === "developer") && !hasForeign(draft.content)
-    ? { ...draft, role: draft.role }
-    : null;
+const byIndex = (left: { readonly index: number }, right: { readonly index: number }): number =>
+  left.index - right.index;
 
-type SystemMessage = MessageDraft & { readonly role: "system" | "developer" };
+type Instruction = MessageDraft & { readonly role: "system" | "developer" };
 
-const systemDraft = ({ role, content, name, provider }: SystemMessage): SystemDraft =>
+const isInstruction = (draft: SeedDraft): draft is Instruction => draft.role === "system" || draft.role === "developer";
+
+const systemDraft = ({ role, content, name, provider }: Instruction): SystemDraft =>
   role === "system" && typeof content === "string" && name === undefined && provider === undefined
     ? content
-    : {
-        role,
-        content,
-        ...(name === undefined ? {} : { name }),
-        ...(provider === undefined ? {} : { provider }),
-      };
-
-const lostMetadata = ({ index }: Piece): Loss => ({
-  index,
-  path: "metadata",
-  what: "metadata",
-  why: "a thread's system prompt has none",
-});
+    : { role, content, ...defined({ name, provider }) };
 
 /**
  * Splits messages into turns. A turn ends before the next user message after a model's. Instructions after
@@ -81,7 +66,7 @@ const turnsOf = (pieces: readonly Piece[]): readonly (readonly SeedDraft[])[] =>
   let instructions: SeedDraft[] = [];
   let replied = false;
   for (const { draft, opensNoTurn } of pieces) {
-    if (replied && (draft.role === "system" || draft.role === "developer")) {
+    if (replied && isInstruction(draft)) {
       instructions.push(draft);
       continue;
     }
@@ -97,5 +82,3 @@ const turnsOf = (pieces: readonly Piece[]): readonly (readonly SeedDraft[])[] =>
   turn.push(...instructions);
   return turn.length === 0 ? turns : [...turns, turn];
 };
-
-const sorted = (losses: readonly Loss[]): readonly Loss[] => losses.toSorted((left, right) => left.index - right.index);

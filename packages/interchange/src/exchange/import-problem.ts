@@ -1,8 +1,7 @@
 import * as Either from "fp-ts/lib/Either.js";
 import * as z from "zod/mini";
 import type { Json, JsonObject } from "@colloquy/machine";
-import { excerpt, isJsonObject } from "./json-object.ts";
-import { plainJson } from "./plain-json.ts";
+import { excerpt, isJsonObject, plainJson } from "./json.ts";
 
 /** The reason why a value cannot be imported as a conversation. */
 export interface ImportProblem {
@@ -12,36 +11,47 @@ export interface ImportProblem {
   readonly reason: string;
 }
 
-/** Reads each item of a list, up to the first unreadable one. `what` names the expected items: "chat messages". */
-export const eachItem = <Item>(
-  items: unknown,
-  what: string,
-  read: (item: Json, index: number) => Either.Either<ImportProblem, Item>,
-): Either.Either<ImportProblem, readonly Item[]> => {
-  if (!Array.isArray(items)) return problem(null, `not a list of ${what}: ${shown(items)}; give the list itself`);
-  const done: Item[] = [];
-  for (const [index, value] of items.entries()) {
-    const plain = plainJson(value);
-    if (Either.isLeft(plain)) return problem(index, `item ${index} is no plain JSON: ${plain.left}`);
-    const item = read(plain.right, index);
-    if (Either.isLeft(item)) return item;
-    done.push(item.right);
+/** Readers throw it at what they cannot read; `caught` makes it the result of an import. */
+export class Unreadable extends Error {
+  override readonly name = "Unreadable";
+  readonly problem: ImportProblem;
+
+  constructor(index: number | null, reason: string) {
+    super(reason);
+    this.problem = { index, reason };
   }
-  return Either.right(done);
+}
+
+/** Returns what a reader read, or the problem at which it stopped. */
+export const caught = <Value>(read: () => Value): Either.Either<ImportProblem, Value> => {
+  try {
+    return Either.right(read());
+  } catch (thrown) {
+    if (thrown instanceof Unreadable) return Either.left(thrown.problem);
+    throw thrown;
+  }
 };
 
-/** Parses a value by a schema, or returns an error with the place in the item. */
-export const shaped = <Value>(
-  schema: z.ZodMiniType<Value>,
-  value: Json,
-  index: number,
-  what: string,
-): Either.Either<ImportProblem, Value> => {
+/** Reads each item of a list. `what` names the expected items: "chat messages". @throws Unreadable */
+export const eachItem = <Item>(items: unknown, what: string, read: (item: Json, index: number) => Item): Item[] => {
+  if (!Array.isArray(items))
+    throw new Unreadable(null, `not a list of ${what}: ${excerpt(items)}; give the list itself`);
+  // Not `map`, which would skip holes.
+  return Array.from(items, (value: unknown, index) => {
+    const plain = plainJson(value);
+    if (Either.isRight(plain)) return read(plain.right, index);
+    throw new Unreadable(index, `item ${index} is no plain JSON: ${plain.left}`);
+  });
+};
+
+/** Parses a value by a schema. @throws Unreadable with the place in the item */
+export const shaped = <Value>(schema: z.ZodMiniType<Value>, value: Json, index: number, what: string): Value => {
   const parsed = schema.safeParse(value, { error: english.localeError });
-  if (parsed.success) return Either.right(parsed.data);
+  if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
   const where = issue === undefined || issue.path.length === 0 ? "" : `${issue.path.join(".")}: `;
-  return problem(index, `item ${index} is not ${what}: ${where}${issue?.message ?? "unreadable"}, in ${shown(value)}`);
+  const problem = `${where}${issue?.message ?? "unreadable"}`;
+  throw new Unreadable(index, `item ${index} is not ${what}: ${problem}, in ${excerpt(value)}`);
 };
 
 /** The schema of an object. */
@@ -52,16 +62,3 @@ export const jsonValue = z.custom<Json>((value) => value !== undefined, "expecte
 
 /** Errors are in English, whichever language zod is set to elsewhere. */
 const english = z.locales.en();
-
-/** Creates an error about an item. */
-export const problem = (index: number | null, reason: string): Either.Either<ImportProblem, never> =>
-  Either.left({ index, reason });
-
-/** Formats a value for an error. Never throws, since an unreadable value may be anything. */
-const shown = (value: unknown): string => {
-  try {
-    return excerpt(value);
-  } catch {
-    return `a ${typeof value} that has no JSON`;
-  }
-};

@@ -1,9 +1,10 @@
 import type { ContentPart, JsonObject, Part, ReasoningPart, RefusalPart } from "@colloquy/machine";
-import { foreignPart, foreignValue, isForeign, ownFields, providerOf } from "../exchange/foreign.ts";
-import { isJsonObject } from "../exchange/json-object.ts";
-import { saysNothing } from "../exchange/loss.ts";
-import { onlyText } from "../exchange/reply-draft.ts";
-import type { StoredData } from "./stored-message.ts";
+import { fieldsFor, foreignPart, foreignValue, isForeign, ownFields, providerOf } from "../exchange/foreign.ts";
+import { isJsonObject } from "../exchange/json.ts";
+import { dataText, imageIn, onlyText, type ReplyPart, saysNothing } from "../exchange/reading.ts";
+
+/** The content of a stored message. */
+type StoredContent = string | readonly (string | JsonObject)[] | null | undefined;
 
 /**
  * Converts parts to content blocks; a single plain text becomes a string. Reasoning goes back only if it came from
@@ -15,13 +16,13 @@ export const contentOf = (parts: readonly Part[]): string | readonly JsonObject[
 };
 
 /** Converts content to parts. Blocks that only LangChain's integrations know are kept for them. */
-export const partsOf = (content: StoredData["content"]): readonly (ContentPart | ReasoningPart | RefusalPart)[] => {
+export const partsOf = (content: StoredContent): readonly ReplyPart[] => {
   if (typeof content === "string") return content === "" ? [] : [{ type: "text", text: content }];
   return (content ?? []).map((block) => (typeof block === "string" ? { type: "text", text: block } : partOf(block)));
 };
 
 /** Converts the content of a message that no model wrote. */
-export const contentPartsOf = (content: StoredData["content"]): readonly ContentPart[] =>
+export const contentPartsOf = (content: StoredContent): readonly ContentPart[] =>
   partsOf(content).map((part) =>
     part.type === "reasoning" || part.type === "refusal" ? foreignPart("langchain", blockOf(part)[0] ?? {}) : part,
   );
@@ -29,37 +30,37 @@ export const contentPartsOf = (content: StoredData["content"]): readonly Content
 const blockOf = (part: Part): readonly JsonObject[] => {
   switch (part.type) {
     case "text": {
-      const { langchain, ...others } = part.provider ?? {};
-      return [{ type: "text", text: part.text, ...ownFields(others), ...(isJsonObject(langchain) ? langchain : {}) }];
+      const { langchain: _, ...others } = part.provider ?? {};
+      return [{ type: "text", text: part.text, ...ownFields(others), ...fieldsFor(part.provider, "langchain") }];
     }
     case "data":
-      return [{ type: "text", text: `${part.field}: ${JSON.stringify(part.value)}` }];
-    case "image":
-      return [{ type: "image_url", image_url: part.detail === undefined ? { url: part.url } : imageOf(part) }];
-    case "opaque":
-      return isForeign(part.value) ? blocksOfForeign(foreignValue(part, "langchain")) : [part.value];
+      return [{ type: "text", text: dataText(part.field, part.value) }];
+    case "image": {
+      const { url, detail } = part;
+      return [{ type: "image_url", image_url: detail === undefined ? { url } : { url, detail } }];
+    }
+    case "opaque": {
+      if (!isForeign(part.value)) return [part.value];
+      const own = foreignValue(part, "langchain");
+      // The fields of a message that a result keeps among its parts are not a block.
+      return own === undefined || own["type"] === fieldsType ? [] : [own];
+    }
     case "reasoning":
-      return isJsonObject(part.provider?.["langchain"]) ? [part.provider["langchain"]] : [];
-    case "refusal":
-      return isJsonObject(part.provider?.["langchain"])
-        ? [part.provider["langchain"]]
-        : [{ type: "refusal", refusal: part.text }];
+    case "refusal": {
+      const own = part.provider?.["langchain"];
+      if (isJsonObject(own)) return [own];
+      return part.type === "reasoning" ? [] : [{ type: "refusal", refusal: part.text }];
+    }
     case "toolCall":
     case "toolResult":
       return [];
   }
 };
 
-const imageOf = ({ url, detail = "auto" }: Extract<Part, { type: "image" }>): JsonObject => ({ url, detail });
-
-/** The fields of a message that a result keeps among its parts are not a block. */
-const blocksOfForeign = (value: JsonObject | undefined): readonly JsonObject[] =>
-  value === undefined || value["type"] === fieldsType ? [] : [value];
-
 /** The type of the part in which a result keeps the fields of its message. */
 export const fieldsType = "colloquy_fields";
 
-const partOf = (block: JsonObject): ContentPart | ReasoningPart | RefusalPart => {
+const partOf = (block: JsonObject): ReplyPart => {
   const { type, text, reasoning, thinking, refusal } = block;
   if (type === "text" && typeof text === "string") return textOf(block, text);
   if (type === "reasoning" && typeof reasoning === "string") return reasoningOf(block, reasoning);
@@ -93,14 +94,8 @@ const imagePart = (block: JsonObject): ContentPart | undefined => {
   const { type, image_url: image, url, data, mimeType, mime_type = mimeType, source_type: _, ...rest } = block;
   if (Object.values(rest).some((value) => !saysNothing(value))) return undefined;
   if (type === "image_url" && typeof image === "string") return { type: "image", url: image };
-  if (type === "image_url" && isJsonObject(image)) return imageOfOpenAi(image);
+  if (type === "image_url" && isJsonObject(image)) return imageIn(image);
   if (type === "image" && typeof url === "string") return { type: "image", url };
   if (type !== "image" || typeof data !== "string" || typeof mime_type !== "string") return undefined;
   return { type: "image", url: `data:${mime_type};base64,${data}` };
-};
-
-const imageOfOpenAi = ({ url, detail, ...others }: JsonObject): ContentPart | undefined => {
-  if (typeof url !== "string" || Object.keys(others).length > 0) return undefined;
-  if (detail === undefined) return { type: "image", url };
-  return typeof detail === "string" ? { type: "image", url, detail } : undefined;
 };

@@ -1,32 +1,51 @@
-import * as Either from "fp-ts/lib/Either.js";
-import type { JsonObject, Message, Part, ToolCallPart } from "@colloquy/machine";
-import { toolCallsOf, toolResultOf } from "@colloquy/machine";
-import { type CallIds, callIdsOf } from "../exchange/call-ids.ts";
-import { exportLosses, type Reasons } from "../exchange/export-losses.ts";
-import { foreignValue, isForeign } from "../exchange/foreign.ts";
+import type * as Either from "fp-ts/lib/Either.js";
+import {
+  type Json,
+  type JsonObject,
+  type Message,
+  type Part,
+  type ToolCallPart,
+  toolCallsOf,
+  toolResultOf,
+} from "@colloquy/machine";
+import { exported, type Exported, type Reasons, type Round } from "../exchange/export.ts";
+import { fieldsFor, foreignValue } from "../exchange/foreign.ts";
 import { importConversation, type Imported, type ImportOptions } from "../exchange/import-conversation.ts";
-import type { ImportProblem } from "../exchange/import-problem.ts";
-import { isJsonObject } from "../exchange/json-object.ts";
-import { type Exported, saysNothing } from "../exchange/loss.ts";
-import type { Reading } from "../exchange/piece.ts";
+import { caught, type ImportProblem } from "../exchange/import-problem.ts";
+import { defined, isEmpty, isJsonObject } from "../exchange/json.ts";
 import { contentOf, fieldsType } from "./content.ts";
-import { readLangChainMessages, thoughts } from "./reading.ts";
-import { type LangChainMessage, ourName, roleMark } from "./stored-message.ts";
+import { ourName, readLangChainMessages, roleMark, thoughts } from "./reading.ts";
+
+/** A message in LangChain's stored form (`StoredMessage`, the output of `toDict`), as plain JSON. */
+export interface LangChainMessage {
+  readonly type: "human" | "ai" | "system" | "tool";
+  readonly data: LangChainData;
+}
+
+interface LangChainData {
+  readonly content: string | readonly JsonObject[];
+  readonly id?: string;
+  readonly name?: string;
+  readonly additional_kwargs: JsonObject;
+  readonly response_metadata: JsonObject;
+  readonly tool_calls?: readonly JsonObject[];
+  readonly invalid_tool_calls?: readonly JsonObject[];
+  readonly tool_call_id?: string;
+  readonly status?: "success" | "error";
+  readonly [field: string]: Json | undefined;
+}
 
 /**
  * Converts a conversation to LangChain's stored messages (`StoredMessage`), as plain JSON. A call whose arguments are
  * not an object becomes an invalid tool call. Fields that LangChain has no place for are in
  * `additional_kwargs.colloquy`, where an import reads them. `losses` lists everything that cannot be kept.
  */
-export const toLangChainMessages = (messages: readonly Message[]): Exported<readonly LangChainMessage[]> => {
-  let ids: CallIds = callIdsOf([]);
-  const value = messages.map((message) => {
-    if (toolCallsOf(message).length > 0) ids = callIdsOf([message]);
-    return stored(message, ids);
+export const toLangChainMessages = (messages: readonly Message[]): Exported<readonly LangChainMessage[]> =>
+  exported(messages, {
+    write: (said, round) => said.map((message) => stored(message, round)),
+    read: readLangChainMessages,
+    reasons,
   });
-  const groups = messages.map((message, index) => ({ messages: [{ message, index }], from: index, to: index + 1 }));
-  return { value, losses: exportLosses(groups, readLangChainMessages(value), reasons) };
-};
 
 /**
  * Reads a conversation that LangChain stored: the output of `toDict` and `mapChatMessagesToStoredMessages`. Returns an
@@ -36,41 +55,41 @@ export const toLangChainMessages = (messages: readonly Message[]): Exported<read
 export const fromLangChainMessages = (
   messages: unknown,
   options: ImportOptions = {},
-): Either.Either<ImportProblem, Imported> =>
-  Either.chain((reading: Reading) => importConversation(reading, options))(readLangChainMessages(messages));
+): Either.Either<ImportProblem, Imported> => caught(() => importConversation(readLangChainMessages(messages), options));
 
-const stored = (message: Message, ids: CallIds): LangChainMessage => {
+const stored = (message: Message, round: Round): LangChainMessage => {
   const result = toolResultOf(message);
   if (result !== undefined) {
-    const fields = result.content
-      .map((part) => foreignValue(part, "langchain"))
-      .find((each) => each?.["type"] === fieldsType);
-    const own = result.outcome === "completed" ? {} : { outcome: result.outcome };
+    const { content, outcome, callId, providerCallId, name } = result;
+    const kept = content.map((part) => foreignValue(part, "langchain")).find((each) => each?.["type"] === fieldsType)?.[
+      "fields"
+    ];
     return {
       type: "tool",
       data: {
-        content: contentOf(result.content),
-        name: result.name,
-        tool_call_id: ids.get(result.callId) ?? result.providerCallId ?? "",
-        status: result.outcome === "completed" ? "success" : "error",
-        ...dataOf(isJsonObject(fields?.["fields"]) ? fields["fields"] : {}, own),
+        content: contentOf(content),
+        name,
+        tool_call_id: round.ids.get(callId) ?? providerCallId ?? "",
+        status: outcome === "completed" ? "success" : "error",
+        ...dataOf(isJsonObject(kept) ? kept : {}, outcome === "completed" ? {} : { outcome }),
       },
     };
   }
   const { role, name, metadata, provider = {}, parts } = message;
-  const { langchain, ...others } = provider;
+  const { langchain: _, ...others } = provider;
   const calls = toolCallsOf(message);
-  const own = {
-    ...(metadata === undefined ? {} : { metadata }),
-    ...nonEmpty("provider", others),
-    ...(calls.every(isReadAsWritten) ? {} : { calls: calls.map((call) => exactCall(call, ids)) }),
-  };
-  const kept = dataOf(isJsonObject(langchain) ? langchain : {}, own, {
-    ...thoughtsOf(parts),
-    ...(role === "developer" ? { [roleMark]: role } : {}),
+  const own = defined({
+    metadata,
+    provider: isEmpty(others) ? undefined : others,
+    calls: calls.every(isReadAsWritten) ? undefined : calls.map((call) => exactCall(call, round)),
   });
-  const data = { content: contentOf(parts), ...(name === undefined ? {} : { name }), ...kept };
-  if (role === "assistant") return { type: "ai", data: { ...data, ...callsOf(calls, ids) } };
+  const marks = { ...thoughtsOf(parts), ...(role === "developer" ? { [roleMark]: role } : {}) };
+  const data = {
+    content: contentOf(parts),
+    ...defined({ name }),
+    ...dataOf(fieldsFor(provider, "langchain"), own, marks),
+  };
+  if (role === "assistant") return { type: "ai", data: { ...data, ...callsOf(calls, round) } };
   return { type: role === "user" ? "human" : "system", data };
 };
 
@@ -78,7 +97,11 @@ const stored = (message: Message, ids: CallIds): LangChainMessage => {
 const dataOf = ({ additional_kwargs: kwargs, ...rest }: JsonObject, own: JsonObject, marks: JsonObject = {}) => ({
   response_metadata: {},
   ...rest,
-  additional_kwargs: { ...(isJsonObject(kwargs) ? kwargs : {}), ...marks, ...nonEmpty(ourName, own) },
+  additional_kwargs: {
+    ...(isJsonObject(kwargs) ? kwargs : {}),
+    ...marks,
+    ...(isEmpty(own) ? {} : { [ourName]: own }),
+  },
 });
 
 /** Returns reasoning under its original name. */
@@ -90,19 +113,13 @@ const thoughtsOf = (parts: readonly Part[]): JsonObject => {
   return thought?.type === "reasoning" ? { [thoughts]: thought.text } : {};
 };
 
-const callsOf = (calls: readonly ToolCallPart[], ids: CallIds) => {
-  const written = calls.map((call) => {
-    const id = ids.get(call.callId) ?? "";
-    const args = argumentsOf(call.arguments);
+const callsOf = (calls: readonly ToolCallPart[], { ids }: Round) => {
+  const written = calls.map(({ callId, name, arguments: given }) => {
+    const id = ids.get(callId) ?? "";
+    const args = argumentsOf(given);
     return args === undefined
-      ? {
-          type: "invalid_tool_call",
-          id,
-          name: call.name,
-          args: call.arguments,
-          error: "the arguments are no JSON object",
-        }
-      : { type: "tool_call", id, name: call.name, args };
+      ? { type: "invalid_tool_call", id, name, args: given, error: "the arguments are no JSON object" }
+      : { type: "tool_call", id, name, args };
   });
   return {
     tool_calls: written.filter(({ type }) => type === "tool_call"),
@@ -116,7 +133,7 @@ const isReadAsWritten = ({ arguments: given }: ToolCallPart): boolean => {
   return args !== undefined && JSON.stringify(args) === given;
 };
 
-const exactCall = (call: ToolCallPart, ids: CallIds): JsonObject => ({
+const exactCall = (call: ToolCallPart, { ids }: Round): JsonObject => ({
   id: ids.get(call.callId) ?? "",
   name: call.name,
   arguments: call.arguments,
@@ -133,30 +150,10 @@ const argumentsOf = (given: string): JsonObject | undefined => {
   }
 };
 
-const nonEmpty = (name: string, fields: JsonObject): JsonObject =>
-  Object.keys(fields).length === 0 ? {} : { [name]: fields };
-
 const reasons: Reasons = {
   outcomes: true,
   callId: "each call has an id here, which no other call beside it has",
-  field: () => "LangChain has no place for it that an import could read it from",
-  part: (part: Part): string => {
-    switch (part.type) {
-      case "data":
-        return "it is written as a text";
-      case "reasoning":
-        return "it goes back only where it came from";
-      case "toolCall":
-      case "toolResult":
-        return "it is read as another part";
-      case "opaque":
-        return isForeign(part.value) ? "only the format that it came from has it" : "it is read as another part";
-      case "text":
-      case "image":
-      case "refusal":
-        return saysNothing("text" in part ? part.text : part.type)
-          ? "an empty text is no content"
-          : "it is read as another part";
-    }
-  },
+  field: "LangChain has no place for it that an import could read it from",
+  parts: { data: "it is written as a text", reasoning: "it goes back only where it came from" },
+  otherPart: "it is read as another part",
 };

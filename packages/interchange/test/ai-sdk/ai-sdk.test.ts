@@ -8,7 +8,7 @@ import { fromUiMessages, toUiMessages } from "../../src/ai-sdk/ui-messages.ts";
 import { type Message, messagesFromSeed, type SeedDraft } from "@colloquy/machine";
 import { messagesArbitrary, right, threadOf } from "../laws.ts";
 
-// Our types say less than the SDK's; whether the values fit is what is tested here.
+// Our types are wider than the SDK's; these tests check that the values fit.
 const asModel = (value: unknown): ModelMessage[] => value as ModelMessage[];
 const asUi = (value: unknown): UIMessage[] => value as UIMessage[];
 

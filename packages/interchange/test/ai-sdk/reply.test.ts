@@ -15,7 +15,7 @@ const replyOf = (...given: Parameters<typeof replyFromModelMessages>): ReplyDraf
   return reply.right;
 };
 
-/** As a thread keeps it. */
+/** Returns the message that a thread keeps. */
 const kept = (reply: ReplyDraft): Message => messageFromReply("1.1", "t/1.1", reply);
 
 const optionsArbitrary = fc.option(
@@ -54,7 +54,7 @@ const contentArbitrary = fc
     })),
   );
 
-/** A single text without options is written as it stands. */
+/** Returns the written form: a single text without options becomes a plain text. */
 const written = (content: readonly Record<string, unknown>[]): unknown => {
   const [only, second] = content;
   const isPlain = only !== undefined && second === undefined && only["type"] === "text" && !("providerOptions" in only);
@@ -99,7 +99,7 @@ describe("the reply that a step's messages are", () => {
     expect(JSON.stringify(toChatMessage(kept(reply)))).not.toContain("aiPlace");
   });
 
-  test("of no message is empty, and results of tools are none of it", () => {
+  test("of no message is empty, and leaves out tool results", () => {
     const call = { type: "tool-call", toolCallId: "a", toolName: "f", input: {} };
     const output = { type: "error-text", value: "no such tool" };
     const result = { role: "tool", content: [{ type: "tool-result", toolCallId: "a", toolName: "f", output }] };
@@ -109,7 +109,7 @@ describe("the reply that a step's messages are", () => {
     });
   });
 
-  test("of several steps is refused in words", () => {
+  test("of several steps is refused with a reason", () => {
     const said = { role: "assistant", content: "Hi" };
     expect(replyFromModelMessages([said, said])).toEqual(
       Either.left("2 messages of a model: a reply is one; import several by fromModelMessages"),

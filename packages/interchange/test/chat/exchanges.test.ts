@@ -75,7 +75,7 @@ describe("logged requests of chat completions", () => {
   });
 });
 
-/** A log of well-formed conversations that are interleaved. Each message has its own text. */
+/** Draws a log of interleaved, well-formed conversations. Each message has its own text. */
 const logArbitrary = fc
   .array(fc.array(fc.constantFrom("text", "tool"), { minLength: 2, maxLength: 4 }), { minLength: 1, maxLength: 3 })
   .map((conversations) => {
@@ -104,7 +104,7 @@ const logArbitrary = fc
 
 type Log = readonly ReturnType<typeof exchange>[];
 
-/** The messages that more than one item has: those of a request, and its reply, as far as a later request repeats them. */
+/** Returns the messages in more than one item: those of a request, and its reply if a later request repeats it. */
 const repeatedIn = (log: Log): readonly (readonly [item: number, message: number])[] => {
   const texts = log.map(({ request, response }) =>
     [...request.messages, response.choices[0]?.message].map((message) => JSON.stringify(message)),
@@ -123,7 +123,7 @@ const isNoticed = (log: Log): boolean => {
 };
 
 describe("a log that was changed", () => {
-  test("is noticed by any message that another request repeats, and a log as it was received is not", () => {
+  test("is noticed by any message that another request repeats, and an unchanged log passes", () => {
     fc.assert(
       fc.property(logArbitrary, fc.nat(), (log, drawn) => {
         expect(isNoticed(log)).toBe(false);

@@ -21,7 +21,7 @@ const result = (id: string | null, content = "done") => ({
 const answer = (content = "Bye.") => ({ role: "assistant", content });
 const system = (content: string) => ({ role: "system", content });
 
-/** Roles of each turn, and for results what they say. */
+/** Returns the roles of each turn, and the content of results. */
 const shape = (messages: readonly unknown[], options?: ImportOptions) =>
   right(fromChatMessages(messages, options)).turns.map((turn) =>
     turn.map((draft) => (draft.role === "tool" ? `${draft.toolCallId}: ${JSON.stringify(draft.content)}` : draft.role)),
@@ -164,14 +164,14 @@ describe("calls and results", () => {
     expect(repairsOf(messages)).toEqual(repairs);
   });
 
-  test("what is as it must be is not touched by a repair", () => {
+  test("a repair does not change a valid conversation", () => {
     const messages = [user(), calls("a"), result("a"), answer()];
     expect(fromChatMessages(messages, { repair: true })).toEqual(fromChatMessages(messages));
     expect(repairsOf(messages)).toEqual([]);
   });
 });
 
-describe("what is no conversation", () => {
+describe("a value that is not a conversation", () => {
   test.each([
     [null, null, "not a list of chat messages: null; give the list itself"],
     [{ messages: [] }, null, 'not a list of chat messages: {"messages":[]}'],
@@ -179,17 +179,19 @@ describe("what is no conversation", () => {
     [[{ role: "robot" }], 0, 'item 0 is a chat message with the role "robot"; give one of system'],
     [[user(), () => 1], 1, "item 1 is no plain JSON: it is a function"],
     [[{ role: "user", content: [{ type: "text", text: 1n }] }], 0, "content.0.text is a bigint"],
-    [[{ role: "user", content: "", at: new Date(0) }], 0, "at is an instance of a class"],
+    [[{ role: "user", content: "", at: new Date(0) }], 0, "at is a Date, which JSON has no word for"],
     [JSON.parse('[{"role":"user","content":[{"__proto__":{}}]}]'), 0, 'content.0 has a member "__proto__"'],
-  ])("%o is refused in words", (messages, index, reason) => {
+  ])("%o is refused with a reason", (messages, index, reason) => {
     expect(problemOf(messages)).toMatchObject({ index, reason: expect.stringContaining(reason) });
   });
 
-  test("nor what is nested without end", () => {
+  test("nor is an endlessly nested value", () => {
     let deep: unknown = "x";
     for (let level = 0; level < 100_000; level++) deep = [deep];
     expect(problemOf([{ role: "user", content: [{ type: "x", deep }] }])).toMatchObject({
-      reason: "item 0 is no plain JSON: it is nested more than 200 levels deep",
+      reason: expect.stringMatching(
+        /^item 0 is no plain JSON: content\.0\.deep\..* is nested too deep, or holds itself$/,
+      ),
     });
     const endless: unknown[] = [];
     endless.push(endless);
@@ -197,112 +199,6 @@ describe("what is no conversation", () => {
   });
 });
 
-test("an item that is null is none", () => {
+test("an item that is null is invalid", () => {
   expect(problemOf([user(), null])).toMatchObject({ index: 1 });
-});
-
-describe("functions of the time before tools", () => {
-  const called = { role: "assistant", content: null, function_call: { name: "f", arguments: '{"a":1}' } };
-  const returned = { role: "function", name: "f", content: "1" };
-
-  test("are tools: the call calls, the result is no user's word, and the other form is reported", () => {
-    const { turns, losses } = right(fromChatMessages([user(), called, returned, answer(), user()]));
-    expect(turns).toEqual([
-      [
-        { role: "user", content: "Hi." },
-        { role: "assistant", toolCalls: [{ id: null, name: "f", arguments: '{"a":1}' }] },
-        { role: "tool", toolCallId: null, content: "1" },
-        { role: "assistant", content: "Bye." },
-      ],
-      [{ role: "user", content: "Hi." }],
-    ]);
-    expect(losses.map(({ index, path }) => [index, path])).toEqual([
-      [1, "function_call"],
-      [2, "role"],
-    ]);
-  });
-
-  test("are called and answered one by one, also of the same name", () => {
-    expect(shape([user(), called, returned, called, { ...returned, content: "2" }, answer()])).toEqual([
-      ["user", "assistant", 'null: "1"', "assistant", 'null: "2"', "assistant"],
-    ]);
-  });
-
-  test.each([
-    ["that nobody called", [user(), returned, user()], "f", 1],
-    ["of another name", [user(), { ...returned, name: "g" }, called, returned], "g", 1],
-    ["that was given before", [user(), called, returned, { ...returned, content: "2" }], "f", 3],
-  ])("a result %s is refused, or left out and reported", (_, messages, name, index) => {
-    const what = `the result of the function "${name}"`;
-    const reason = expect.stringContaining(`item ${index} is ${what}, which no item before it waits for`);
-    expect(problemOf(messages)).toMatchObject({ index, reason });
-    expect(repairsOf(messages)).toContainEqual([index, what, "no item before it waits for it"]);
-  });
-
-  test("a result of another function than was called answers no call", () => {
-    const messages = [user(), called, { ...returned, name: "g" }];
-    expect(problemOf(messages)).toMatchObject({
-      index: 1,
-      reason: expect.stringMatching(/"f" in item 1 has no result/),
-    });
-    expect(shape(messages, { repair: true })).toEqual([["user", "assistant", `null: ${noResult}`]]);
-  });
-
-  test("a call without a result is refused, or gets one that says so", () => {
-    expect(problemOf([user(), called])).toMatchObject({ index: 1, reason: expect.stringMatching(/no result/) });
-    expect(shape([user(), called], { repair: true })).toEqual([["user", "assistant", `null: ${noResult}`]]);
-  });
-
-  test("beside calls of tools stay what they were: the tools are what was called", () => {
-    const both = { ...calls("a"), function_call: { name: "f", arguments: "{}" } };
-    expect(shape([user(), both, result("a"), answer()])).toEqual([["user", "assistant", 'a: "done"', "assistant"]]);
-  });
-});
-
-describe("fields that a thread does not keep", () => {
-  test("are reported, each with its place", () => {
-    const read = right(
-      fromChatMessages([
-        { role: "user", content: "Hi", name: "", metadata: null, seen: true },
-        {
-          role: "assistant",
-          content: "Yes",
-          refusal: null,
-          annotations: [{ type: "url_citation" }],
-          audio: { id: "a1", data: "AAAA", transcript: "Yes" },
-          tool_calls: [
-            { id: "a", index: 0, type: "function", function: { name: "f", arguments: "{}", strict: true }, note: "x" },
-          ],
-        },
-        { role: "tool", tool_call_id: "a", name: "g", content: "1", cache_control: { type: "ephemeral" } },
-      ]),
-    );
-    expect(read.losses.map(({ index, path }) => `${index} ${path}`)).toEqual([
-      "0 seen",
-      "1 annotations",
-      "1 audio.data",
-      "1 tool_calls.0.note",
-      "1 tool_calls.0.strict",
-      "2 cache_control",
-      "2 name",
-    ]);
-  });
-
-  test("but for the name of a result, where its call says none", () => {
-    const unnamed = { id: "a", type: "function", function: { name: null, arguments: "{}" } };
-    const read = right(
-      fromChatMessages([
-        user(),
-        { role: "assistant", content: null, tool_calls: [unnamed] },
-        { role: "tool", tool_call_id: "a", name: "f", content: "1" },
-      ]),
-    );
-    expect(read.losses).toEqual([]);
-  });
-
-  test("once, where it is in a message of another role", () => {
-    const calls = [{ id: "a", type: "function", function: { name: "f", arguments: "{}" }, note: "x" }];
-    const { losses } = right(fromChatMessages([{ ...user(), tool_calls: calls }]));
-    expect(losses.map(({ path }) => path)).toEqual(["tool_calls"]);
-  });
 });

@@ -1,4 +1,4 @@
-// The forms of chat completions, as servers and stores have them.
+// The forms of chat completions, as servers and stores write them.
 
 const user = (more: object = {}) => ({ role: "user", content: "Hi.", ...more });
 const said = (more: object = {}) => [user(), { role: "assistant", content: "Hello.", ...more }];
@@ -164,4 +164,31 @@ export const chatForms: Readonly<Record<string, unknown>> = {
   "content that is none": [{ role: "user", content: 7 }],
   "a message that is none": ["Hi."],
   "no list": { role: "user" },
+
+  "a result without content": [...called().slice(0, 2), { role: "tool", tool_call_id: "a" }],
+  "arguments that are no JSON": called({ tool_calls: [call({ function: { name: "f", arguments: "{no" } })] }),
+  "arguments that are empty": called({ tool_calls: [call({ function: { name: "f", arguments: "" } })] }),
+  "a call without a type": called({ tool_calls: [{ id: "a", name: "f", arguments: "{}" }] }),
+  "a call of a kind to come": called({ tool_calls: [{ id: "a", type: "web_search", query: "weather" }] }),
+  "fields that servers do not take back": said({ annotations: [1], logprobs: null, index: 0, channel: "final" }),
+  "fields of a call, and of its result": [
+    ...called({ tool_calls: [call({ function: { name: "f", arguments: "{}", strict: true }, note: "x" })] }).slice(
+      0,
+      2,
+    ),
+    { role: "tool", tool_call_id: "a", name: "g", content: "1", cache_control: { type: "ephemeral" } },
+  ],
+  "the name of a result whose call has none": [
+    ...called({ tool_calls: [call({ function: { name: null, arguments: "{}" } })] }).slice(0, 2),
+    { role: "tool", tool_call_id: "a", name: "f", content: "1" },
+  ],
+  "calls of a user": [user({ tool_calls: [call({ note: "x" })] })],
+  "a function that nobody answered": [user(), { role: "assistant", function_call: { name: "f", arguments: "{}" } }],
+  "a function that is called twice": [
+    user(),
+    { role: "assistant", function_call: { name: "f", arguments: "{}" } },
+    { role: "function", name: "f", content: "4" },
+    { role: "assistant", function_call: { name: "f", arguments: "{}" } },
+    { role: "function", name: "f", content: "5" },
+  ],
 };

@@ -4,7 +4,7 @@ import { fromChatMessages, toChatMessages } from "../../src/chat/messages.ts";
 import { fromModelMessages, toModelMessages } from "../../src/ai-sdk/model-messages.ts";
 import { fromResponseItems, toResponseItems } from "../../src/responses/items.ts";
 import { fromUiMessages, toUiMessages } from "../../src/ai-sdk/ui-messages.ts";
-import type { Loss } from "../../src/exchange/loss.ts";
+import type { Loss } from "../../src/exchange/reading.ts";
 import type { Message } from "@colloquy/machine";
 import { type Format, threadOf } from "../laws.ts";
 import { chatForms } from "./chat-forms.ts";
@@ -13,8 +13,8 @@ import { responsesForms } from "./responses-forms.ts";
 import { threadForms } from "./thread-forms.ts";
 import { uiForms } from "./ui-forms.ts";
 
-// How each form of each format comes in and goes out, written down in a file for each. A change there is a change that
-// users notice: read it before it is taken (`pnpm test -u`).
+// Records how each form of each format is imported and exported, in one file each. Users notice a change there, so read
+// it before you accept it (`pnpm test -u`).
 
 const formats: Readonly<Record<string, Format & { readonly forms: Readonly<Record<string, unknown>> }>> = {
   chat: { read: fromChatMessages, write: toChatMessages, forms: chatForms },

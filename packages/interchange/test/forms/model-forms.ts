@@ -1,4 +1,4 @@
-// The forms that the AI SDK may give a model.
+// The forms that the AI SDK may pass to a model.
 
 const parts = (role: "user" | "assistant", ...content: readonly object[]) => [
   ...(role === "user" ? [] : [{ role: "user", content: "Go on." }]),
@@ -21,6 +21,13 @@ const content = (...value: readonly object[]) => answered({ type: "content", val
 const text = (more: object = {}) => ({ type: "text", text: "Hi.", ...more });
 const openai = { openai: { x: 1 } };
 const ours = (colloquy: object) => ({ providerOptions: { colloquy } });
+const approved = (isGranted: boolean, ...results: readonly object[]) => [
+  { role: "assistant", content: [call(), { type: "tool-approval-request", approvalId: "ap", toolCallId: "a" }] },
+  {
+    role: "tool",
+    content: [{ type: "tool-approval-response", approvalId: "ap", approved: isGranted, reason: "no!" }, ...results],
+  },
+];
 const png = "iVBORw0KGgo=";
 
 export const modelForms: Readonly<Record<string, unknown>> = {
@@ -238,4 +245,20 @@ export const modelForms: Readonly<Record<string, unknown>> = {
   "an unknown field of a result": answered({ type: "text", value: "4" }, { more: 1 }),
   "a result whose outcome we wrote": answered({ type: "error-text", value: "no" }, ours({ outcome: "interrupted" })),
   "a result that we say is complete": answered({ type: "json", value: { n: 1 } }, ours({ outcome: "completed" })),
+
+  "an unknown field of a call": [
+    { role: "assistant", content: [call({ dynamic: true }), resulting({ type: "text", value: "1" })] },
+  ],
+  "an approval, granted": approved(true, resulting({ type: "text", value: "rain" })),
+  "an approval, granted without a result": approved(true),
+  "an approval, denied": approved(false),
+  "an approval, denied with a result": approved(false, resulting({ type: "execution-denied", reason: "no!" })),
+  "an approval that waits": approved(true).slice(0, 1),
+
+  "a part that there is not": parts("user", { type: "video" }),
+  "instructions of parts": [{ role: "system", content: [] }],
+  "results that are a text": [{ role: "tool", content: "x" }],
+  "an output that there is not": answered({ type: "unknown", value: 1 }),
+  "options that are none": [{ role: "user", content: "Hi.", providerOptions: { x: 1 } }],
+  "a role that there is not": [{ role: "function", content: "Hi." }],
 };

@@ -1,4 +1,4 @@
-// The forms that the Responses API takes and gives.
+// The forms that the Responses API accepts and returns.
 
 const user = { type: "message", role: "user", content: "Hi." };
 const message = (content: unknown, more: object = {}) => [
@@ -145,4 +145,27 @@ export const responsesForms: Readonly<Record<string, unknown>> = {
   "a type that is none": [user, { type: 7 }],
   "a role that there is not": [{ type: "message", role: "critic", content: "Bad." }],
   "a call without a name": [user, { type: "function_call", call_id: "a" }],
+
+  "an output without a call": [output()],
+  "an output of a reference": [{ type: "item_reference", id: "fc_1" }, output()],
+  "a call that nobody answered": [user, call()],
+  "a computer that the caller runs": [
+    { type: "computer_call", call_id: "c", id: "cu_1", action: { type: "screenshot" } },
+    { type: "computer_call_output", call_id: "c", output: { type: "computer_screenshot", image_url: "data:x" } },
+  ],
+  "tools that the caller searches, and that the server searches": [
+    { type: "tool_search_call", call_id: "t", execution: "client", arguments: {} },
+    { type: "tool_search_output", call_id: "t", execution: "client", tools: [] },
+    { type: "tool_search_call", id: "ts_1" },
+    { type: "tool_search_output", id: "ts_1" },
+  ],
+  "calls, messages and reasoning of one round": [
+    ...message([text()], { id: "msg_0" }),
+    call(),
+    { type: "message", role: "assistant", id: "msg_1", phase: "final_answer", content: [text()] },
+    call({ call_id: "b", id: "fc_2" }),
+    { type: "reasoning", id: "rs_1", summary: [], encrypted_content: "x" },
+    output(),
+    output({ call_id: "b" }),
+  ],
 };

@@ -1,7 +1,7 @@
 import type { ContentPart, Message, ToolOutcome, ReplyDraft } from "@colloquy/machine";
 import { messageFromDraft, messageFromReply, messageFromResult } from "@colloquy/machine";
 
-// The forms of a thread's messages, whether or not they came from another format.
+// The forms of a thread's messages, native or imported.
 
 const user = (content: string | readonly ContentPart[], more: object = {}): Message =>
   messageFromDraft("1.0", { role: "user", content, ...more });
@@ -20,7 +20,7 @@ const round = (
   messageFromResult({ callId: "1.1.0", providerCallId: "a", name: "f" }, outcome, content),
 ];
 const opaque = (value: { readonly [name: string]: string | object }): readonly Message[] => [
-  // JSON, whose type an object of a test does not have.
+  // It is JSON, but the type of a test's object is wider.
   user([{ type: "opaque", value: JSON.parse(JSON.stringify(value)) }]),
 ];
 const image = (url: string, more: object = {}): readonly Message[] => [user([{ type: "image", url, ...more }])];

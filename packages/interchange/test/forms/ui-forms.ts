@@ -1,4 +1,4 @@
-// The forms that the AI SDK shows to people.
+// The forms of the AI SDK's user interface.
 
 const user = (...parts: readonly object[]) => [{ id: "u1", role: "user", parts }];
 const model = (...parts: readonly object[]) => [
@@ -158,4 +158,28 @@ export const uiForms: Readonly<Record<string, unknown>> = {
   "a half-written call beside a text": model(step, text(), tool({ state: "input-streaming" })),
   "a text behind a call": model(step, done(), text()),
   "two calls": model(step, done(), done({ toolCallId: "b", output: "5" })),
+
+  "a call without a result": model(step, text(), tool({ state: "input-available" })),
+  "a call that waits for approval": model(step, tool({ state: "approval-requested", approval: { id: "ap" } })),
+  "a call that was approved": model(
+    step,
+    tool({ state: "approval-responded", approval: { id: "ap", approved: true } }),
+  ),
+  "a result after an approval": model(step, done({ approval: { id: "ap", approved: true } })),
+  "a half-written call alone": model(step, tool({ state: "input-streaming", input: { n: 1 } })),
+  "sources, data and custom parts": model(
+    step,
+    { type: "source-url", sourceId: "1", url: "https://example.org" },
+    { type: "source-document", sourceId: "2", mediaType: "text/plain", title: "x" },
+    { type: "data-progress", data: 1 },
+    { type: "custom", kind: "openai.compaction" },
+    text(),
+  ),
+
+  "a part that there is not": user({ type: "banana" }),
+  "a text without text": user({ type: "text" }),
+  "a state that there is not": model(tool({ state: "done" })),
+  "a dynamic tool without a name": model({ type: "dynamic-tool", state: "input-available", toolCallId: "a" }),
+  "a role that there is not": [{ id: "1", role: "tool", parts: [] }],
+  "a message without parts": [{ id: "1", role: "user", content: "Hi." }],
 };

@@ -10,7 +10,7 @@ const shownOf = (pieces: readonly string[], stop: readonly string[] = []): reado
   return [...pieces.map(filter.push), filter.end()];
 };
 
-/** The answer in a text that came whole. */
+/** Returns the answer in a complete text. */
 const answerIn = (text: string): string => {
   const written = text.trimStart().replace(/^A:/u, "");
   const end = written.search(/U:|A:/u);

@@ -1,6 +1,6 @@
 import { type Message, messageFromDraft } from "@colloquy/machine";
 
-/** The format that retico ships. */
+/** The format in retico. */
 export const reticoConfig = {
   user: { role: "Child", role_sep: ":", pre: "", suf: "\n\n" },
   agent: { role: "Teacher", role_sep: ":", pre: "", suf: "\n\n" },
@@ -9,7 +9,7 @@ export const reticoConfig = {
   interruption: { suf: "..." },
 };
 
-/** A system prompt, then what a user and an assistant say by turns. */
+/** Makes a system prompt, then alternating messages of a user and an assistant. */
 export const conversation = (system: string | null, ...said: readonly string[]): readonly Message[] => [
   ...(system === null ? [] : [messageFromDraft("s1", { role: "system", content: system })]),
   ...said.map((content, index) =>

@@ -9,7 +9,7 @@ const shownOf = (stops: readonly string[], pieces: readonly string[]): readonly 
   return [...pieces.map(filter.push), filter.end()];
 };
 
-/** The text before the first pattern. */
+/** Returns the text before the first pattern. */
 const before = (stops: readonly string[], text: string): string =>
   text.slice(
     0,
@@ -39,7 +39,7 @@ test("a pattern that began earlier comes before one that ended earlier", () => {
   expect(shownOf(["ab", "xabc"], ["xab"]).join("")).toBe("x");
 });
 
-test("what is shown of a text, however it is cut, is what stands before the first pattern", () => {
+test("the text before the first pattern is shown, however it is cut", () => {
   fc.assert(
     fc.property(patterns, fc.array(alphabet, { maxLength: 6 }), (stops, pieces) => {
       expect(shownOf(stops, pieces).join("")).toBe(before(stops, pieces.join("")));
@@ -48,7 +48,7 @@ test("what is shown of a text, however it is cut, is what stands before the firs
   );
 });
 
-test("no more waits than what may still become a pattern, and it may", () => {
+test("only text that may still become a pattern waits", () => {
   fc.assert(
     fc.property(patterns, fc.array(alphabet, { maxLength: 6 }), (stops, pieces) => {
       const filter = stopFilter(stops);
@@ -59,7 +59,7 @@ test("no more waits than what may still become a pattern, and it may", () => {
         shown += filter.push(piece);
         if (filter.stopped()) break;
         const waiting = text.slice(shown.length);
-        // Some continuation of what waits has a pattern at its very beginning.
+        // Some continuation of the waiting text starts with a pattern.
         expect(waiting === "" || stops.some((stop) => stop.startsWith(waiting) || waiting.startsWith(stop))).toBe(true);
       }
     }),

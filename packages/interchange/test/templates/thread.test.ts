@@ -19,7 +19,7 @@ const counter = templateCounter(format, words);
 const machineOf = (tokens: number, reserve = 0): ConversationMachine =>
   conversationMachine({ policy: tokenWindow({ tokens, reserve }), counter });
 
-/** A thread in which each of these was said in a turn of its own. */
+/** Returns a thread with each text in its own turn. */
 const said = (machine: ConversationMachine, system: string, ...texts: readonly string[]): State =>
   texts.reduce(
     (state, content, index) => {
@@ -45,7 +45,7 @@ test("a prompt of exactly the bound fits, one token less cuts the oldest questio
   expect(promptIn(19)).toMatchObject({ fits: true, tokens: 10 });
   expect(promptIn(24)).toMatchObject({ fits: true, tokens: 20 });
   expect(promptIn(30)).toMatchObject({ fits: true, tokens: 30 });
-  // Room that is reserved for the answer is none for the prompt.
+  // The prompt cannot use room that is reserved for the answer.
   expect(promptIn(30, 10)).toMatchObject({ fits: true, tokens: 20, text: right(text) });
 });
 

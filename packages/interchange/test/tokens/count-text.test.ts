@@ -43,7 +43,7 @@ const alphabets = [
   "012",
 ];
 
-/** A text that is one long run, or nearly. */
+/** Draws a text that is mostly one long run. */
 const repeated = fc
   .record({
     alphabet: fc.constantFrom(...alphabets).map((characters) => Array.from(characters)),
@@ -57,7 +57,7 @@ const repeated = fc
     return start + motif.repeat(Math.ceil(length / motif.length)) + end;
   });
 
-/** Runs without a period, which have no better place to be cut than any other. */
+/** Draws runs without a period, which have no good place to cut. */
 const noise = fc
   .tuple(
     fc.constantFrom("ab", "etaoinshrdlu", "-=+*", "漢字仮名", "абвг"),
@@ -103,7 +103,7 @@ describe.each(encodings)("the count of a text in %s", (encoding) => {
   });
 });
 
-test("a window is widened where the tokens on both sides of its end would have been others", () => {
+test("a window is widened if its end would change the tokens around it", () => {
   // A run begins with a single letter and continues in pairs, unless there are 300 letters, which are one token.
   const encode = (piece: string): readonly number[] => {
     if (piece === "") return [];
@@ -116,7 +116,7 @@ test("a window is widened where the tokens on both sides of its end would have b
 
 test("text of which no part can be encoded by itself still takes work in proportion", () => {
   let encoded = 0;
-  // Every encoding has another first token, so no window follows upon the one before.
+  // Every encoding has another first token, so no window continues the previous one.
   const tokenizer: Tokenizer = {
     piecesOf: (text) => [text],
     encode: (piece) => {
@@ -128,7 +128,7 @@ test("text of which no part can be encoded by itself still takes work in proport
   expect(countText(limited(tokenizer, 200_000 * 4_096 * 4), "a".repeat(200_000))).toBe(200_000);
 });
 
-/** A tokenizer that refuses to do more than so much work: encoding takes time quadratic in what is encoded at once. */
+/** Makes a tokenizer that refuses more than `workMax` work; an encoding takes quadratic time. */
 const limited = (tokenizer: Tokenizer, workMax: number): Tokenizer => {
   let work = 0;
   const encode = (piece: string): readonly number[] => {

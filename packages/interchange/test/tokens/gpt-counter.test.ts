@@ -31,7 +31,7 @@ describe("which encoding", () => {
     [{ model: "gpt-4-turbo-2024-04-09" }, "cl100k_base"],
     [{ model: "gpt-3.5-turbo" }, "cl100k_base"],
     [{ model: "gpt-35-turbo" }, "cl100k_base"],
-  ] as const)("of %j is told by the counter's options", async (options, encoding) => {
+  ] as const)("of %j is in the counter's options", async (options, encoding) => {
     const counter = await gptCounter(options);
     expect(counter).toMatchObject({ name: "gpt", version: 1, options: { encoding } });
     // The two encodings differ on this.
@@ -48,8 +48,8 @@ describe("which encoding", () => {
     },
   );
 
-  test("that is none, or is named twice, is refused", async () => {
-    // Options that only callers without types may pass.
+  test("that is unknown, or is named twice, is refused", async () => {
+    // Only callers without types may pass these options.
     const wrong = (options: object) => gptCounter(options);
     await expect(wrong({ encoding: "toString" })).rejects.toThrow(
       'encoding must be one of o200k_base, cl100k_base, not "toString"',
@@ -58,8 +58,8 @@ describe("which encoding", () => {
   });
 });
 
-describe("what a message costs", () => {
-  test("is what OpenAI says: four, its text, and three for the prompt", async () => {
+describe("the cost of a message", () => {
+  test("is as OpenAI documents it: four, its text, and three for the prompt", async () => {
     const counter = await gptCounter();
     expect(countPrompt(counter, [user("hi")])).toBe(8);
     expect(countPrompt(counter, [user("hi"), messageFromReply("1", "2", { content: "hello" })])).toBe(13);

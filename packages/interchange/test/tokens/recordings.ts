@@ -1,7 +1,7 @@
 import { existsSync, globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** As much of a recorded conversation as the comparison with reported usage needs. */
+/** The part of a recorded conversation that the comparison with reported usage needs. */
 export interface RecordedCase {
   readonly id: string;
   readonly api: string;
@@ -25,10 +25,10 @@ interface RecordedStep {
   readonly usage?: { readonly prompt_tokens?: number } | null;
 }
 
-/** A message as chat completions write it. */
+/** A message in the form of chat completions. */
 export type Wire = Readonly<Record<string, unknown>>;
 
-/** A model call: what it was sent, and the prompt tokens that were reported; null where none were. */
+/** The messages of a model call, and its reported prompt tokens; null if none were reported. */
 export interface ReportedCall {
   readonly messages: readonly Wire[];
   readonly reported: number | null;
@@ -37,7 +37,7 @@ export interface ReportedCall {
 export const recordingsFolder: string =
   process.env["COLLOQUY_RECORDINGS"] ?? join(import.meta.dirname, "../../../../../shared/recordings");
 
-/** The chat completions of the folder; none where it is absent. */
+/** Returns the chat completions of the folder; none if it is absent. */
 export const recordedCases = (): readonly RecordedCase[] =>
   existsSync(recordingsFolder)
     ? globSync("*.jsonl", { cwd: recordingsFolder })
@@ -48,7 +48,7 @@ export const recordedCases = (): readonly RecordedCase[] =>
         .filter(({ api }) => api === "chat.completions")
     : [];
 
-/** The model calls of a case, in order. */
+/** Returns the model calls of a case, in order. */
 export const callsOf = (recorded: RecordedCase): readonly ReportedCall[] => {
   const messages: Wire[] = [...(recorded.seed ?? [])];
   if (recorded.system != null) messages.unshift({ role: recorded.system_role ?? "system", content: recorded.system });

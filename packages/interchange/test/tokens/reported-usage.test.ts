@@ -15,12 +15,12 @@ import {
 
 const absent = !existsSync(recordingsFolder);
 
-/** The models that report what they were sent and nothing of their own (a hidden prompt, a search, thoughts). */
+/** The models that report only the tokens that they were sent (without a hidden prompt, a search, or thoughts). */
 const plainModel = /^gpt-(?:3\.5-turbo|4|4-turbo|4o|4o-mini|4\.1|4\.1-mini|4\.1-nano)(?:-\d{4}(?:-\d{2}-\d{2})?)?$/;
 
 const cases = recordedCases().filter(({ model }) => plainModel.test(model ?? ""));
 
-/** The reported prompt tokens of a call or a part of one, and ours. */
+/** The reported prompt tokens of a call or of a part, and our count. */
 interface Comparison {
   readonly reported: number;
   readonly counted: number;
@@ -29,13 +29,13 @@ interface Comparison {
 describe.skipIf(absent)(
   `the usage that was reported${absent ? ` (skipped: ${recordingsFolder} does not exist; set COLLOQUY_RECORDINGS)` : ""}`,
   () => {
-    test("for prompts of text is what the counter counts", async () => {
+    test("for prompts of text equals the counter's", async () => {
       const compared = (await Promise.all(cases.filter(isPlain).map(comparePrompts))).flat();
       expect(shareOfEqual(compared)).toBeGreaterThanOrEqual(0.95);
       expect(totalError(compared)).toBeLessThan(0.01);
     });
 
-    test("for a tool call and its result is what the counter counts, mostly", async () => {
+    test("for a tool call and its result mostly equals the counter's", async () => {
       const compared = (
         await Promise.all(cases.filter(({ params }) => !params?.["functions"]).map(compareRounds))
       ).flat();
@@ -44,7 +44,7 @@ describe.skipIf(absent)(
   },
 );
 
-/** Whether nothing stands beside the messages. */
+/** Checks that the prompt has only messages. */
 const isPlain = ({ tools, params }: RecordedCase): boolean =>
   (tools ?? []).length === 0 && params?.["functions"] === undefined && params?.["response_format"] === undefined;
 
@@ -57,7 +57,7 @@ const comparePrompts = async (recorded: RecordedCase): Promise<readonly Comparis
   });
 };
 
-/** Compares the growth of the next prompt after one call of a tool and its answers: the declared tools cancel out. */
+/** Compares how much a tool's call and its answers add to the next prompt; the declared tools cancel out. */
 const compareRounds = async (recorded: RecordedCase): Promise<readonly Comparison[]> => {
   const counter = await gptCounter({ model: recorded.model ?? "" });
   const calls = callsOf(recorded);
@@ -77,12 +77,12 @@ const addedBetween = (
   const messages = messagesOf(after.messages.slice(before.messages.length));
   const [reply] = messages ?? [];
   if (messages === null || reply === undefined || toolCallsOf(reply).length !== 1) return null;
-  // Tools that are no longer declared make a prompt shorter, files make it longer.
+  // Tools that are no longer declared make a prompt shorter, and files make it longer.
   const reported = after.reported - before.reported;
   return messages.every(isTextOrTool) && reported > 0 ? { messages, reported } : null;
 };
 
-/** The messages of the wire; null if they are not a conversation. */
+/** Decodes messages; null if they are not a conversation. */
 const messagesOf = (wires: readonly Wire[]): readonly Message[] | null => {
   const drafts: SeedDraft[] = [];
   for (const wire of wires) {
@@ -103,7 +103,7 @@ const isTextOrTool = ({ parts }: Message): boolean =>
       : /^(?:text|toolCall)$/.test(part.type),
   );
 
-/** 1 for none. */
+/** Returns the share of equal counts; 1 if there are none. */
 const shareOfEqual = (compared: readonly Comparison[]): number =>
   compared.length === 0 ? 1 : compared.filter(({ reported, counted }) => reported === counted).length / compared.length;
 

@@ -3,21 +3,20 @@
 // Rule 3: events are facts, effects are requests. `decide` says whether an event fits, and `update` applies it;
 //         an arrow only names the next state.
 import * as Either from "fp-ts/lib/Either.js";
-import { enqueueActions, setup, type AnyStateMachine } from "xstate";
+import { type AnyStateMachine, enqueueActions, setup } from "xstate";
 import { frozen, owned } from "../thread/plain-data.ts";
 import { begin, SeedError } from "./update/begin.ts";
 import { configurationOf, type Settings, settingsOf, withDefaults } from "./decide/settings.ts";
-import type { ThreadInput, Event, Configuration } from "./protocol/event.ts";
-import type { ConversationData } from "./protocol/data.ts";
+import type { Configuration, Event, ThreadInput } from "./protocol/event.ts";
+import { type ConversationData, type Leaf, type StateValue, stateValues } from "./protocol/data.ts";
 import { decide } from "./decide/decide.ts";
 import type { Effect } from "./protocol/effect.ts";
-import { readEvent, readThreadInput } from "./protocol/event-shape.ts";
+import { readEvent, readThreadInput } from "./protocol/event-forms.ts";
 import type { MachineOptions, Overlap } from "./decide/options.ts";
 import type { Arrow, Plan } from "./update/plan.ts";
 import { guardedMachine } from "./live-actor.ts";
 import { update } from "./update/update.ts";
 import type { ToolDeclaration } from "./protocol/tool.ts";
-import { type Leaf, type StateValue, stateValues } from "./protocol/state.ts";
 
 /** The key of the data that only `transition` and its relatives read. */
 export const internals: unique symbol = Symbol("colloquy.internals");
@@ -155,9 +154,7 @@ const everywhere = {
   "thread.configured": stays,
 } as const;
 
-/**
- * The events that open a turn: an ask, or the timer that wakes a queued one. A limit of zero ends the turn at once.
- */
+/** The events that open a turn: an ask, or the timer that wakes a queued one. */
 const opening = {
   "ask.received": [responding, compacting, error],
   "timer.fired": [responding, compacting, error],
@@ -173,7 +170,6 @@ const compacted = {
 /** The targets of each event from each state, read from an XState machine. */
 type Arrows = { readonly [From in Leaf]: { readonly [eventType: string]: Targets | undefined } };
 
-/** The target state of each arrow. */
 type Targets = { readonly [Taken in Arrow]?: StateValue };
 
 /**
@@ -237,10 +233,7 @@ const frozenPlan = (plan: Plan): Plan => ({ ...plan, data: frozen(plan.data) });
 
 const noInput: ThreadInput = Object.freeze({ threadId: "", at: 0 });
 
-/**
- * Returns the context for an input. XState also asks for one without input, for the initial snapshot of an actor that
- * only steps.
- */
+/** XState also asks for a context without input, for the initial snapshot of an actor that only steps. */
 const contextOf = (input: ThreadInput | undefined, settings: Settings): ConversationData => {
   const read = input === undefined ? Either.right(noInput) : readThreadInput(input);
   if (Either.isLeft(read)) throw new SeedError(read.left);

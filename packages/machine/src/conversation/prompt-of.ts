@@ -2,12 +2,11 @@ import type { Message } from "../thread/message.ts";
 import { counted } from "../prompt/counts.ts";
 import type { Cut } from "../prompt/cut.ts";
 import { messagesIn } from "../prompt/blocks.ts";
-import type { OpenTurn } from "./protocol/data.ts";
-import { interruptedResults, decidePrompt, type PromptDecision } from "./decide/step.ts";
+import type { OpenTurn, State } from "./protocol/data.ts";
+import { decideNow, interruptedResults, type PromptDecision } from "./decide/step.ts";
 import { withJoined } from "./update/turn-opening.ts";
 import { type ConversationMachine, internals } from "./machine.ts";
 import type { Settings } from "./decide/settings.ts";
-import type { State } from "./protocol/state.ts";
 import { ownedState } from "./protocol/thaw.ts";
 import { answerFrom, flushWaiting, settleRound } from "./update/turn-closing.ts";
 
@@ -43,7 +42,6 @@ export const promptOf = (machine: ConversationMachine, state: State): Prompt => 
   return promptAsDecided(settings, nextPrompt(settings, state));
 };
 
-/** Converts a decided prompt to its public form. */
 export const promptAsDecided = (settings: Settings, decision: PromptDecision): Prompt => {
   const { cut, reason, failed, fits, situation } = decision;
   const blocks = decision.blocks();
@@ -64,10 +62,7 @@ export const nextPrompt = (settings: Settings, state: State): PromptDecision => 
   const { context: data } = ownedState(state);
   const open = data.open === null ? null : withJoined(withoutGaps(data.open));
   const asked = { open: () => open, saysNothing: open !== null && open.messages.length === 0 };
-  const decision = decidePrompt(settings, data, asked);
-  return decision.fits || settings.policy.summariser === undefined
-    ? decision
-    : decidePrompt(settings, data, { ...asked, withoutSummary: true });
+  return decideNow(settings, data, asked);
 };
 
 const withoutGaps = (open: OpenTurn): OpenTurn => {

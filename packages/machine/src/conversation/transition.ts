@@ -37,11 +37,11 @@ import type { ThreadInput, Event } from "./protocol/event.ts";
 import { decide } from "./decide/decide.ts";
 import type { Effect } from "./protocol/effect.ts";
 import { type FirstEntry, journalFormat, type LaterEntry } from "./protocol/entry.ts";
-import { readEvent, readThreadInput } from "./protocol/event-shape.ts";
+import { readEvent, readThreadInput } from "./protocol/event-forms.ts";
 import { problemOfCalls } from "./update/turn-opening.ts";
 import { type ConversationMachine, internals } from "./machine.ts";
 import type { Refusal } from "./protocol/refusal.ts";
-import type { Leaf, State, StateValue } from "./protocol/state.ts";
+import type { Leaf, State, StateValue } from "./protocol/data.ts";
 import { frozenSince, ownedState, thawed } from "./protocol/thaw.ts";
 import { update } from "./update/update.ts";
 
@@ -146,7 +146,6 @@ export const transitionRead = (
   });
 };
 
-/** Returns the innermost state of a state value. */
 const leafOf = (value: StateValue): Leaf => {
   if (typeof value === "string") return value;
   return "awaiting_llm" in value ? value.awaiting_llm : value.awaiting_tool;

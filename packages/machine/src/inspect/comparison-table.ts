@@ -1,5 +1,5 @@
 import { firstWords, textTable } from "./text-table.ts";
-import { messageWords } from "../thread/content-text.ts";
+import { messageWords } from "../thread/message.ts";
 import type { BrokenLaw, JournalComparison, PromptComparison, PromptFigures, PromptSketch } from "./comparison.ts";
 
 /**

@@ -14,7 +14,7 @@ export const differenceTable = (difference: StateDifference): string => {
     { title: `behind entry ${difference.after}` },
   ];
   return rows.length === 0
-    ? `nothing is otherwise behind entry ${difference.after} than behind entry ${difference.before}`
+    ? `no difference between entries ${difference.before} and ${difference.after}`
     : textTable(columns, rows);
 };
 

@@ -1,5 +1,4 @@
-import type { ConversationData } from "../conversation/protocol/data.ts";
-import { phaseOf, type State } from "../conversation/protocol/state.ts";
+import { type ConversationData, phaseOf, type State } from "../conversation/protocol/data.ts";
 import { sizeOfPath } from "../conversation/update/turn-closing.ts";
 import { canonicalText } from "../thread/make-message.ts";
 import type { Json } from "../thread/plain-data.ts";

@@ -9,7 +9,7 @@ import { decidePrompt, type PromptDecision } from "../conversation/decide/step.t
 import type { Settings } from "../conversation/decide/settings.ts";
 import { type ConversationMachine, internals } from "../conversation/machine.ts";
 import { nextPrompt, promptAsDecided } from "../conversation/prompt-of.ts";
-import type { State } from "../conversation/protocol/state.ts";
+import type { State } from "../conversation/protocol/data.ts";
 import { ownedState } from "../conversation/protocol/thaw.ts";
 
 /** The next prompt, unit by unit. The machine's counter counts all tokens; null if it fails. */
@@ -83,7 +83,7 @@ export const explainCall = (machine: ConversationMachine, state: State): Explana
   const decided = decidePrompt(settings, { ...context, conversation, cut, open: asSent }, { open: () => asSent });
   if (!decided.isNew) return explanationOf(settings, decided);
   const { situation, mayFit } = decided;
-  const blocks = blocksOf(situation.thread, cut, system, situation.open(), settings.counts);
+  const blocks = blocksOf({ ...situation, system }, cut, settings.counts);
   const tokens = counted(() => settings.counts.blocks(blocks));
   const fits = situation.available === null || tokens === null || tokens <= situation.available;
   const reason = `as ${cut.policy} decided then`;

@@ -1,6 +1,6 @@
 import type { UnitExplanation } from "../prompt/explain-units.ts";
 import type { Explanation } from "./explain.ts";
-import { messageWords } from "../thread/content-text.ts";
+import { messageWords } from "../thread/message.ts";
 import { firstWords, textTable } from "./text-table.ts";
 
 /**

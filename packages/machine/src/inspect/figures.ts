@@ -10,7 +10,7 @@ import { shareOf } from "./explain.ts";
 import { type ConversationMachine, internals } from "../conversation/machine.ts";
 import { promptOf } from "../conversation/prompt-of.ts";
 import { messagesOfOpen } from "../conversation/read/turns.ts";
-import type { State } from "../conversation/protocol/state.ts";
+import type { State } from "../conversation/protocol/data.ts";
 import { sizeOfPath } from "../conversation/update/turn-closing.ts";
 
 /** The size of a conversation, and how much of it the next prompt shows. */

@@ -1,8 +1,7 @@
-import { messageWords } from "../thread/content-text.ts";
+import { type Message, messageWords } from "../thread/message.ts";
 import { firstWords } from "./text-table.ts";
 import type { OfferedTool } from "../conversation/protocol/event.ts";
 import { canonicalText } from "../thread/make-message.ts";
-import type { Message } from "../thread/message.ts";
 
 /** A difference of a prompt from the recorded one: one message, or one tool. Plain data. */
 export interface PromptChange {
@@ -16,7 +15,6 @@ export interface PromptChange {
   readonly added: string;
 }
 
-/** Returns the differences between a list of messages and the recorded one, in order. */
 export const changedMessages = (recorded: readonly Message[], now: readonly Message[]): readonly PromptChange[] => {
   const [before, after] = withoutEqualEnds(recorded, now, (left, right) => left.digest === right.digest);
   const byId = new Map(after.map((message) => [message.id, message]));
@@ -33,7 +31,6 @@ export const changedMessages = (recorded: readonly Message[], now: readonly Mess
   ];
 };
 
-/** Returns the differences between the tools that a call offers and the recorded ones. */
 export const changedTools = (
   recorded: readonly OfferedTool[],
   now: readonly OfferedTool[],

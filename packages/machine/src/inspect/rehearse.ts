@@ -3,12 +3,15 @@ import { configurationOf, type Settings } from "../conversation/decide/settings.
 import { callSummary, wantedOutput } from "../conversation/update/call.ts";
 import type { ConversationData, OpenTurn, QueuedAsk } from "../conversation/protocol/data.ts";
 import { decide } from "../conversation/decide/decide.ts";
+import { smallerRoom } from "../conversation/decide/outcome.ts";
 import {
-  isMeasurable,
+  decideNow,
   decidePrompt,
+  decideSummary,
+  decideWithoutSummary,
+  isMeasurable,
   type PromptDecision,
   situationOf,
-  decideSummary,
 } from "../conversation/decide/step.ts";
 import type { LlmCompleted } from "../conversation/protocol/event.ts";
 import type { Decided } from "../conversation/protocol/entry.ts";
@@ -24,12 +27,12 @@ import { render } from "../prompt/render.ts";
 import { messagesIn } from "../prompt/blocks.ts";
 import { digestOfPrompt } from "../thread/make-message.ts";
 import type { Message } from "../thread/message.ts";
-import type { RecordedStep, RecordedSteps } from "./recorded-steps.ts";
+import type { ImportedCall, RecordedStep, RecordedSteps } from "./recorded-steps.ts";
+import { withoutAppended } from "../thread/thread.ts";
+import { chunksOf } from "../thread/chunks.ts";
+import { noUsage } from "../thread/usage.ts";
 
-/**
- * The progress of a configuration through a recorded conversation. The messages are those of the recording; cuts and
- * summaries are its own.
- */
+/** The progress of a configuration through a recording: messages as recorded, cuts and summaries its own. */
 export interface Rehearsal {
   readonly data: ConversationData;
   /** True if the next call waits for a summary. */
@@ -95,7 +98,7 @@ export const rehearse = (
 ): Rehearsed => {
   const awaited = step.outcomeOf !== null && before.summarising !== null;
   const ended = awaited ? endSummary(before, step.outcomeOf?.reply ?? null) : before;
-  const after = { ...replayed(ended, step), cut: before.cut };
+  const after = { ...replayed(settings, ended, step), cut: before.cut };
   const { open } = after;
   if (open === null || !isNewCall(before.open, open)) {
     const asked = askAfter(settings, { before, after, recorded, step, awaited });
@@ -122,13 +125,13 @@ export const rehearse = (
 };
 
 /** Returns the prompt of a call at a place, compared with the last cut. */
-export const callOf = (
+const callOf = (
   place: Pick<RehearsedCall, "seq" | "turn" | "step" | "attempt" | "imported">,
   { cut, reason, fits, tokens, situation }: PromptDecision,
   last: Cut | null,
 ): RehearsedCall => ({
   ...place,
-  messages: render(situation.thread, cut, situation.system, situation.open()),
+  messages: render(situation, cut),
   fits,
   tokens,
   available: situation.available,
@@ -137,13 +140,20 @@ export const callOf = (
   cuts: fits && !sameCut(last ?? { policy: cut.policy, from: null, interrupted: cut.interrupted }, cut),
 });
 
-/** Applies the event as it was recorded. A call that did not fit then is treated as made. */
+/**
+ * Applies the event as it was recorded. A call that did not fit then is treated as made. A prompt that was too long for
+ * the server then is followed by one of half the size of this side's own.
+ */
 const replayed = (
+  settings: Settings,
   data: ConversationData,
-  { entry: { seq, event }, decided, outcomeOf }: RecordedStep,
+  { entry, decided, outcomeOf }: RecordedStep,
 ): ConversationData => {
-  const { unfit: _, ...made } = decided;
+  const { seq, event } = entry;
   const { open } = data;
+  const room = entry.decided?.room === undefined || open === null ? null : smallerRoom(settings, data, open, event.at);
+  const { unfit: _, ...others } = decided;
+  const made = room === null ? others : { ...others, room };
   if (outcomeOf !== null) {
     const noted = { ...data, seq, updatedAt: event.at };
     return open?.stage.type === "compacting"
@@ -180,14 +190,10 @@ interface DecidedCall {
   readonly failed: string | null;
 }
 
-/**
- * Decides a call as the machine decides a step. A prompt that does not fit waits for one or more summaries, and then
- * does without.
- */
+/** A prompt that does not fit waits for one or more summaries, and then does without. */
 const decideCall = (settings: Settings, data: ConversationData, open: OpenTurn, place: Place): DecidedCall => {
   const asked = { open: () => open, saysNothing: open.messages.length === 0 };
-  const without = { ...asked, withoutSummary: true };
-  let prompt = decidePrompt(settings, data, place.inVain ? without : asked);
+  let prompt = place.inVain ? decideWithoutSummary(settings, data, asked) : decidePrompt(settings, data, asked);
   let failed = prompt.failed ?? null;
   if (place.inVain || settings.policy.summariser === undefined) return { prompt, data, summaries: [], failed };
   const summaries: RehearsedSummary[] = [];
@@ -202,7 +208,7 @@ const decideCall = (settings: Settings, data: ConversationData, open: OpenTurn, 
     const reply = summarising === null ? null : replyTo(summarising, place.recorded);
     const came = wantedNow.summaries.some(({ answered }) => answered) || reply !== null;
     now = summarising === null ? wantedNow.data : endSummary(wantedNow.data, reply);
-    prompt = decidePrompt(settings, now, came ? asked : without);
+    prompt = came ? decidePrompt(settings, now, asked) : decideWithoutSummary(settings, now, asked);
     failed ??= prompt.failed ?? null;
     if (!came) return { prompt, data: now, summaries, failed };
   }
@@ -212,10 +218,7 @@ const decideCall = (settings: Settings, data: ConversationData, open: OpenTurn, 
 const joinedBy = ({ open: before }: ConversationData, { number }: OpenTurn): readonly QueuedAsk[] =>
   before?.number === number ? before.joining : [];
 
-/**
- * Returns the data after the call of a step. The call is outstanding as recorded, with its own cut; or the turn ends,
- * because the recorded prompt did not fit.
- */
+/** The call is outstanding as recorded, with its own cut; or the turn ends, as the recorded prompt did not fit. */
 const afterCall = (
   settings: Settings,
   data: ConversationData,
@@ -287,7 +290,6 @@ const ask = (
 const replyTo = (wanted: SummaryWanted, { summaries }: RecordedSteps): LlmCompleted | null =>
   summaries.find((summary) => summary.reply !== null && coversSame(summary, wanted))?.reply ?? null;
 
-/** Ends the pending summary with a reply, or as failed. */
 const endSummary = (data: ConversationData, reply: LlmCompleted | null): ConversationData => {
   const { summarising } = data;
   if (summarising === null) return data;
@@ -299,3 +301,51 @@ const coversSame = (left: SummaryWanted, right: SummaryWanted): boolean =>
 
 const isSameRange = (left: TurnRange | null, right: TurnRange | null): boolean =>
   left?.from === right?.from && left?.to === right?.to;
+
+/**
+ * Decides which prompt a configuration would have shown for a call that was made elsewhere. It leaves no mark on the
+ * thread: later calls made here are decided as if nothing had been cut for it. A needed summary counts as one that the
+ * recording lacks.
+ */
+export const rehearseImported = (settings: Settings, rehearsal: Rehearsal, imported: ImportedCall): Rehearsed => {
+  const data = threadBefore(rehearsal, imported);
+  const open = openTurnOf(data, imported);
+  const prompt = decideNow(settings, data, { open: () => open, saysNothing: imported.messages.length === 0 });
+  const { seq } = imported.entry;
+  const place = { seq, turn: imported.turn, step: imported.step, attempt: 1, imported: true };
+  return {
+    rehearsal: { ...rehearsal, importedCut: prompt.fits ? prompt.cut : rehearsal.importedCut },
+    call: callOf(place, prompt, data.cut),
+    summaries: [],
+    failed: prompt.failed ?? null,
+  };
+};
+
+const threadBefore = ({ data, importedCut }: Rehearsal, { seedLength }: ImportedCall): ConversationData => {
+  const { conversation } = data;
+  const seed = seedLength === null ? conversation.seed : conversation.seed.slice(0, seedLength);
+  return { ...data, cut: importedCut ?? data.cut, conversation: { ...withoutAppended(conversation), seed } };
+};
+
+const openTurnOf = (
+  { conversation, model, updatedAt }: ConversationData,
+  { messages, step }: ImportedCall,
+): OpenTurn => ({
+  number: conversation.turns.length + 1,
+  parent: conversation.head,
+  asks: [],
+  startedAt: updatedAt,
+  messages: chunksOf(messages),
+  waiting: [],
+  joining: [],
+  made: messages.length,
+  step,
+  toolCalls: 0,
+  answer: null,
+  metadata: null,
+  usage: noUsage,
+  model,
+  limits: {},
+  deadlineAt: null,
+  stage: { type: "running", calls: [] },
+});

@@ -1,17 +1,16 @@
 import * as Either from "fp-ts/lib/Either.js";
-import type { ThreadInput, Event, OfferedTool } from "../conversation/protocol/event.ts";
+import type { Event, OfferedTool, ThreadInput } from "../conversation/protocol/event.ts";
 import { type Decided, type Entry, type FirstEntry, isLater, type LaterEntry } from "../conversation/protocol/entry.ts";
 import type { CallLlm } from "../conversation/protocol/effect.ts";
 import { isSameEffect } from "../conversation/protocol/effect-id.ts";
 import { type ConversationMachine, internals } from "../conversation/machine.ts";
 import { offeredWith } from "../conversation/update/turn-opening.ts";
 import { outstanding } from "../conversation/read/outstanding.ts";
-import type { State } from "../conversation/protocol/state.ts";
+import type { State } from "../conversation/protocol/data.ts";
 import { start, transition } from "../conversation/transition.ts";
 import type { SystemDraft } from "../thread/message.ts";
 import { fold, foldEntry } from "../journal/fold.ts";
-import { decisionDifference } from "./decision-difference.ts";
-import { withoutCuts, withoutWords } from "./kinds-of-decision.ts";
+import { decisionDifference, withoutCuts, withoutWords } from "./decision-difference.ts";
 import { changedMessages, changedTools, describeChanges, type PromptChange } from "./prompt-difference.ts";
 
 /** The first place where a machine decides differently from a journal. */
@@ -101,10 +100,7 @@ const begunWith = ({ type: _, ...input }: FirstEntry["event"], { system }: Repla
   return system === null ? without : { ...without, system };
 };
 
-/**
- * Compares the prompt with the digest that the outcome echoes, since that identifies the sent prompt, whatever the
- * journal's cuts say.
- */
+/** Compares the prompt with the digest that the outcome echoes, which identifies the sent prompt. */
 const sentOtherwise = (recorded: State, state: State, { seq, event }: LaterEntry): Difference | null => {
   if (event.type !== "llm.completed" && event.type !== "llm.failed") return null;
   const call = callsOf(state).find(({ id }) => isSameEffect(id, event.effectId));
@@ -152,10 +148,7 @@ const asksOtherwise = (
   return call === undefined ? null : offersOtherwise(machine, call, state, during, seq);
 };
 
-/**
- * Compares the offered tools. The machine decides those beside the asks' tools, while a thread keeps the list of its
- * recorded configuration.
- */
+/** Compares the offered tools: those of the machine and the asks with those of the recorded configuration. */
 const offersOtherwise = (
   machine: ConversationMachine,
   { tools }: CallLlm,

@@ -1,5 +1,5 @@
 import { turnsOf } from "../conversation/read/turns.ts";
-import type { State } from "../conversation/protocol/state.ts";
+import type { State } from "../conversation/protocol/data.ts";
 
 /** A turn in the tree, and the place of its row. */
 export interface TreeRow {

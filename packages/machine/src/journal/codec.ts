@@ -3,7 +3,7 @@ import { type Entry, journalFormat } from "../conversation/protocol/entry.ts";
 import { firstEntry, journalled, laterEntry } from "../conversation/protocol/entry-forms.ts";
 import type { Event } from "../conversation/protocol/event.ts";
 import { eventTypes, isEventType } from "../conversation/protocol/event-forms.ts";
-import { mustBe } from "../conversation/protocol/shape.ts";
+import { mustBe } from "../conversation/protocol/form.ts";
 import {
   mostNested,
   mostNestedInEvent,

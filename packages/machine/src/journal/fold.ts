@@ -2,7 +2,7 @@ import * as Either from "fp-ts/lib/Either.js";
 import { begin } from "../conversation/update/begin.ts";
 import { type Entry, isLater, type LaterEntry } from "../conversation/protocol/entry.ts";
 import { follow } from "../conversation/update/plan.ts";
-import type { State } from "../conversation/protocol/state.ts";
+import type { State } from "../conversation/protocol/data.ts";
 import { ownedState } from "../conversation/protocol/thaw.ts";
 import { update } from "../conversation/update/update.ts";
 import { frozen, frozenCopy } from "../thread/plain-data.ts";

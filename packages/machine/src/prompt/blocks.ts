@@ -2,16 +2,13 @@ import { chunkSize } from "../thread/chunks.ts";
 import type { Message } from "../thread/message.ts";
 import type { Turn } from "../thread/turn.ts";
 
-/**
- * The parts of a prompt, newest first: a block for each shown turn or run of turns, and for the messages before them.
- */
+/** The parts of a prompt, newest first: a block for each shown turn or run, and for the messages before them. */
 export interface Blocks {
   readonly messages: readonly (readonly Message[])[];
   /** The turn or the part of a run that a block shows unchanged; null if it shows anything else. */
   readonly turns: readonly (Turn | PartOfRun | null)[];
 }
 
-/** The turns of a chunk from one of them to the last. */
 export interface PartOfRun {
   readonly run: readonly Turn[];
   readonly from: number;

@@ -1,6 +1,5 @@
 import { toArray } from "../thread/chunks.ts";
 import type { Message } from "../thread/message.ts";
-import { remembering } from "../thread/remembering.ts";
 import type { Turn } from "../thread/turn.ts";
 import { type Counter, countMessage } from "./counter.ts";
 import { type Blocks, messagesIn } from "./blocks.ts";
@@ -91,10 +90,7 @@ export const countsOf = (counter: Counter): Counts => {
   return { counter, message, turn, run, prompt, blocks, together, shrink };
 };
 
-/**
- * The number of shorter forms that are kept of a message: as many as `fitOversized` tries at each prompt, and some
- * more.
- */
+/** The number of shorter forms kept of a message: as many as `fitOversized` tries, and some more. */
 const mostShrunk = 16;
 
 /** Returns the count, or null if the counter fails. Never throws, though a counter may be foreign code that does. */
@@ -105,4 +101,19 @@ export const counted = (count: () => number): number | null => {
   } catch {
     return null;
   }
+};
+
+/**
+ * Returns a function that computes a value once for each object and keeps it as long as the object. Use it only for
+ * objects that never change, such as messages and closed turns.
+ */
+export const remembering = <Key extends object, Value>(make: (key: Key) => Value): ((key: Key) => Value) => {
+  const known = new WeakMap<Key, Value>();
+  return (key) => {
+    const before = known.get(key);
+    if (before !== undefined) return before;
+    const value = make(key);
+    known.set(key, value);
+    return value;
+  };
 };

@@ -1,18 +1,16 @@
 // Asks a policy for a cut, and checks the decision before it is used.
-import { turnOf, isOnPath, type Thread } from "../thread/thread.ts";
+import { isOnPath, type Thread, turnOf } from "../thread/thread.ts";
 import { toArray } from "../thread/chunks.ts";
-import type { Cut, InterruptedTurns, SummarisedTurns, TurnRange } from "./cut.ts";
-import { type UnitPosition, isNowhere } from "./position.ts";
+import type { Cut, SummarisedTurns, TurnRange } from "./cut.ts";
+import { hasUnit, type InterruptedTurns, isNowhere, type UnitPosition, unitsOf } from "./unit.ts";
 import { historyOf, type HistorySource } from "./history.ts";
 import type { Budget, Policy, PolicyDecision, PolicyInput, SummaryWanted } from "./policy.ts";
 import { blocksOf } from "./render.ts";
-import { clearedUntil, type Shrink, shortestShrink } from "./shrink.ts";
+import { clearedUntil, shortestShrink, type Shrink } from "./shrink.ts";
 import { summaryLines } from "./summary-message.ts";
-import { unitsOf, hasUnit } from "./unit.ts";
-import { isCount, isObject, preview, frozenCopy } from "../thread/plain-data.ts";
+import { frozenCopy, isCount, isObject, preview } from "../thread/plain-data.ts";
 import type { Message } from "../thread/message.ts";
 
-/** The full input of a policy. */
 export interface Situation extends HistorySource {
   readonly budget: Budget | null;
   readonly available: number | null;
@@ -33,10 +31,7 @@ export interface CutDecision {
   readonly failed?: string;
 }
 
-/**
- * Asks a policy what the next prompt shows. Never throws: if the policy throws or decides something invalid,
- * everything is kept.
- */
+/** Asks a policy what the next prompt shows. If it throws or decides something invalid, everything is kept. */
 export const decideCut = (policy: Policy, situation: Situation): CutDecision => {
   const label = `${policy.name}@${policy.version}`;
   try {
@@ -114,7 +109,7 @@ const policyInput = (situation: Situation): PolicyInput => {
     shrink: counts.shrink,
     measure: (decision) => {
       const cut = cutOf("measured", decision, situation);
-      return counts.blocks(blocksOf(situation.thread, cut, situation.system, situation.open(), counts));
+      return counts.blocks(blocksOf(situation, cut, counts));
     },
     lastCut,
     withoutSummary,
@@ -143,10 +138,7 @@ const alreadyWritten = ({ from, to }: TurnRange, { thread }: Situation): string 
     ? `turns ${from} to ${to} have one already`
     : null;
 
-/**
- * Returns the summary's turns with their bound. The bound stays the same until a newer summary changes the lines of
- * these turns, so that a cut does not change without need.
- */
+/** The bound stays until a newer summary changes the lines of these turns, so that the cut does not change. */
 const withUpTo = ({ from, to }: TurnRange, { lastCut, summaries, thread }: Situation): SummarisedTurns => {
   const now = { from, to, upTo: summaries };
   const before = lastCut?.summarised;
@@ -201,17 +193,14 @@ const inWords = (thrown: unknown): string => {
   }
 };
 
-/**
- * Copies a policy's decision, so that the checked value is the used one. A promise is kept as it is, so that it can be
- * rejected; a copy would have no members.
- */
-export const decisionCopy = <Value>(value: Value): Value => frozenCopy(value, (part) => part instanceof Promise);
+/** Copies a decision, so that the checked value is the used one. A promise is kept, so that it is rejected. */
+const decisionCopy = <Value>(value: Value): Value => frozenCopy(value, (part) => part instanceof Promise);
 
 /** The reason is journalled at every prompt. In UTF-16 units. */
 const longestReason = 200;
 
 /** Returns what is invalid in a decision, or null. A policy in plain JavaScript may return anything. */
-export const problemOfDecision = (decision: PolicyDecision, places: Places): string | null => {
+const problemOfDecision = (decision: PolicyDecision, places: Places): string | null => {
   if (typeof decision !== "object" || decision === null) return `it is ${preview(decision)}, not a decision`;
   if ("then" in decision && typeof decision.then === "function") return "it is a promise; decide must answer at once";
   const { from, dropped, summarised, shrink, fields, system, reason } = decision;
@@ -267,7 +256,6 @@ const isPosition = (position: unknown): boolean =>
 
 const isTexts = (texts: unknown): boolean => Array.isArray(texts) && texts.every((text) => typeof text === "string");
 
-/** The places that a decision may name. */
 interface Places {
   readonly thread: Thread;
   readonly system: Message | null;
@@ -304,10 +292,7 @@ const problemOfPosition = (position: UnitPosition, places: Places): string | nul
   return `turn ${turn} has ${units} ${units === 1 ? "unit" : "units"}`;
 };
 
-/**
- * Returns whether the last cut has this position. An unchanged cut may name a place that no longer exists, such as an
- * open turn that a fork dropped.
- */
+/** An unchanged cut may name a place that no longer exists, such as an open turn that a fork dropped. */
 const isOfLastCut = (position: UnitPosition, { lastCut }: Places): boolean =>
   [lastCut?.from, ...(lastCut?.shrink ?? []).map(({ before }) => before)].some(
     (last) => last?.turn === position.turn && last.unit === position.unit,

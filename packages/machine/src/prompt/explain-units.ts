@@ -5,7 +5,17 @@ import type { Turn } from "../thread/turn.ts";
 import { counted, type Counts } from "./counts.ts";
 import type { Cut } from "./cut.ts";
 import type { CutDecision, Situation } from "./decide-cut.ts";
-import { isCutOff, isLeftOut, leadingQuestion, pinsOf, showing, type Showing, showUnit, showUnits } from "./render.ts";
+import {
+  type Beginning,
+  isCutOff,
+  isLeftOut,
+  leadingQuestion,
+  pinsOf,
+  showing,
+  type Showing,
+  showUnit,
+  showUnits,
+} from "./render.ts";
 import { appliesAt, type Shrink } from "./shrink.ts";
 import { sectionOf, type SummarySection, summarySections } from "./summary-message.ts";
 import { type Unit, unitsOf } from "./unit.ts";
@@ -52,10 +62,7 @@ export type ExplanationRule =
   | "fields"
   | "shrink";
 
-/**
- * Explains each unit of the path in the order of the thread: the system message, the seed, the closed turns, the open
- * turn. It walks the whole path.
- */
+/** Explains each unit of the path: the system message, the seed, the closed turns, the open turn. */
 export const explainUnits = (situation: Situation, decision: CutDecision): readonly UnitExplanation[] => {
   const { thread, system, open } = situation;
   const { cut } = decision;
@@ -78,10 +85,31 @@ export const explainUnits = (situation: Situation, decision: CutDecision): reado
 /** Marks the question of an earlier turn that leads the prompt as shown, whatever the cut says. */
 const withLead = (explaining: Explaining, said: readonly UnitExplanation[]): readonly UnitExplanation[] => {
   const { situation, how } = explaining;
-  const lead = leadingQuestion(situation.thread, said.map(({ sent }) => sent).toReversed(), how);
+  const lead = leadingQuestion(
+    situation.thread,
+    said.map(({ sent }) => sent).toReversed(),
+    how,
+    beginningOf(explaining, said),
+  );
   return lead === null
     ? said
     : said.map((unit) => (unit.id === lead.id ? explained(explaining, unit, ofQuestion(unit, lead.messages)) : unit));
+};
+
+/** Returns the oldest turn that the prompt shows, as the renderer does. */
+const beginningOf = ({ situation, how }: Explaining, said: readonly UnitExplanation[]): Beginning | null => {
+  const { thread, open, isOpen } = situation;
+  const { cut } = how;
+  const sent = Map.groupBy(said, ({ turn }) => turn);
+  const sentOf = (turn: number): readonly Message[] => (sent.get(turn) ?? []).flatMap((unit) => unit.sent);
+  const first = cut.from?.turn ?? 0;
+  if (first === 0 && sentOf(0).length > 0) return { turn: 0, messages: sentOf(0) };
+  for (const turn of turnsOnPath(thread)) {
+    if (turn.number < first || isLeftOut(turn, cut)) continue;
+    const messages = sentOf(turn.number);
+    if (messages.length > 0 || turn.messages.length === 0) return { turn: turn.number, messages };
+  }
+  return isOpen() ? { turn: thread.turns.length + 1, messages: open() } : null;
 };
 
 const ofQuestion = (unit: Explained, sent: readonly Message[]): Verdict => ({

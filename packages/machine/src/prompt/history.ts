@@ -1,22 +1,27 @@
 import type { Message } from "../thread/message.ts";
-import { PathWalk, turnOf, type Thread } from "../thread/thread.ts";
+import { PathWalk, type Thread, turnOf } from "../thread/thread.ts";
 import { toArray } from "../thread/chunks.ts";
 import type { Turn } from "../thread/turn.ts";
 import type { Counts } from "./counts.ts";
-import type { InterruptedTurns, SummarisedTurns } from "./cut.ts";
+import type { SummarisedTurns } from "./cut.ts";
+import {
+  type InterruptedTurns,
+  isAside,
+  needsQuestion,
+  questionIn,
+  questionsBefore,
+  type Start,
+  type Unit,
+  type UnitPosition,
+  unitsOf,
+} from "./unit.ts";
 import { newestWithin } from "./newest-units.ts";
 import type { History, HistoryTurn } from "./policy.ts";
-import type { Start, UnitPosition } from "./position.ts";
-import { isAside, needsQuestion, questionIn, questionsBefore } from "./question.ts";
-import { isLeftOut, pinnedUnits, type Pins, pinsOf } from "./render.ts";
+import { isLeftOut, pinnedUnits, type Pins, pinsOf, type PromptParts } from "./render.ts";
 import { summaryMessage } from "./summary-message.ts";
-import { type Unit, unitsOf } from "./unit.ts";
 
-/** The sources of a history. `open` is called only if the policy reads the open turn. */
-export interface HistorySource {
-  readonly thread: Thread;
-  readonly system: Message | null;
-  readonly open: () => readonly Message[];
+/** The sources of a history. `open` and `isOpen` are called only if the policy reads the open turn. */
+export interface HistorySource extends PromptParts {
   readonly interrupted: InterruptedTurns;
   readonly counts: Counts;
 }
@@ -123,12 +128,9 @@ const newestRunsWithin = (source: HistorySource, pins: Pins, tokens: number): St
   });
 };
 
-/**
- * Returns the question of an earlier turn that leads a window. Returns null if a pinned message of the exchange
- * precedes the window.
- */
+/** Returns the question that leads a window; null if a pinned message of the exchange precedes the window. */
 const leadOf = (
-  { thread, interrupted, open }: HistorySource,
+  { thread, interrupted, open, isOpen }: HistorySource,
   pins: Pins,
   from: UnitPosition,
   isShown: (question: Unit) => boolean = () => true,
@@ -137,17 +139,19 @@ const leadOf = (
     turn < from.turn && pinnedUnits(thread, pins, turn).some((unit) => !isAside(unit));
   if ([...pins.keys()].some(isPinnedBefore)) return null;
   const closed = turnOf(thread, from.turn);
-  const isOpen = from.turn > thread.turns.length;
+  const isNext = from.turn > thread.turns.length;
   const messages =
-    from.turn === 0 ? thread.seed : isOpen ? open() : toArray(closed?.messages ?? { length: 0, levels: [] });
+    from.turn === 0 ? thread.seed : isNext ? open() : toArray(closed?.messages ?? { length: 0, levels: [] });
   // Most turns begin with their question.
   if (from.unit === 0 && messages[0]?.role === "user") return null;
   const units = unitsOf(from.turn, messages, pins.get(from.turn));
   if (units.slice(0, from.unit).some((unit) => unit.pinned === true && !isAside(unit))) return null;
-  const first = units.slice(from.unit).find((unit) => !isAside(unit));
+  // Between turns the question is still to come.
+  const silent = isNext && !isOpen() ? undefined : { turn: from.turn, position: from.unit };
+  const first = units.slice(from.unit).find((unit) => !isAside(unit)) ?? silent;
   const question = questionIn(from.turn, units);
-  if (first === undefined || !needsQuestion(first) || (question !== undefined && question.position < first.position))
-    return null;
+  if (first === undefined || ("messages" in first && !needsQuestion(first))) return null;
+  if (question !== undefined && question.position < first.position) return null;
   for (const unit of questionsBefore(thread, first, interrupted)) if (isShown(unit)) return unit;
   return null;
 };
@@ -216,9 +220,7 @@ const unpinnedTokens = (counts: Counts, units: readonly Unit[]): number =>
 const tokensOf = (counts: Counts, { messages }: Unit): number =>
   messages.reduce((total, message) => total + counts.message(message), 0);
 
-/**
- * Returns the units that are always shown. Between turns, appended messages count as the beginning of the next turn.
- */
+/** Returns the units that are always shown. Appended messages count as the beginning of the next turn. */
 const fixedUnits = ({ thread, system, open }: HistorySource, pins: Pins): readonly Unit[] => {
   const next = thread.turns.length + 1;
   return [

@@ -1,7 +1,5 @@
 import type { HistoryTurn } from "./policy.ts";
-import type { Unit } from "./unit.ts";
-import { questionIn } from "./question.ts";
-import { behind, type Start, type UnitPosition } from "./position.ts";
+import { behind, questionIn, type Start, type Unit, type UnitPosition } from "./unit.ts";
 
 /** The weights of turns and units. A turn weighs as much as its units. */
 export interface Weights {

@@ -1,13 +1,11 @@
 import type { JsonObject } from "../thread/plain-data.ts";
 import type { Message } from "../thread/message.ts";
 import type { Summary } from "../thread/turn.ts";
-import type { Cut, TurnRange } from "./cut.ts";
-import type { UnitPosition } from "./position.ts";
+import type { Cut, Fields, TurnRange } from "./cut.ts";
+import type { Unit, UnitPosition } from "./unit.ts";
 import type { Counter } from "./counter.ts";
-import type { Fields } from "./fields.ts";
 import type { NewestFirst } from "./newest-first.ts";
 import type { Shrink } from "./shrink.ts";
-import type { Unit } from "./unit.ts";
 
 /**
  * Decides what a prompt shows of a thread. It never sees or returns a prompt: the machine renders its decision, so no

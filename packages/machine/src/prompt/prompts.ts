@@ -1,15 +1,15 @@
 import { PromptDigest } from "../thread/make-message.ts";
 import type { Message } from "../thread/message.ts";
-import type { ExpectedOutput } from "../thread/output.ts";
+import type { ExpectedOutput } from "../thread/turn.ts";
 import type { Thread } from "../thread/thread.ts";
 import { type Blocks, messagesIn } from "./blocks.ts";
 import type { Counts } from "./counts.ts";
 import type { Cut } from "./cut.ts";
-import { blocksOf } from "./render.ts";
+import { blocksOf, type PromptParts } from "./render.ts";
 
 /** Renders the prompts of model calls, each from the beginning or by extending the last one. */
 export interface Prompts {
-  /** Renders as `render` does, with the digest of the prompt. */
+  /** Renders the open turn's prompt as `render` does, with its digest. */
   readonly render: (
     thread: Thread,
     cut: Cut,
@@ -22,7 +22,7 @@ export interface Prompts {
 /** Renders each prompt from the beginning. */
 export const promptsAnew: Prompts = Object.freeze<Prompts>({
   render: (thread, cut, system, open, output) => {
-    const blocks = blocksOf(thread, cut, system, open, null);
+    const blocks = blocksOf(partsOf(thread, system, open), cut, null);
     return { messages: messagesIn(blocks), digest: digestOfBlocks(new PromptDigest(), blocks, start).of(output) };
   },
 });
@@ -39,7 +39,7 @@ export const grownPrompts = (counts: Counts): Prompts => {
   const kept = new WeakMap<object, Kept>();
   return Object.freeze<Prompts>({
     render: (thread, cut, system, open, output) => {
-      const blocks = blocksOf(thread, cut, system, open, counts);
+      const blocks = blocksOf(partsOf(thread, system, open), cut, counts);
       const messages = messagesIn(blocks);
       // The seed's list, even an empty one, is the same object throughout a thread.
       const before = kept.get(thread.seed);
@@ -54,13 +54,19 @@ export const grownPrompts = (counts: Counts): Prompts => {
   });
 };
 
+const partsOf = (thread: Thread, system: Message | null, open: readonly Message[]): PromptParts => ({
+  thread,
+  system,
+  open: () => open,
+  isOpen: () => true,
+});
+
 interface Kept {
   readonly messages: Blocks["messages"];
   /** The digest of all kept messages. */
   readonly digest: PromptDigest;
 }
 
-/** A place in blocks: the number of blocks from the oldest, then the number of messages. */
 interface Place {
   readonly block: number;
   readonly message: number;
@@ -68,7 +74,6 @@ interface Place {
 
 const start: Place = Object.freeze({ block: 0, message: 0 });
 
-/** Adds the messages from a place on to a digest. */
 const digestOfBlocks = (digest: PromptDigest, { messages: blocks }: Blocks, from: Place): PromptDigest => {
   let { message } = from;
   for (let block = from.block; block < blocks.length; block++, message = 0) {
@@ -82,9 +87,7 @@ const digestOfBlocks = (digest: PromptDigest, { messages: blocks }: Blocks, from
   return digest;
 };
 
-/**
- * Returns the place where the messages of `prefix` end within `blocks`, or null if the blocks do not begin with them.
- */
+/** Returns where the messages of `prefix` end within `blocks`; null if the blocks do not begin with them. */
 const endOfPrefix = (prefix: Blocks["messages"], blocks: Blocks["messages"]): Place | null => {
   let block = 0;
   let message = 0;

@@ -1,40 +1,48 @@
 import { type Blocks, messagesIn as joined, type PartOfRun } from "./blocks.ts";
 import type { Message } from "../thread/message.ts";
-import { isOnPath, PathWalk, turnOf, type Thread } from "../thread/thread.ts";
+import { isOnPath, PathWalk, type Thread, turnOf } from "../thread/thread.ts";
 import { toArray } from "../thread/chunks.ts";
 import type { Turn } from "../thread/turn.ts";
 import type { Counts } from "./counts.ts";
-import type { Cut, InterruptedTurns } from "./cut.ts";
-import { withFields } from "./fields.ts";
-import { isOlder, type UnitPosition } from "./position.ts";
-import { needsQuestion, questionIn, questionsBefore } from "./question.ts";
+import { type Cut, withFields } from "./cut.ts";
+import {
+  type InterruptedTurns,
+  isOlder,
+  needsQuestion,
+  questionIn,
+  questionsBefore,
+  saysNothing,
+  type Unit,
+  type UnitPosition,
+  unitsOf,
+} from "./unit.ts";
 import { appliesAt, type Shrink, shrinkMessage } from "./shrink.ts";
 import { summaryMessage } from "./summary-message.ts";
-import { type Unit, unitsOf } from "./unit.ts";
 
 /** Shortens a message. A caller that renders often may cache the results. */
 export type Shrinker = (message: Message, rules: readonly Shrink[]) => Message;
+
+/** The parts of a prompt that no cut leaves out, and the thread. */
+export interface PromptParts {
+  readonly thread: Thread;
+  readonly system: Message | null;
+  /** The messages of the open turn; between turns, those that wait for the next one. */
+  readonly open: () => readonly Message[];
+  /** False between turns: the question is not asked yet. */
+  readonly isOpen: () => boolean;
+}
 
 /**
  * Renders the messages of a prompt. First comes the system message, then turns shown as summaries, pinned messages of
  * older turns, the shown part of the closed turns, and the open turn. Units are shown or left out whole, so the result
  * is as well-formed as the thread. It reads only what it shows.
  */
-export const render = (
-  thread: Thread,
-  cut: Cut,
-  system: Message | null,
-  open: readonly Message[],
-): readonly Message[] => joined(blocksOf(thread, cut, system, open, null));
+export const render = (parts: PromptParts, cut: Cut): readonly Message[] => joined(blocksOf(parts, cut, null));
 
 /** Renders the blocks of a prompt before they are joined. With counts it shows many turns at once. */
-export const blocksOf = (
-  thread: Thread,
-  cut: Cut,
-  system: Message | null,
-  open: readonly Message[],
-  counts: Counts | null,
-): Blocks => {
+export const blocksOf = (parts: PromptParts, cut: Cut, counts: Counts | null): Blocks => {
+  const { thread, system } = parts;
+  const open = parts.open();
   const pins = pinsOf(thread, cut.interrupted);
   const shrink = counts?.shrink ?? shrinkMessage;
   const how = showing(cut, shrink);
@@ -46,6 +54,7 @@ export const blocksOf = (
   };
   const { wholeFrom } = how;
   const first = cut.from?.turn ?? 0;
+  let begins: Beginning | null = parts.isOpen() ? { turn: thread.turns.length + 1, messages: open } : null;
   const walk = new PathWalk(thread);
   for (let turn = walk.turn; turn !== undefined && turn.number >= first; turn = walk.turn) {
     const run = turn.number < wholeFrom ? undefined : walk.wholeRun();
@@ -53,19 +62,27 @@ export const blocksOf = (
     if (run !== undefined && whole !== undefined && (whole.completed || cut.interrupted === "keep")) {
       const from = Math.max(0, wholeFrom - walk.runFrom);
       show(from === 0 ? whole.messages : whole.messages.slice(whole.starts[from]), { run, from });
+      const oldest = run[from];
+      if (oldest !== undefined) begins = { turn: oldest.number, messages: toArray(oldest.messages) };
       walk.leave(from);
       continue;
     }
     const leftOut = cut.interrupted === "omit" && isLeftOut(turn, cut);
     walk.step();
-    if (leftOut || turn.number < wholeFrom) {
-      show(shownOf(turn.number, toArray(turn.messages), how, leftOut, pins), null);
-    } else show(toArray(turn.messages), turn);
+    const isWhole = !leftOut && turn.number >= wholeFrom;
+    const said = toArray(turn.messages);
+    const shown = isWhole ? said : shownOf(turn.number, said, how, leftOut, pins);
+    show(shown, isWhole ? turn : null);
+    if (!leftOut && (shown.length > 0 || said.length === 0)) begins = { turn: turn.number, messages: shown };
   }
   const complete = walk.turn === undefined;
-  if (complete && thread.seed.length > 0) show(shownOf(0, thread.seed, how, false, pins), null);
+  if (complete && thread.seed.length > 0) {
+    const shown = shownOf(0, thread.seed, how, false, pins);
+    show(shown, null);
+    if (first === 0 && shown.length > 0) begins = { turn: 0, messages: shown };
+  }
   if (!complete && pins.size > 0) for (const block of pinnedBefore(thread, cut, pins)) show(block, null);
-  const question = leadingQuestion(thread, messages, how);
+  const question = leadingQuestion(thread, messages, how, begins);
   if (question !== null) insertQuestion(thread, { messages, turns }, question);
   const summary = cut.summarised === undefined ? null : summaryMessage(thread, cut);
   if (summary !== null) show([summary], null);
@@ -82,7 +99,6 @@ export interface Showing {
   readonly wholeFrom: number;
 }
 
-/** Prepares a cut for showing units. */
 export const showing = (cut: Cut, shrink: Shrinker = shrinkMessage): Showing => ({
   cut,
   dropped: cut.dropped === undefined ? null : new Set(cut.dropped),
@@ -90,10 +106,7 @@ export const showing = (cut: Cut, shrink: Shrinker = shrinkMessage): Showing => 
   wholeFrom: firstWhole(cut),
 });
 
-/**
- * Returns the shown messages of each unit of a closed turn. Its question is shown if any later unit is, whatever the
- * cut says.
- */
+/** Shows the units of a closed turn. Its question is shown if any later unit is, whatever the cut says. */
 export const showUnits = (
   turn: number,
   units: readonly Unit[],
@@ -110,26 +123,54 @@ export const showUnits = (
 /** Removes what a cut leaves out, and keeps how it shows the rest. */
 const uncut = ({ cut, ...how }: Showing): Showing => ({ ...how, dropped: null, cut: { ...cut, from: null } });
 
+/** The oldest turn that a prompt shows, but for what is pinned before it, and what is shown of it. */
+export interface Beginning {
+  /** 0 for the seed. */
+  readonly turn: number;
+  readonly messages: readonly Message[];
+}
+
 /**
- * Returns the question that leads a prompt which would begin with a model's message. Returns null if none is needed,
- * or if there is none.
+ * Returns the question that leads a prompt; null if there is none. It leads a prompt that would begin with a model's
+ * message. It also leads one that begins with a turn in which nothing is said, such as an ask with only a developer
+ * message. There the next message may be the model's, and the prompt must begin in the same way before and after it.
  */
 export const leadingQuestion = (
   thread: Thread,
   newestFirst: readonly (readonly Message[])[],
   how: Showing,
+  begins: Beginning | null,
 ): Pick<Unit, "id" | "messages"> | null => {
-  const first = firstSaid(newestFirst);
-  if (first === undefined || first.role === "user") return null;
-  // Ids begin with the number of their turn.
-  const turn = Number.parseInt(first.id, 10);
-  const position = turn === 0 ? unitsOf(0, thread.seed).findIndex(({ id }) => id === first.id) : 0;
-  for (const unit of questionsBefore(thread, { turn, position }, how.cut.interrupted)) {
+  const led = ledBy(thread, firstSaid(newestFirst), begins);
+  if (led === null) return null;
+  for (const unit of questionsBefore(thread, led, how.cut.interrupted)) {
     const messages = showUnit(unit, uncut(how));
     if (messages.length > 0) return { id: unit.id, messages };
   }
   return null;
 };
+
+/** Returns the place before which a question is missing; null if none is. */
+const ledBy = (
+  thread: Thread,
+  first: Message | undefined,
+  begins: Beginning | null,
+): Pick<Unit, "turn" | "position"> | null => {
+  if (first !== undefined && first.role !== "user") {
+    const turn = turnIn(first.id);
+    return { turn, position: turn === 0 ? placeInSeed(thread, first.id) : 0 };
+  }
+  if (begins === null || (first !== undefined && turnIn(first.id) <= begins.turn)) return null;
+  const { turn, messages } = begins;
+  if (!saysNothing(messages)) return null;
+  return { turn, position: turn === 0 ? placeInSeed(thread, messages[0]?.id) : 0 };
+};
+
+/** Returns the number of a message's turn, with which its id begins. */
+const turnIn = (id: string): number => Number.parseInt(id, 10);
+
+const placeInSeed = ({ seed }: Thread, message: string | undefined): number =>
+  unitsOf(0, seed).findIndex(({ id }) => id === message);
 
 /** Inserts the question at its place in the thread: system messages appended before it stay before it. */
 const insertQuestion = (
@@ -138,7 +179,7 @@ const insertQuestion = (
   question: Pick<Unit, "id" | "messages">,
 ): void => {
   const isOlder = (message: Message): boolean => {
-    const [turn, other] = [Number.parseInt(message.id, 10), Number.parseInt(question.id, 10)];
+    const [turn, other] = [turnIn(message.id), turnIn(question.id)];
     return turn < other || (turn === other && placeIn(thread, message.id) < placeIn(thread, question.id));
   };
   // Blocks are newest first, so this starts with the oldest.
@@ -151,10 +192,13 @@ const insertQuestion = (
     shown.turns.splice(block, 1, before === 0 ? (shown.turns[block] ?? null) : null, null, null);
     return;
   }
+  shown.messages.unshift(question.messages);
+  shown.turns.unshift(null);
 };
 
-/** Returns the index of a seed message. All other messages of a question's own turn come after it, so they get -1. */
-const placeIn = ({ seed }: Thread, id: string): number => seed.findIndex((message) => message.id === id);
+/** Returns the index of a closed turn's message in its turn. */
+const placeIn = (thread: Thread, id: string): number =>
+  messagesIn(thread, turnIn(id)).findIndex((message) => message.id === id);
 
 const firstSaid = (newestFirst: readonly (readonly Message[])[]): Message | undefined => {
   for (let block = newestFirst.length - 1; block >= 0; block--) {

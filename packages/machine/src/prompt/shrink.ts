@@ -1,7 +1,6 @@
 import type { Message, Part, ToolResultPart } from "../thread/message.ts";
 import { withParts } from "../thread/make-message.ts";
-import type { UnitPosition } from "./position.ts";
-import type { Unit } from "./unit.ts";
+import type { Unit, UnitPosition } from "./unit.ts";
 
 /**
  * A rule that shortens messages. It never touches calls, their arguments, reasoning or pinned messages. Short content
@@ -120,16 +119,10 @@ const shrinkText = (text: string, { rule, characters }: Shrink, name: string, to
 const clearMark = (text: string, name: string): string =>
   fitting(`[Left out to save room: ${name}, ${text.length} characters.]`, "[Left out to save room.]");
 
-/**
- * Returns the mark, or a short form. Ids and tool names can have any length, and a mark that grows with them could be
- * shrunk again.
- */
+/** Ids can have any length, and a mark that grows with them could be shrunk again. */
 const fitting = (mark: string, short: string): string => (mark.length < shortestShrink ? mark : short);
 
-/**
- * Returns a part as text. It differs from `contentText`, because a tool that reads a result should return its values
- * as JSON.
- */
+/** Differs from `contentText`: a tool that reads a result should return its values as JSON. */
 const inText = (part: ToolResultPart["content"][number]): string => {
   switch (part.type) {
     case "text":

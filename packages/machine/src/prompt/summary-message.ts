@@ -1,11 +1,9 @@
-import { contentText } from "../thread/content-text.ts";
+import { contentText, type Message, toolCallsOf } from "../thread/message.ts";
 import { marked, messageFromDraft } from "../thread/make-message.ts";
-import { type Message, toolCallsOf } from "../thread/message.ts";
-import { turnOf, type Thread } from "../thread/thread.ts";
+import { type Thread, turnOf } from "../thread/thread.ts";
 import { toArray } from "../thread/chunks.ts";
 import type { Summary, Turn } from "../thread/turn.ts";
-import type { Cut, SummarisedTurns, TurnRange } from "./cut.ts";
-import { withFields } from "./fields.ts";
+import { type Cut, type SummarisedTurns, type TurnRange, withFields } from "./cut.ts";
 
 /**
  * Returns the message that stands for turns shown as summaries; null if there are none. Its wording, and that of the

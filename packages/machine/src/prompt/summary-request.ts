@@ -1,11 +1,9 @@
-import { contentText } from "../thread/content-text.ts";
+import { contentText, type Message, toolCallsOf, toolResultOf } from "../thread/message.ts";
 import { messageFromDraft } from "../thread/make-message.ts";
-import { type Message, toolCallsOf, toolResultOf } from "../thread/message.ts";
-import { turnOf, isBefore, type Thread } from "../thread/thread.ts";
+import { isBefore, type Thread, turnOf } from "../thread/thread.ts";
 import { toArray } from "../thread/chunks.ts";
 import type { Turn } from "../thread/turn.ts";
-import type { Cut } from "./cut.ts";
-import { withFields } from "./fields.ts";
+import { type Cut, withFields } from "./cut.ts";
 import type { SummaryTask } from "./policy.ts";
 import { isLeftOut } from "./render.ts";
 import { summaryLines } from "./summary-message.ts";

@@ -1,4 +1,6 @@
 import { type Message, toolCallsOf } from "../thread/message.ts";
+import { type Thread, turnOf } from "../thread/thread.ts";
+import { toArray } from "../thread/chunks.ts";
 
 /**
  * The unit of a policy's decision: a whole round (an assistant message with its calls, and all results), or one
@@ -71,3 +73,77 @@ const resultsFrom = (messages: readonly Message[], from: number, most: number): 
   while (found < most && messages[from + found]?.role === "tool") found++;
   return found;
 };
+
+// Servers refuse conversations that begin with a model's call or answer (Gemini: "function call turn comes immediately
+// after a user turn or after a function response turn"; Anthropic and the chat templates of local models: roles begin
+// with the user). So a partly shown turn always shows its question, and a prompt that would begin otherwise is led by
+// an earlier question. Nothing is made up: both are messages of the thread.
+
+/** Returns the first user message of a turn; none for the seed, where each answer has its own question. */
+export const questionIn = (turn: number, units: readonly Unit[]): Unit | undefined =>
+  turn === 0 ? undefined : units.find((unit) => roleOf(unit) === "user");
+
+/** Returns whether a unit cannot begin a prompt, because it is a model's. */
+export const needsQuestion = (unit: Unit): boolean => {
+  const role = roleOf(unit);
+  return role === "assistant" || role === "tool";
+};
+
+/** Returns whether a unit is an appended system message, which belongs to no question or answer. */
+export const isAside = (unit: Unit): boolean => {
+  const role = roleOf(unit);
+  return role === "system" || role === "developer";
+};
+
+/** Returns whether messages are all appended system messages, or none: neither a question nor an answer. */
+export const saysNothing = (messages: readonly Message[]): boolean =>
+  messages.every(({ role }) => role === "system" || role === "developer");
+
+/** Yields the possible leading questions of a unit, nearest first, of its path and of the seed. */
+export function* questionsBefore(
+  thread: Thread,
+  { turn: number, position }: Pick<Unit, "turn" | "position">,
+  interrupted: InterruptedTurns,
+): Generator<Unit, void, void> {
+  // The open or next turn continues the head.
+  let before = number > thread.turns.length ? thread.head : (turnOf(thread, number)?.parent ?? 0);
+  for (let turn = turnOf(thread, before); number > 0 && turn !== undefined; turn = turnOf(thread, before)) {
+    before = turn.parent;
+    if (interrupted === "omit" && turn.outcome.status !== "completed") continue;
+    const question = questionIn(turn.number, unitsOf(turn.number, toArray(turn.messages)));
+    if (question !== undefined) yield question;
+  }
+  const seed = unitsOf(0, thread.seed);
+  for (const unit of (number === 0 ? seed.slice(0, position) : seed).toReversed())
+    if (roleOf(unit) === "user") yield unit;
+}
+
+const roleOf = ({ messages }: Unit): string | undefined => messages[0]?.role;
+
+/** `keep`: shown whole, with synthesised results marked as such. `omit`: left out of prompts. */
+export type InterruptedTurns = "keep" | "omit";
+
+/** The start of a window: a unit, or null for the beginning of the path, which is the oldest. */
+export type Start = UnitPosition | null;
+
+/** Returns whether a window that begins at `start` shows more than one that begins at `than`. */
+export const isOlder = (start: Start, than: Start): boolean =>
+  than !== null && (start === null || start.turn < than.turn || (start.turn === than.turn && start.unit < than.unit));
+
+/** Returns the start that shows less. */
+export const newerOf = (left: Start, right: Start): Start => (isOlder(left, right) ? right : left);
+
+/** Returns the position after a turn. Later turns will be shown. */
+export const behind = (turn: number): UnitPosition => ({ turn: turn + 1, unit: 0 });
+
+/** The position after all closed turns, including future ones. */
+export const nowhere: UnitPosition = { turn: Number.MAX_SAFE_INTEGER, unit: 0 };
+
+/** Returns whether a position is after all closed turns, including future ones. */
+export const isNowhere = ({ turn, unit }: UnitPosition): boolean => turn === nowhere.turn && unit === nowhere.unit;
+
+/** The position of a unit: its turn (0 for the seed) and its index there, from 0. */
+export interface UnitPosition {
+  readonly turn: number;
+  readonly unit: number;
+}

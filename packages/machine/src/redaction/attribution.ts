@@ -1,10 +1,9 @@
 import * as Either from "fp-ts/lib/Either.js";
 import { draftsOf } from "../conversation/update/turn-opening.ts";
-import type { ConversationData, QueuedAsk } from "../conversation/protocol/data.ts";
-import { isSameEffect, placeIn, summaryId, callsOf } from "../conversation/protocol/effect-id.ts";
-import type { Entry, LaterEntry, Decided } from "../conversation/protocol/entry.ts";
+import type { ConversationData, QueuedAsk, State } from "../conversation/protocol/data.ts";
+import { awaited, callsOf, placeIn } from "../conversation/protocol/effect-id.ts";
+import type { Decided, Entry, LaterEntry } from "../conversation/protocol/entry.ts";
 import type { Event } from "../conversation/protocol/event.ts";
-import type { State } from "../conversation/protocol/state.ts";
 import type { SummaryTask } from "../prompt/policy.ts";
 import { at, type Chunks } from "../thread/chunks.ts";
 import { type Message, toolCallsOf } from "../thread/message.ts";
@@ -41,10 +40,7 @@ interface Growing extends Attribution {
   summary: SummaryTask | null;
 }
 
-/**
- * Reads the entries in order. One entry may bring content, and a later one may make its message: an ask that waits, or
- * a reply that is shown in parts.
- */
+/** Reads the entries in order. One may bring content, and a later one make its message, as for a waiting ask. */
 class Reader {
   readonly attributions: Growing[] = [];
   /** The entry of each ask, and the turn that was open then; null between turns. */
@@ -93,9 +89,8 @@ class Reader {
         break;
       case "llm.completed":
       case "llm.failed": {
-        const { summarising, threadId } = before;
-        if (summarising !== null && isSameEffect(event.effectId, summaryId(threadId, summarising.number)))
-          growing.summary = summarising;
+        const call = awaited(before, event.effectId);
+        if (call?.of === "summary") growing.summary = call.summarising;
         else this.#shown = [];
         break;
       }
@@ -196,10 +191,7 @@ const grownTurn = (before: ConversationData, after: ConversationData): GrownTurn
   return turns.length === before.conversation.turns.length ? null : (at(turns, turns.length - 1) ?? null);
 };
 
-/**
- * Returns the messages that may have come with an entry: those of a turn, in order, and those that are in no turn yet.
- * Some may be older.
- */
+/** Returns the messages that may have come with an entry: those of a turn, and those in no turn yet. */
 const messagesAround = (
   before: ConversationData,
   after: ConversationData,

@@ -1,11 +1,11 @@
 import * as Either from "fp-ts/lib/Either.js";
-import type { Entry } from "../conversation/protocol/entry.ts";
-import type { State } from "../conversation/protocol/state.ts";
+import { type Entry, isLater } from "../conversation/protocol/entry.ts";
+import type { State } from "../conversation/protocol/data.ts";
 import { isCoveredBySummary } from "../prompt/summary-request.ts";
-import { turnOf, type Thread } from "../thread/thread.ts";
+import { type Thread, turnOf } from "../thread/thread.ts";
 import { canonicalText } from "../thread/make-message.ts";
-import { redactEntry } from "./redact.ts";
 import { type Attribution, attributionsOf } from "./attribution.ts";
+import { firstEntry, laterEntry } from "../conversation/protocol/entry-forms.ts";
 
 /**
  * The content to redact: that of a turn (0 for the thread's beginning), of a message by its id, or of entries by their
@@ -108,3 +108,16 @@ const problemOf = (
   const missing = target.seqs.find((seq) => attributions[seq] === undefined);
   return missing === undefined ? null : `there is no entry ${missing}; there are 0 to ${attributions.length - 1}`;
 };
+
+/**
+ * Removes the content of an entry, and keeps its place, type and structure. "[redacted]" replaces texts, and `{}`
+ * replaces arguments. Metadata, names of people (also of those who approved), provider fields and anything else that
+ * could reveal the content are removed, also members that this version does not know. Identifiers stay, so that later
+ * entries fold as before: ids, roles, tools and their versions, fields, annotations, checkpoints, models. So do
+ * single-word finish reasons and failure codes, times and usage. Put nothing private into identifiers. Redacting an
+ * entry twice has no further effect.
+ */
+export const redactEntry = (entry: Entry): Entry => ({
+  ...(isLater(entry) ? laterEntry.redact(entry) : firstEntry.redact(entry)),
+  redacted: true,
+});

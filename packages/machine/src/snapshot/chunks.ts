@@ -7,7 +7,6 @@ import { type Json, frozen } from "../thread/plain-data.ts";
  */
 export type PackedList = readonly Json[] | { readonly newest: readonly Json[]; readonly chunks: readonly string[][] };
 
-/** Writes consecutive elements. */
 export interface ElementWriter<Element> {
   /** The prefix of the chunks' ids, which distinguishes them from those of other lists. */
   readonly name: string;
@@ -15,7 +14,6 @@ export interface ElementWriter<Element> {
   readonly pack: (first: number, elements: readonly Element[]) => readonly Json[];
 }
 
-/** Reads packed elements, given the index of the first. */
 export type ElementReader<Element> = (first: number, packed: readonly Json[]) => readonly Element[];
 
 /** The result of writing a snapshot, for bookkeeping of what is stored. */

@@ -1,7 +1,14 @@
 import { digestOfMessage } from "../thread/make-message.ts";
 import type { Json, JsonObject } from "../thread/plain-data.ts";
-import type { ContentPart, Message, Part, Role, ToolCallPart, ToolOutcome } from "../thread/message.ts";
-import { toolCallsOf } from "../thread/message.ts";
+import {
+  type ContentPart,
+  type Message,
+  type Part,
+  type Role,
+  type ToolCallPart,
+  toolCallsOf,
+  type ToolOutcome,
+} from "../thread/message.ts";
 
 // Messages in few bytes: fields that have the expected value, such as ids and digests, are left out. All others are
 // written unchanged, so nothing is lost.
@@ -9,7 +16,6 @@ import { toolCallsOf } from "../thread/message.ts";
 /** `[role, content, rest, outcome]`; the outcome is that of a result. An unusual result is the message itself. */
 export type PackedMessage = readonly Json[] | JsonObject;
 
-/** Packs consecutive messages of a turn. */
 export const packMessages = (turn: number, messages: readonly Message[]): readonly PackedMessage[] => {
   const expected = new Expected(turn);
   return messages.map((message) => {

@@ -1,6 +1,6 @@
 import * as Either from "fp-ts/lib/Either.js";
 import type { Entry } from "../conversation/protocol/entry.ts";
-import type { State } from "../conversation/protocol/state.ts";
+import type { State } from "../conversation/protocol/data.ts";
 import { type Chunks, chunkSize, loaded } from "../thread/chunks.ts";
 import { digestOf } from "../thread/make-message.ts";
 import { type Json, type JsonObject, frozen } from "../thread/plain-data.ts";

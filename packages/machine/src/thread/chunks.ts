@@ -19,10 +19,8 @@ export type Nested<Element> = Element | readonly Nested<Element>[] | StoredChunk
 /** The largest number of references in one chunk. */
 export const chunkSize = 32;
 
-/** A list without elements. */
 export const emptyChunks: Chunks<never> = frozen({ length: 0, levels: [[]] });
 
-/** Creates a list of the given elements. */
 export const chunksOf = <Element>(elements: Iterable<Element>): Chunks<Element> => {
   let chunks: Chunks<Element> = emptyChunks;
   for (const element of elements) chunks = append(chunks, frozen(element));
@@ -48,42 +46,29 @@ export const append = <Element>(chunks: Chunks<Element>, element: Element): Chun
 const noNodes: readonly never[] = Object.freeze([]);
 
 /** Returns the element at an index, from 0; undefined outside the list. */
-export const at = <Element>(chunks: Chunks<Element>, index: number): Element | undefined => {
+export const at = <Element>(chunks: Chunks<Element>, index: number): Element | undefined =>
+  chunkAt(chunks, index)?.[index % chunkSize];
+
+/**
+ * Returns the consecutive elements that are stored with an index, for callers that continue from there; undefined
+ * outside the list. Nodes of higher levels are full, so each chunk begins at a multiple of `chunkSize`.
+ */
+export const chunkAt = <Element>(chunks: Chunks<Element>, index: number): readonly Element[] | undefined => {
   if (index < 0 || index >= chunks.length) return undefined;
   let offset = index;
   for (let level = chunks.levels.length - 1; level >= 0; level--) {
-    const nodes = chunks.levels[level] ?? [];
-    const held = nodes.length * chunkSize ** level;
-    if (offset < held) return within(nodes, level, offset);
-    offset -= held;
-  }
-  return undefined;
-};
-
-/** Consecutive elements, the first of which is at index `first`. */
-export interface Run<Element> {
-  readonly first: number;
-  readonly elements: readonly Element[];
-}
-
-/** Returns the chunk that holds an index, for callers that continue from there; undefined outside the list. */
-export const runAt = <Element>(chunks: Chunks<Element>, index: number): Run<Element> | undefined => {
-  if (index < 0 || index >= chunks.length) return undefined;
-  let first = 0;
-  for (let level = chunks.levels.length - 1; level >= 0; level--) {
-    let nodes: readonly Nested<Element>[] = chunks.levels[level] ?? [];
+    let nodes: readonly Nested<Element>[] = chunks.levels[level] ?? noNodes;
     let size = chunkSize ** level;
-    if (index >= first + nodes.length * size) {
-      first += nodes.length * size;
+    if (offset >= nodes.length * size) {
+      offset -= nodes.length * size;
       continue;
     }
     for (; size > 1; size /= chunkSize) {
-      const place = Math.floor((index - first) / size);
-      nodes = nodesIn(nodes[place]);
-      first += place * size;
+      nodes = nodesIn(nodes[Math.floor(offset / size)]);
+      offset %= size;
     }
     // At level 0 a node is an element.
-    return { first, elements: nodes as readonly Element[] };
+    return nodes as readonly Element[];
   }
   return undefined;
 };
@@ -120,12 +105,11 @@ export const findNewest = <Element>(
 ): Element | undefined => {
   const oldest = Math.max(0, chunks.length - most);
   for (let end = chunks.length; end > oldest;) {
-    const run = runAt(chunks, end - 1);
-    if (run === undefined) return undefined;
-    const { first, elements } = run;
+    const first = end - 1 - ((end - 1) % chunkSize);
+    const elements = chunkAt(chunks, first) ?? noNodes;
     const isPassed = elements.length === chunkSize && !mayHold(elements);
-    for (let index = end - 1 - first; !isPassed && index >= 0 && first + index >= oldest; index--) {
-      const element = elements[index];
+    for (let index = end - 1; !isPassed && index >= first && index >= oldest; index--) {
+      const element = elements[index - first];
       if (element !== undefined && test(element)) return element;
     }
     end = first;
@@ -139,7 +123,7 @@ export const toArray = <Element>(chunks: Chunks<Element>): readonly Element[] =>
   // Most lists are short and have one chunk; level 0 holds elements.
   if (newest?.length === chunks.length) return newest as readonly Element[];
   const elements: Element[] = [];
-  for (let level = chunks.levels.length - 1; level >= 0; level--) collect(chunks.levels[level] ?? [], level, elements);
+  for (let index = 0; index < chunks.length; index += chunkSize) elements.push(...(chunkAt(chunks, index) ?? noNodes));
   return elements;
 };
 
@@ -167,18 +151,6 @@ const mapped = <Item>(items: readonly Item[], change: (item: Item, index: number
   return after.every((item, index) => item === items[index]) ? items : after;
 };
 
-const within = <Element>(nodes: readonly Nested<Element>[], level: number, offset: number): Element => {
-  let node: readonly Nested<Element>[] = nodes;
-  let rest = offset;
-  for (let depth = level; depth > 0; depth--) {
-    const size = chunkSize ** depth;
-    node = nodesIn(node[Math.floor(rest / size)]);
-    rest %= size;
-  }
-  // At level 0 a node is an element.
-  return node[rest] as Element;
-};
-
 const replacedWithin = <Element>(
   nodes: readonly Nested<Element>[],
   level: number,
@@ -189,14 +161,6 @@ const replacedWithin = <Element>(
   const size = chunkSize ** level;
   const index = Math.floor(offset / size);
   return replaced(nodes, index, replacedWithin(nodesIn(nodes[index]), level - 1, offset % size, element));
-};
-
-const collect = <Element>(nodes: readonly Nested<Element>[], level: number, into: Element[]): void => {
-  for (const node of nodes) {
-    // At level 0 a node is an element.
-    if (level === 0) into.push(node as Element);
-    else collect(nodesIn(node), level - 1, into);
-  }
 };
 
 /**

@@ -13,7 +13,7 @@ import type {
   ToolOutcome,
   ToolResultPart,
 } from "./message.ts";
-import type { ExpectedOutput } from "./output.ts";
+import type { ExpectedOutput } from "./turn.ts";
 
 /** Creates the message of a draft. */
 export const messageFromDraft = (id: string, draft: MessageDraft): Message =>
@@ -40,10 +40,7 @@ export const messageFromReply = (id: string, prefix: string, reply: ReplyDraft):
   return withDigest({ id, role: "assistant", parts: Object.freeze(parts), ...fieldsOf(reply) });
 };
 
-/**
- * Creates the message of a reply that ended early, or returns null if nothing was shown. Its tool calls are left out,
- * since they may be incomplete.
- */
+/** Creates the message of a reply that ended early; null if nothing was shown. Its calls may be incomplete. */
 export const messageFromPartial = (id: string, partial: ReplyDraft | undefined | null): Message | null => {
   if (partial === undefined || partial === null) return null;
   const { toolCalls: _, ...said } = partial;
@@ -249,10 +246,7 @@ const addPart = (mixer: Mixer, part: Part): void => {
   }
 };
 
-/**
- * Adds provider fields, also absent ones, so that those of a message and those of its last part give different
- * digests.
- */
+/** Adds also absent fields, so that those of a message and of its last part give different digests. */
 const addProvider = (mixer: Mixer, provider: JsonObject | undefined): void =>
   mixer.add(provider === undefined ? "" : canonicalText(provider));
 
@@ -290,10 +284,7 @@ class Mixer {
   }
 }
 
-/**
- * Works as `toString(36)`, which takes ten times as long for numbers beyond 31-bit integers. The two halves are within
- * them.
- */
+/** Works as `toString(36)`, which takes ten times as long beyond 31-bit integers. */
 const inBase36 = (value: number): string => {
   const high = Math.floor(value / lowHalf);
   const low = (value - high * lowHalf).toString(36);

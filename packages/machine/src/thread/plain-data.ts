@@ -129,13 +129,11 @@ export interface ValueProblem {
   readonly reason: string;
 }
 
-/** Returns the problem of a member as a problem of its container. */
 export const within = (key: string | number, { path, reason }: ValueProblem): ValueProblem => ({
   path: [...path, key],
   reason,
 });
 
-/** Creates a problem of a value itself. */
 export const wrong = (reason: string): ValueProblem => ({ path: [], reason });
 
 /** Formats a problem: its place and its reason. */
@@ -220,10 +218,7 @@ export const frozenCopy = <Value>(value: Value, stays: (value: object) => boolea
   // A copy has the type of its original.
   typeof value === "object" && value !== null ? (copied(value, stays) as Value) : value;
 
-/**
- * Returns a frozen copy that keeps frozen parts, which were created here: those of a state, an entry or a message.
- * Returns the same reference if the whole value is frozen.
- */
+/** Returns a frozen copy that keeps frozen parts, which were created here. */
 export const owned = <Value>(value: Value): Value => frozenCopy(value, isOwned);
 
 const isOwned = (value: object): boolean => Object.isFrozen(value) || isNoData(value);

@@ -1,11 +1,18 @@
 import * as Either from "fp-ts/lib/Either.js";
 import type { JsonObject } from "./plain-data.ts";
 import { messageFromDraft, messageFromReply, messageFromResult, wellFormed } from "./make-message.ts";
-import type { Content, Message, MessageDraft, ReplyDraft, ToolCallPart } from "./message.ts";
-import { toolCallsOf } from "./message.ts";
+import {
+  type Content,
+  type Message,
+  type MessageDraft,
+  type ReplyDraft,
+  type ToolCallPart,
+  toolCallsOf,
+} from "./message.ts";
 
 /**
- * A message of an earlier conversation. Calls and results have the form in which a model and a host would give them.
+ * A message of an earlier conversation. Calls are written as in a model's reply, results as messages of the role
+ * `tool`.
  */
 export type SeedDraft = MessageDraft | SeedReply | SeedResult;
 

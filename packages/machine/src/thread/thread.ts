@@ -1,5 +1,5 @@
 // A thread: its turns form a tree, and the conversation is the path from the beginning to the head.
-import { at, chunkSize, type Chunks, extended, replaceAt, type Run, runAt, toArray } from "./chunks.ts";
+import { at, chunkAt, chunkSize, type Chunks, extended, replaceAt, toArray } from "./chunks.ts";
 import { type Message, toolResultOf } from "./message.ts";
 import type { Turn, TurnPlace } from "./turn.ts";
 
@@ -58,17 +58,14 @@ export class PathWalk {
   /** The current turn; undefined at the beginning. */
   turn: Turn | undefined;
   readonly #turns: Chunks<Turn>;
-  #run: Run<Turn> | undefined;
+  /** The turns that are stored with the current one. */
+  #run: readonly Turn[] = [];
+  /** The number of the first of them. */
+  runFrom = 0;
 
   constructor({ turns, head }: Thread) {
     this.#turns = turns;
-    this.#run = runAt(turns, head - 1);
-    this.turn = this.#run?.elements[head - 1 - this.#run.first];
-  }
-
-  /** The number of the first turn in the chunk of the current one. */
-  get runFrom(): number {
-    return this.#run === undefined ? 0 : this.#run.first + 1;
+    this.#goTo(head);
   }
 
   /**
@@ -76,10 +73,9 @@ export class PathWalk {
    * same object as long as the turns are unchanged.
    */
   wholeRun(): readonly Turn[] | undefined {
-    const run = this.#run;
-    const { turn } = this;
-    if (run === undefined || turn === undefined || turn.number !== run.first + chunkSize) return undefined;
-    return turn.place.straightFrom <= run.first + 1 ? run.elements : undefined;
+    const { turn, runFrom } = this;
+    if (turn === undefined || turn.number !== runFrom + chunkSize - 1) return undefined;
+    return turn.place.straightFrom <= runFrom ? this.#run : undefined;
   }
 
   step(): void {
@@ -88,23 +84,20 @@ export class PathWalk {
 
   /** Steps to the parent of one of the turns in the chunk. */
   leave(index: number): void {
-    this.#goTo(this.#run?.elements[index]?.parent ?? 0);
+    this.#goTo(this.#run[index]?.parent ?? 0);
   }
 
   #goTo(number: number): void {
-    const run = this.#run;
-    this.turn = run?.elements[number - 1 - run.first];
+    this.turn = this.#run[number - this.runFrom];
     if (this.turn !== undefined || number === 0) return;
-    const next = runAt(this.#turns, number - 1);
-    this.#run = next;
-    this.turn = next?.elements[number - 1 - next.first];
+    const index = number - 1;
+    this.#run = chunkAt(this.#turns, index) ?? [];
+    this.runFrom = number - (index % chunkSize);
+    this.turn = this.#run[index % chunkSize];
   }
 }
 
-/**
- * An iterator class, because prompts walk the turns that they show, and a generator costs more than the rest of a
- * step.
- */
+/** A class, because a generator costs more than the rest of a step. */
 class TurnsNewestFirst implements IterableIterator<Turn, void> {
   readonly #walk: PathWalk;
 
@@ -146,10 +139,7 @@ export const messagesOnPath = (thread: Thread): readonly Message[] => [
   ...thread.appended,
 ];
 
-/**
- * Returns whether a closed turn is on the path; 0, the beginning, always is. The cost is a step for each branch, not
- * for each turn.
- */
+/** Returns whether a closed turn is on the path; 0 always is. It costs a step for each branch. */
 export const isOnPath = (thread: Thread, number: number): boolean => isBefore(thread, number, thread.head);
 
 /** Returns whether a closed turn is `last`, or on the path that leads to it. */
@@ -183,10 +173,7 @@ export const sizeOf = (messages: readonly Message[]): { readonly messages: numbe
   return { messages: messages.length, characters };
 };
 
-/**
- * Returns the length of a message's text, in UTF-16 units. It does not build the text, which would cost more than
- * everything else.
- */
+/** Returns the length of a message's text, in UTF-16 units, without building the text. */
 const textLengthOf = (message: Message | undefined): number => {
   if (message === undefined) return 0;
   const parts = message.role === "tool" ? (toolResultOf(message)?.content ?? message.parts) : message.parts;
@@ -198,13 +185,11 @@ const textLengthOf = (message: Message | undefined): number => {
   return length;
 };
 
-/** Returns the size of the appended messages. */
 export const sizeOfAppended = ({ appended, appendedCharacters = 0 }: Thread): ReturnType<typeof sizeOf> => ({
   messages: appended.length,
   characters: appendedCharacters,
 });
 
-/** Returns the thread with further appended messages. */
 export const withAppended = (thread: Thread, messages: readonly Message[]): Thread => ({
   ...thread,
   appended: extended(thread.appended, messages),

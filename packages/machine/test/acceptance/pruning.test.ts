@@ -5,10 +5,9 @@ import { CheckedTalk } from "../checked-talk.ts";
 import { characterCounter, rolling } from "../hand-made.ts";
 import { calling } from "../talk.ts";
 
-// Repeats mistakes of others about leaving messages out of prompts. If this machine answers otherwise, the test's name
-// says so.
+// Repeats mistakes of other libraries that leave messages out of prompts. A test's name says if this machine differs.
 
-describe("two defects of others, which are none here", () => {
+describe("two defects of other libraries that this machine does not have", () => {
   const narrow: readonly Policy[] = [
     lastTurns(0),
     lastTurns(1),
@@ -37,7 +36,7 @@ describe("two defects of others, which are none here", () => {
       talk.ask("Delete it.");
       talk.reply(calling("delete", "search"));
       talk.tell({ type: "tool.started", effectId: "t/2.1.0#1" });
-      // It waits for somebody's approval: what is shown of it meanwhile has a result that says so.
+      // The call waits for approval, so its result in a prompt says so.
       expect(namesCalledAndAnswered(talk.machine, talk.state)).toEqual([
         "call 2.1.0",
         "call 2.1.1",
@@ -74,7 +73,7 @@ describe("two defects of others, which are none here", () => {
     },
   );
 
-  test("a summary that fails destroys nothing, and what the failure says is no summary (LangChain's middleware replaces the history with it)", () => {
+  test("a failed summary destroys nothing, and its error is not a summary (LangChain's middleware replaces the history with it)", () => {
     const budget = { tokens: 60, reserve: 0 };
     const policy = rolling({ keep: 0, when: "full" });
     const talk = new CheckedTalk({ policy, counter: characterCounter, budget });
@@ -90,7 +89,7 @@ describe("two defects of others, which are none here", () => {
     expect(JSON.stringify(larger.state)).not.toContain("Error generating summary");
   });
 
-  test("what looks like a pattern of replacement comes through word for word, into the request and out of the summary", () => {
+  test("text like a replacement pattern stays unchanged, into the request and out of the summary", () => {
     const odd = "costs $& or $' or $` or $1 or $$ or {messages}";
     const talk = new CheckedTalk({ policy: rolling({ keep: 0 }), tools: [{ name: "search" }] });
     talk.ask(odd);

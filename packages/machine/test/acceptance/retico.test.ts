@@ -11,9 +11,9 @@ import {
 import { type Counter, estimateCounter, tokenWindow } from "../../src/policies.ts";
 import { CheckedTalk } from "../checked-talk.ts";
 
-// Repeats the behaviour of retico's DialogueHistory, from running it. Its prompt is one text, made by a template. The
-// tokens of that are not a sum of those of its messages; a counter of prompts imitates this. The template itself, its
-// stop patterns and its ranges (80 to 82) are for the caller of such a model.
+// Repeats the behaviour of retico's DialogueHistory, as observed. Its prompt is one text from a template, whose tokens
+// are not the sum of its messages' tokens; a counter of prompts imitates this. The template, its stop patterns and its
+// ranges (80 to 82) belong to the caller of such a model.
 
 const speakers = { user: "Child", assistant: "Teacher" };
 

@@ -1,10 +1,28 @@
 import { describe, expect, test } from "vitest";
-import { lastTurnOf, type MachineOptions, promptOf, textOf } from "../../src/index.ts";
-import { type Counter, estimateCounter, lastTurns } from "../../src/policies.ts";
+import {
+  conversationMachine,
+  type Handled,
+  lastTurnOf,
+  type MachineOptions,
+  messagesOf,
+  promptOf,
+  textOf,
+} from "../../src/index.ts";
+import {
+  compactTurns,
+  type Counter,
+  countPrompt,
+  estimateCounter,
+  lastTurns,
+  type Policy,
+  summariseTurns,
+  tokenWindow,
+} from "../../src/policies.ts";
 import { CheckedTalk } from "../checked-talk.ts";
 import { characterCounter } from "../hand-made.ts";
+import { Talk } from "../talk.ts";
 
-// No prompt that does not fit is ever sent: the turn ends instead, with the numbers, and nothing was asked for.
+// A prompt that does not fit is never sent: the turn ends with the numbers, and without a call.
 
 const within = (tokens: number, reserve = 0, more: MachineOptions = {}): MachineOptions => ({
   counter: characterCounter,
@@ -46,7 +64,7 @@ describe("a counter", () => {
     expect(outcomeOf(talk)).toMatchObject({ unfit: { tokens: 500, available: 10 } });
   });
 
-  test("that counts whole prompts is asked about the prompt as it is sent", () => {
+  test("that counts whole prompts gets the prompt as sent", () => {
     const seen: (readonly string[])[] = [];
     const counter: Counter = {
       ...characterCounter,
@@ -60,7 +78,7 @@ describe("a counter", () => {
     expect(outcomeOf(talk)).toMatchObject({ unfit: { tokens: 4, available: 3 } });
   });
 
-  test("is not asked where there is no budget", () => {
+  test("is not called without a budget", () => {
     const talk = new CheckedTalk({ counter: { ...estimateCounter, countPart: () => never("asked") } });
     talk.say("x", "y");
     expect(talk.entries.flatMap((entry) => ("decided" in entry ? Object.keys(entry.decided ?? {}) : []))).toEqual([
@@ -81,3 +99,84 @@ test("a policy that throws is replaced by keeping all, which may not fit: both a
 function never(message: string): never {
   throw new Error(message);
 }
+
+// In a small room a request for a summary never fits. Nothing is sent then, and the failure is not reported at each
+// turn.
+
+const roomOf = (tokens: number): MachineOptions => ({ budget: { tokens, reserve: 0 }, calibrate: false });
+
+/** Runs turns, and answers each summary. Returns the numbers of reported failures and of requests. */
+const goOn = (talk: Talk, turns: number): { readonly failed: number; readonly asked: number } => {
+  let asked = 0;
+  let failed = 0;
+  const look = ({ effects }: Handled): void => {
+    for (const effect of effects) {
+      if (effect.type === "callLlm" && effect.purpose === "summary") asked++;
+      if (effect.type === "publish" && effect.signal.type === "summary.failed") failed++;
+    }
+  };
+  for (let turn = 0; turn < turns; turn++) {
+    look(talk.ask("What is it about, and why? ".repeat(2)));
+    for (let out = talk.out(); out.length > 0; out = talk.out()) {
+      const summary = out.find((effect) => effect.type === "callLlm" && effect.purpose === "summary");
+      const effectId = (summary ?? out[0])?.id ?? "";
+      const content = summary === undefined ? "An answer of some length, it is. ".repeat(2) : "They talked.";
+      look(talk.tell({ type: "llm.completed", effectId, reply: { content }, finishReason: "stop" }));
+    }
+  }
+  return { failed, asked };
+};
+
+const policies: readonly (readonly [string, Policy])[] = [
+  ["compactTurns", compactTurns()],
+  ["compactTurns of one turn", compactTurns({ keepTurns: 1, at: 0.5 })],
+  ["summariseTurns", summariseTurns()],
+  ["summariseTurns of five", summariseTurns({ maxTurns: 5 })],
+];
+
+describe("a request for a summary that does not fit", () => {
+  test.each(policies)("is reported once if none ever fits, and made when there is room: %s", (_, policy) => {
+    const talk = new CheckedTalk({ policy, ...roomOf(150) });
+    expect(goOn(talk, 15)).toEqual({ failed: 1, asked: 0 });
+    talk.replays();
+    const wide = talk.under({ policy, ...roomOf(400) });
+    expect(goOn(wide, 3)).toMatchObject({ failed: 0, asked: expect.toSatisfy((asked: number) => asked > 0) });
+  });
+
+  test.each(policies)("is reported ever more rarely if a shorter turn might fit: %s", (_, policy) => {
+    const talk = new Talk(conversationMachine({ policy, ...roomOf(200) }));
+    const first = goOn(talk, 50);
+    const later = goOn(talk, 50);
+    expect(first.asked + later.asked).toBe(0);
+    expect(first.failed).toBeLessThanOrEqual(26);
+    expect(later.failed).toBeLessThanOrEqual(6);
+  });
+
+  test("leaves out earlier turns that are only context", () => {
+    const talk = new CheckedTalk({ policy: summariseTurns(), ...roomOf(300) });
+    expect(goOn(talk, 20)).toEqual({ failed: 0, asked: 20 });
+    expect(talk.entries.at(-2)).toMatchObject({ decided: { summary: { earlier: null, characters: 100 } } });
+  });
+});
+
+// A window shows as many messages of a long thread, whose turns are stored in runs, as of a short one.
+
+test("a window of a long thread shows as many messages as fit, each answer with its question", () => {
+  const talk = new Talk(conversationMachine());
+  for (let turn = 1; turn <= 100; turn++) {
+    talk.ask(`question ${turn}`.padEnd(40, "."));
+    talk.reply(`answer ${turn}`.padEnd(60, "."));
+  }
+  const all = messagesOf(talk.state);
+  const sizes = Array.from({ length: 100 }, (_, turns) => countPrompt(characterCounter, all.slice(200 - 2 * turns)));
+  for (const turns of [1, 3, 4, 5, 31, 32, 33, 35, 36, 37, 40, 64, 67, 68, 69, 70, 99]) {
+    for (const [tokens, shown] of [
+      [sizes[turns] ?? 0, 2 * turns],
+      [(sizes[turns] ?? 0) + 1, 2 * turns],
+      [(sizes[turns] ?? 0) - 1, 2 * turns - 2],
+    ] as const) {
+      const machine = conversationMachine({ policy: tokenWindow({ tokens }), counter: characterCounter });
+      expect(promptOf(machine, talk.state).messages).toHaveLength(shown);
+    }
+  }
+});

@@ -17,7 +17,7 @@ const asking = (tools: readonly CallerTool[] = [askUser], askId = "a") =>
   ({ type: "ask.received", askId, input: "Q", tools }) as const;
 
 describe("the tools of an ask", () => {
-  test("belong to what was sent: a replay that would offer others says so", () => {
+  test("belong to the prompt: a replay that would offer others reports it", () => {
     const talk = talkOf();
     talk.tell(asking());
     talk.reply("A");
@@ -41,18 +41,16 @@ describe("the tools of an ask", () => {
   });
 });
 
-describe("a call of the caller's", () => {
-  test("waits outside alone, and beside what runs here not", () => {
-    const talk = talkOf();
-    talk.tell(asking());
-    talk.reply(calling("ask_user", "search"));
-    expect(waitsOutside(talk.state)).toBe(false);
-    talk.result(1, "found");
-    expect(waitsOutside(talk.state)).toBe(true);
-    expect(callsToAnswer(talk.state)).toMatchObject([{ callId: "1.1.0", arguments: "{}", started: false }]);
-    talk.result(0, "yes");
-    expect(callsToAnswer(talk.state)).toEqual([]);
-    expect(talk.sent().at(-2)).toBe("yes");
-    talk.reply("A");
-  });
+test("a call of the caller's waits at rest alone, but not beside tools that run here", () => {
+  const talk = talkOf();
+  talk.tell(asking());
+  talk.reply(calling("ask_user", "search"));
+  expect(waitsOutside(talk.state)).toBe(false);
+  talk.result(1, "found");
+  expect(waitsOutside(talk.state)).toBe(true);
+  expect(callsToAnswer(talk.state)).toMatchObject([{ callId: "1.1.0", arguments: "{}", started: false }]);
+  talk.result(0, "yes");
+  expect(callsToAnswer(talk.state)).toEqual([]);
+  expect(talk.sent().at(-2)).toBe("yes");
+  talk.reply("A");
 });

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { conversationMachine, start } from "../../src/index.ts";
 import { calling, Talk } from "../talk.ts";
 
-/** The objects and lists that a value holds, and the value itself. */
+/** Returns all objects and lists inside a value, and the value. */
 const partsOf = (value: unknown, parts = new Set<unknown>()): Set<unknown> => {
   if (typeof value !== "object" || value === null || parts.has(value)) return parts;
   parts.add(value);
@@ -10,7 +10,7 @@ const partsOf = (value: unknown, parts = new Set<unknown>()): Set<unknown> => {
   return parts;
 };
 
-/** Counts the parts of a state that the one before does not share: objects, and references that they hold. */
+/** Counts the parts of a state that it does not share with the previous one: objects, and references in them. */
 const copied = (old: ReadonlySet<unknown>, now: ReadonlySet<unknown>): number => {
   let references = 0;
   for (const part of now) if (!old.has(part)) references += 1 + Object.keys(part as object).length;
@@ -31,7 +31,7 @@ const conversationOf = (turns: number): Talk => {
   return talk;
 };
 
-/** The most that one event of a turn copies. */
+/** Returns the most parts that one event of a turn copies. */
 const mostCopied = (talk: Talk): number => {
   let most = 0;
   let old = partsOf(talk.state);

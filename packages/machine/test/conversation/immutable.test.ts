@@ -22,7 +22,7 @@ import { createActor } from "xstate";
 import { runs } from "../runs.ts";
 
 const asked = (input: unknown = "What now?", more: object = {}): Event =>
-  // The tests hand in what they change afterwards.
+  // The tests change the input afterwards.
   ({ type: "ask.received", at: 1, askId: "a", input, ...more }) as Event;
 
 const told = (options: MachineOptions, ...events: readonly Event[]) => {
@@ -59,7 +59,7 @@ const answer: Event = {
 };
 const tools = [{ name: "search" }];
 
-describe("what leaves the machine is frozen through and through", () => {
+describe("all values from the machine are deeply frozen", () => {
   test("states, effects and entries, at each step", () => {
     const machine = conversationMachine({ tools });
     const begun = start(machine, { threadId: "t", at: 0, seed: [{ role: "user", content: "Before." }] });
@@ -146,18 +146,6 @@ describe("what leaves the machine is frozen through and through", () => {
     expect(Object.isFrozen(plain[1]?.event)).toBe(false);
   });
 
-  test("what a call that is out took of a journal that is folded, and what changed since", () => {
-    const { machine } = told({ tools });
-    const pin = (message: string): Event => ({ type: "message.pinned", at: 5, message, pinned: true });
-    const again: Event = { type: "ask.received", at: 6, askId: "b", input: "And then?" };
-    const entries = [
-      start(machine, { threadId: "t", at: 0 }).entry,
-      ...entriesOf(machine, [asked(), reply, result, answer, pin("1.0"), again, pin("1.1")]),
-    ];
-    const folded = fold(entries);
-    expect(Either.isRight(folded) ? unfrozenIn(folded.right) : folded.left).toBeNull();
-  });
-
   test("the snapshots of a live actor, provided with its effects or restored", () => {
     const machine = conversationMachine().provide({ actions: { perform: () => {} } });
     const actor = createActor(machine, { input: { threadId: "t", at: 0 } }).start();
@@ -179,7 +167,7 @@ describe("what leaves the machine is frozen through and through", () => {
   });
 });
 
-describe("what comes in stays its holder's", () => {
+describe("input values stay their owner's", () => {
   test("an event, with all that it holds, is copied", () => {
     const part = { type: "text", text: "As it was." };
     const given = { metadata: { who: ["me"] }, model: { stop: ["."] }, limits: { steps: 3 } };
@@ -233,14 +221,6 @@ describe("what comes in stays its holder's", () => {
     expect(JSON.stringify(step)).toBe(before);
   });
 
-  test("an event that holds itself is refused in words", () => {
-    const metadata: { self?: unknown } = {};
-    metadata.self = metadata;
-    const { machine, state } = told({});
-    const step = transition(machine, state, asked("What now?", { metadata }));
-    expect(step).toMatchObject({ handled: false, refusal: { kind: "invalid" } });
-  });
-
   test("the options of a machine are copied, and its policy is the one that was given", () => {
     const options = {
       tools: [{ name: "search" }],
@@ -263,7 +243,7 @@ describe("what comes in stays its holder's", () => {
   });
 });
 
-describe("a policy that writes into what it is given", () => {
+describe("a policy that writes into its input", () => {
   const writing = (write: (policy: Parameters<Policy["decide"]>[0]) => void): Policy => ({
     name: "writing",
     version: 1,
@@ -276,7 +256,7 @@ describe("a policy that writes into what it is given", () => {
     },
   });
 
-  test("fails, and everything is shown as it was said", () => {
+  test("fails, and everything is shown unchanged", () => {
     const policy = writing(({ history }) => {
       for (const turn of history.newestFirst())
         for (const { messages } of turn.units()) for (const { parts } of messages) (parts as unknown[]).splice(0, 1);

@@ -1,10 +1,13 @@
 import { playArbitrary, realSubject } from "@colloquy/runtime-test/arbitraries";
 import { equalStep } from "@colloquy/runtime-test/laws";
-import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { createActor, transition as xstateTransition } from "xstate";
 import { conversationMachine, type Effect, type Event, start, transition } from "../../src/index.ts";
 import { runs } from "../runs.ts";
+import { throughJson } from "../reading.ts";
+import { getShortestPaths, toDirectedGraph } from "xstate/graph";
+
+import fc from "fast-check";
 
 describe("the XState machine", () => {
   test("our step is XState's: values, contexts and effects are equal, and arrows take what is handled", () => {
@@ -67,7 +70,7 @@ describe("the XState machine", () => {
   });
 
   test("has an arrow for each event, and no other", () => {
-    // As the types spell them; a name that is missing here does not compile.
+    // A missing event type does not compile.
     const events: { readonly [Type in Event["type"]]: true } = {
       "ask.received": true,
       "message.appended": true,
@@ -142,4 +145,38 @@ describe("the XState machine", () => {
   });
 });
 
-const throughJson = <Value>(value: Value): Value => JSON.parse(JSON.stringify(value)) as Value;
+// XState's graph tools can explore the machine with events and a serializer by value. Every context differs, since it
+// counts entries.
+
+const machine = conversationMachine({ tools: [{ name: "search" }] });
+const input = { threadId: "t", at: 0 };
+
+const failure = { kind: "bad_request", message: "no", retryable: false } as const;
+const answer = { type: "llm.completed", at: 2, effectId: "t/1.1#1", finishReason: null } as const;
+const events: readonly Event[] = [
+  { type: "ask.received", at: 1, askId: "a", input: "Go." },
+  { ...answer, reply: { toolCalls: [{ id: null, name: "search", arguments: "{}" }] } },
+  { ...answer, reply: { content: "Done." } },
+  { type: "llm.failed", at: 2, effectId: "t/1.1#1", failure },
+];
+
+const valueOf = ({ value }: { readonly value: unknown }): string => JSON.stringify(value);
+
+describe("XState's graph tools", () => {
+  test("find the five states, given events and a serializer by value", () => {
+    const paths = getShortestPaths(machine, { events: [...events], input, serializeState: valueOf });
+    const found = paths.map(({ state }) =>
+      typeof state.value === "string" ? state.value : Object.keys(state.value)[0],
+    );
+    expect(new Set(found)).toEqual(new Set(["idle", "awaiting_llm", "awaiting_tool", "completed", "error"]));
+  });
+
+  test("draw the machine", () => {
+    expect(toDirectedGraph(machine).children.map(({ id }) => id)).toHaveLength(5);
+  });
+
+  test("without events find its initial state, and nothing throws, since a type alone is not an event", () => {
+    const paths = getShortestPaths(machine, { input, serializeState: valueOf });
+    expect(paths.map(({ state }) => state.value)).toEqual(["idle"]);
+  });
+});

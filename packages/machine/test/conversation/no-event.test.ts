@@ -6,7 +6,7 @@ import { createActor } from "xstate";
 import { conversationMachine, type Event, start, type ThreadInput, transition } from "../../src/index.ts";
 import { plainCopy } from "../../src/hosting.ts";
 import { decodeEvent, decodeJournal } from "../../src/journal.ts";
-import { readEvent } from "../../src/conversation/protocol/event-shape.ts";
+import { readEvent } from "../../src/conversation/protocol/event-forms.ts";
 import { runs } from "../runs.ts";
 import { Talk } from "../talk.ts";
 
@@ -19,7 +19,7 @@ const asked = (): Talk => {
 const self: { self?: unknown } = {};
 self.self = self;
 
-/** As somebody without types may send them, with what the refusal says. */
+/** Values that callers without types may send, with the refusal's text. */
 const wrong: readonly (readonly [string, unknown, RegExp])[] = [
   ["null", null, /an event is an object with a type; this is null$/],
   ["a text", "ask.received", /this is "ask\.received"$/],
@@ -75,18 +75,9 @@ const wrong: readonly (readonly [string, unknown, RegExp])[] = [
     { type: "metadata.changed", at: 1, metadata: { a: [undefined] } },
     /metadata\.a\.0 is undefined/,
   ],
-  ["a function", { type: "metadata.changed", at: 1, metadata: { a: () => 1 } }, /metadata\.a is a function/],
-  ["a big number", { type: "metadata.changed", at: 1, metadata: { a: 1n } }, /metadata\.a is a bigint/],
-  ["a date", { type: "metadata.changed", at: 1, metadata: { a: new Date(0) } }, /metadata\.a is a Date, which JSON/],
-  ["a map", { type: "metadata.changed", at: 1, metadata: { a: new Map() } }, /metadata\.a is a Map/],
-  [
-    "what holds itself",
-    { type: "metadata.changed", at: 1, metadata: { self } },
-    /\.… \(25\d levels down\) is nested too deep, or holds itself/,
-  ],
   [
     "a list that is nested too deep",
-    // Metadata are a level themselves.
+    // The metadata are one level themselves.
     { type: "metadata.changed", at: 1, metadata: { a: JSON.parse("[".repeat(256) + "]".repeat(256)) } },
     /nested too deep/,
   ],
@@ -97,18 +88,18 @@ const wrong: readonly (readonly [string, unknown, RegExp])[] = [
   ],
 ];
 
-/** A member that no event has, and what its refusal says. */
+/** Unknown members of an event, with the refusal's text. */
 const strangeMembers: readonly (readonly [string, unknown, RegExp])[] = [
   ["NaN", Number.NaN, /^"system\.reset": more is NaN/],
   ["a big number", 1n, /more is a bigint/],
   ["a function", () => 1, /more is a function/],
   ["a symbol", Symbol("s"), /more is a symbol/],
   ["a map", new Map(), /more is a Map/],
-  ["a date within a list", [[new Date(0)]], /more\.0\.0 is a Date/],
+  ["a date within a list", [[new Date(0)]], /more\.0\.0 is a Date, which JSON/],
   ["an instance of a class", new URL("https://example.com"), /more is a URL/],
   ["what holds itself", self, /\.… \(25\d levels down\) is nested too deep, or holds itself/],
   [
-    "what throws where it is read",
+    "a value that throws when it is read",
     Object.defineProperty({}, "x", { enumerable: true, get: thrower }),
     /can't be read: read/,
   ],
@@ -119,7 +110,7 @@ function thrower(): never {
   throw new Error("read");
 }
 
-/** Values that XState would throw for, or take for its own events. */
+/** Values for which XState would throw, or that it would take for its own events. */
 const wrongForXState: readonly unknown[] = [
   5,
   { type: 5 },
@@ -151,32 +142,29 @@ const wrongForXState: readonly unknown[] = [
   },
 ];
 
-describe("what is no event", () => {
-  test.each(wrong)("%s is refused by transition in words, and the state is the same", (_, event, reason) => {
+describe("a value that is not an event", () => {
+  test.each(wrong)("%s is refused by transition with a reason, and the state is the same", (_, event, reason) => {
     const { machine, state } = asked();
-    // As from a caller without types.
+    // A caller without types may pass this.
     const told = transition(machine, state, event as Event);
     expect(told).toMatchObject({ handled: false, effects: [], refusal: { kind: "invalid" } });
     expect(told.state).toBe(state);
     expect(!told.handled && told.refusal.reason).toMatch(reason);
   });
 
-  test.each(strangeMembers)(
-    "%s where no event has a member is refused, as no journal could keep it",
-    (_, more, reason) => {
-      const { machine, state } = asked();
-      // As from a caller without types.
-      const told = transition(machine, state, { type: "system.reset", at: 1, more } as Event);
-      expect(told).toMatchObject({ handled: false, refusal: { kind: "invalid" } });
-      expect(!told.handled && told.refusal.reason).toMatch(reason);
-    },
-  );
+  test.each(strangeMembers)("%s in an unknown member is refused, as no journal could keep it", (_, more, reason) => {
+    const { machine, state } = asked();
+    // A caller without types may pass this.
+    const told = transition(machine, state, { type: "system.reset", at: 1, more } as Event);
+    expect(told).toMatchObject({ handled: false, refusal: { kind: "invalid" } });
+    expect(!told.handled && told.refusal.reason).toMatch(reason);
+  });
 
   test("a proxy that was revoked is refused", () => {
     const { machine, state } = asked();
     const { proxy, revoke } = Proxy.revocable({}, {});
     revoke();
-    // As from a caller without types.
+    // A caller without types may pass this.
     const told = transition(machine, state, proxy as Event);
     expect(!told.handled && told.refusal.reason).toMatch(/^the event can't be read: .*revoked/);
   });
@@ -190,7 +178,7 @@ describe("what is no event", () => {
     expect(Object.isFrozen(metadata)).toBe(false);
   });
 
-  test("what is kept is what JSON would give back: no absent member, no negative zero", () => {
+  test("the kept value is the one that JSON returns: without absent members and negative zero", () => {
     const { machine, state } = asked();
     const metadata = { a: undefined, b: [-0], c: { d: undefined } };
     const told = transition(machine, state, { type: "metadata.changed", at: 1, metadata });
@@ -204,8 +192,8 @@ describe("what is no event", () => {
     ["no time", { threadId: "t", at: Number.NaN }, /at is NaN/],
     ["a big number", { threadId: "t", at: 0, metadata: { a: 1n } }, /metadata\.a is a bigint/],
     ["a seed of no role", { threadId: "t", at: 0, seed: [{ role: "x", content: "" }] }, /seed\.0\.role must be one of/],
-  ])("start throws for %s, in words", (_, input, reason) => {
-    // As from a caller without types.
+  ])("start throws an error with a reason for %s", (_, input, reason) => {
+    // A caller without types may pass this.
     expect(() => start(conversationMachine(), input as ThreadInput)).toThrow(reason);
   });
 
@@ -219,7 +207,7 @@ describe("what is no event", () => {
     const before = { ...actor.getSnapshot().context };
     const count = performed.length;
     for (const event of [...wrong.map(([, event]) => event), ...wrongForXState]) {
-      // XState's own `send` throws for a text, and reads the type of all else.
+      // XState's own `send` throws for a text, and reads the type of every other value.
       if (event !== null && typeof event !== "string") actor.send(event as Event);
     }
     expect(actor.getSnapshot().status).toBe("active");
@@ -230,7 +218,7 @@ describe("what is no event", () => {
     actor.stop();
   });
 
-  test("but for what has no type that can be read: it ends the actor, which says why, as XState reads it too", () => {
+  test("except for a value whose type cannot be read: it ends the actor with an error, as XState reads it too", () => {
     const revoked = Proxy.revocable({}, {});
     revoked.revoke();
     const ends: readonly (readonly [unknown, RegExp])[] = [
@@ -249,14 +237,14 @@ describe("what is no event", () => {
     }
   });
 
-  test("and for what `stop()` sends, which stops it from any sender", () => {
+  test("and except for the event of `stop()`, which stops it from any sender", () => {
     const actor = createActor(conversationMachine(), { input: { threadId: "t", at: 0 } }).start();
-    // As from a caller without types.
+    // A caller without types may pass this.
     actor.send({ type: "xstate.stop" } as unknown as Event);
     expect(actor.getSnapshot().status).toBe("stopped");
   });
 
-  test("what is nested as deep as it may be can be read again, in its entry and in a journal; one level more is refused", () => {
+  test("a value of the maximal depth can be read again, in its entry and in a journal; one level more is refused", () => {
     const machine = conversationMachine();
     const { state, entry } = start(machine, { threadId: "t", at: 0 });
     const nested = (levels: number): Event => ({
@@ -289,7 +277,7 @@ describe("the check of an event and the codec", () => {
     );
   });
 
-  test("agree on what is refused: an event with one value replaced is handled only where it can be decoded", () => {
+  test("agree on refusals: an event with one value replaced is handled only if it can be decoded", () => {
     const junk = fc.constantFrom<unknown>(
       null,
       -1,
@@ -312,7 +300,7 @@ describe("the check of an event and the codec", () => {
         const step = steps[which % Math.max(steps.length, 1)];
         if (step === undefined) return;
         const changed = withOneReplaced(step.event, where, value);
-        // As from a caller without types.
+        // A caller without types may pass this.
         const told = transition(machine, step.before, changed as Event);
         const decoded = decodeEvent(JSON.parse(JSON.stringify(changed)));
         const strange = told.handled && Either.isLeft(decoded) ? [changed, decoded.left] : null;
@@ -323,7 +311,7 @@ describe("the check of an event and the codec", () => {
   });
 });
 
-/** Replaces one value of an event, by its index among all that it holds; the type stays. */
+/** Replaces one value of an event, except its type, by its index among all values. */
 const withOneReplaced = (event: object, where: number, value: unknown): unknown => {
   const copy: unknown = JSON.parse(JSON.stringify(event));
   const places: (readonly [holder: object, key: string])[] = [];

@@ -1,6 +1,15 @@
 import * as Either from "fp-ts/lib/Either.js";
 import { describe, expect, test } from "vitest";
-import { type Entry, type ExpectedOutput, promptOf, textOf, type Turn, turnNumbered } from "../../src/index.ts";
+import {
+  type Entry,
+  type ExpectedOutput,
+  lastTurnOf,
+  outstanding,
+  promptOf,
+  textOf,
+  type Turn,
+  turnNumbered,
+} from "../../src/index.ts";
 import { lostEventIn } from "../../src/hosting.ts";
 import { comparePrompts } from "../../src/inspect.ts";
 import { fold, forkOf } from "../../src/journal.ts";
@@ -8,6 +17,7 @@ import { lastTurns } from "../../src/policies.ts";
 import { entriesToRedact, loadAll, redactEntry, StoredChunks, takeSnapshot } from "../../src/storage.ts";
 import { CheckedTalk } from "../checked-talk.ts";
 import { SnapshotShelf } from "../snapshot/shelf.ts";
+import { calling } from "../talk.ts";
 
 const output: ExpectedOutput = { name: "title", schema: { type: "object" }, mode: "native", repairs: 2 };
 const issues = [{ path: ["title"], message: "secret is too long" }];
@@ -33,7 +43,7 @@ const turnOf = (talk: CheckedTalk, number = 1): Turn => {
   return turn;
 };
 
-/** One answer is refused, the next is accepted. */
+/** Returns a thread with a refused answer and an accepted one. */
 const repaired = (...given: ConstructorParameters<typeof CheckedTalk>): CheckedTalk => {
   const talk = talkOf(...given);
   askFor(talk);
@@ -44,7 +54,7 @@ const repaired = (...given: ConstructorParameters<typeof CheckedTalk>): CheckedT
   return talk;
 };
 
-describe("what is kept of an output", () => {
+describe("the kept parts of an output", () => {
   test("a journal folds, forks and is read from a snapshot, also in the middle of a check", () => {
     const talk = repaired();
     askFor(talk, "b");
@@ -59,7 +69,7 @@ describe("what is kept of an output", () => {
     expect(lostEventIn(copy)).toBeNull();
   });
 
-  test("a check that nobody made is refused when a journal comes from outside", () => {
+  test("an unrequested check is refused when a journal comes from outside", () => {
     const { entries } = repaired();
     const at = entries.findIndex(({ event }) => event.type === "output.refused");
     const foreign = entries.map((entry, seq): Entry =>
@@ -69,7 +79,7 @@ describe("what is kept of an output", () => {
     expect(lostEventIn(foreign)).toMatchObject({ seq: at, reason: expect.stringMatching(/was not awaited/) });
   });
 
-  test("its words, those of what was refused and of what was wrong with it are redacted with the turn, or with the message", () => {
+  test("its words, those of refused answers and those of their issues are redacted with the turn, or with the message", () => {
     const { entries } = repaired();
     for (const target of [{ turn: 1 }, { message: "1.1" }]) {
       const named = entriesToRedact(entries, target);
@@ -95,4 +105,79 @@ describe("what is kept of an output", () => {
     expect(compared.journals).toMatchObject([{ calls: 3, differing: 1, first: { turn: 2, step: 1, index: 0 } }]);
     expect(promptOf(talk.machine, talk.state).messages.map(textOf)).toEqual(talk.sent());
   });
+});
+
+// A model that was cut off may not have finished a call, so none of its calls runs.
+
+const options = { tools: [{ name: "wipe" }, { name: "pay", approval: "always" as const }] };
+
+const asked = (): CheckedTalk => {
+  const talk = new CheckedTalk(options);
+  talk.ask("Delete the folder.");
+  return talk;
+};
+
+describe("a reply that was cut off", () => {
+  test.each([
+    "length",
+    "content_filter",
+    "content-filter",
+    "max_tokens",
+    "MAX_TOKENS",
+    "incomplete",
+    "model_length",
+    "contentFilter",
+    "sensitive",
+    "network_error",
+    "repetition_truncation",
+    "context_window_exceeded",
+    "timeout",
+    "ERROR_TOXIC",
+    "ERROR_LIMIT",
+    "USER_CANCEL",
+    "MALFORMED_RESPONSE",
+    "TOO_MANY_TOOL_CALLS",
+    "engine_overloaded",
+  ])("runs no tool if its finish reason is %s, and the model reads why", (finishReason) => {
+    const talk = asked();
+    talk.reply(calling("wipe", "pay", "nobody's"), { finishReason });
+    const results = talk.call().messages.slice(-3);
+    expect(results.map(({ role }) => role)).toEqual(["tool", "tool", "tool"]);
+    for (const result of results)
+      expect(textOf(result)).toContain(`cut off before the call was complete (${finishReason})`);
+    talk.reply("I will say it in parts.");
+    expect(lastTurnOf(talk.state)?.outcome.status).toBe("completed");
+    talk.replays();
+  });
+
+  test("asks the caller of no tool either", () => {
+    const talk = new CheckedTalk();
+    talk.tell({ type: "ask.received", askId: "a", input: "Go.", tools: [{ name: "theirs" }] });
+    talk.reply(calling("theirs"), { finishReason: "length" });
+    expect(outstanding(talk.state).map(({ type }) => type)).toEqual(["callLlm"]);
+  });
+
+  test("counts as a step, so a model that is always cut off ends", () => {
+    const talk = new CheckedTalk({ ...options, limits: { steps: 3 } });
+    talk.ask("Go.");
+    for (let step = 1; step <= 3; step++) talk.reply(calling("wipe"), { finishReason: "length" });
+    expect(lastTurnOf(talk.state)?.outcome).toMatchObject({ limit: { limit: "steps", allowed: 3 } });
+  });
+});
+
+test.each([
+  "tool_calls",
+  "stop",
+  "end_turn",
+  "stop_sequence",
+  "function_call",
+  "eos_token",
+  "COMPLETE",
+  "other",
+  "",
+  null,
+])("a call without arguments runs if the finish reason is %s", (finishReason) => {
+  const talk = asked();
+  talk.reply({ toolCalls: [{ id: "a", name: "wipe", arguments: "" }] }, { finishReason });
+  expect(talk.out()).toMatchObject([{ type: "callTool", name: "wipe", arguments: "" }]);
 });

@@ -27,7 +27,7 @@ describe("pricing", () => {
     expect(entry.decided?.cost).toEqual({ nano: 3, currency: "small" });
   });
 
-  // The answer of a price list in JavaScript is not bound by our types.
+  // A price list in JavaScript may return anything.
   const nonsense = [
     { nano: Number.NaN, currency: "USD" },
     { nano: 0.5, currency: "USD" },

@@ -1,17 +1,17 @@
+import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { conversationMachine, start, transition } from "../../src/index.ts";
+import { approvalsOf, conversationMachine, start, transition } from "../../src/index.ts";
 import { CheckedTalk } from "../checked-talk.ts";
 import { calling, Talk } from "../talk.ts";
+import { runs } from "../runs.ts";
 
-describe("a round that is appended", () => {
-  test("may have more calls than a function takes arguments", () => {
-    const many = 130_000;
-    const talk = new Talk(conversationMachine());
-    const toolCalls = Array.from({ length: many }, () => ({ id: null, name: "f", arguments: "{}" }));
-    const results = Array.from({ length: many }, () => ({ outcome: "completed", content: "" }) as const);
-    talk.tell({ type: "round.appended", reply: { toolCalls }, results });
-    expect(talk.state.context.conversation.appended).toHaveLength(many + 1);
-  });
+test("a round that is appended may have more calls than a function takes arguments", () => {
+  const many = 130_000;
+  const talk = new Talk(conversationMachine());
+  const toolCalls = Array.from({ length: many }, () => ({ id: null, name: "f", arguments: "{}" }));
+  const results = Array.from({ length: many }, () => ({ outcome: "completed", content: "" }) as const);
+  talk.tell({ type: "round.appended", reply: { toolCalls }, results });
+  expect(talk.state.context.conversation.appended).toHaveLength(many + 1);
 });
 
 const calls = (...names: readonly string[]) => ({ toolCalls: calling(...names).toolCalls ?? [] });
@@ -33,4 +33,79 @@ describe("tool calls that would vanish", () => {
     const refused = transition(machine, state, { type: "turn.added", at: 1, messages });
     expect(!refused.handled && refused.refusal.reason).toMatch(/role "user".*only an assistant calls tools/);
   });
+});
+
+/** Returns a thread whose first call waits for approval. */
+const asking = (threadId: string): CheckedTalk => {
+  const talk = new CheckedTalk(conversationMachine({ tools: [{ name: "pay", approval: "always" }] }), { threadId });
+  talk.ask("pay it");
+  talk.reply(calling("pay"));
+  talk.tell({ type: "tool.withheld", effectId: `${threadId}/1.1.0#1`, because: "declared", arguments: { to: "Ada" } });
+  return talk;
+};
+
+test.each([
+  ["a", "a/b"],
+  ["a/b", "a"],
+  ["a", "a/a"],
+  ["a", "b"],
+])("an approval that thread %s asks for is not given by an answer to that of thread %s", (threadId, other) => {
+  const talk = asking(threadId);
+  const [request] = approvalsOf(talk.state);
+  const [foreign] = approvalsOf(asking(other).state);
+  for (const approved of [true, false]) {
+    // The same call, so the digest is the same, too.
+    const answer = { type: "approval.answered", effectId: foreign?.id ?? "", approved } as const;
+    for (const told of [answer, { ...answer, digest: foreign?.digest ?? "" }])
+      expect(talk.refused(told)).toMatchObject({
+        kind: "stale",
+        reason: expect.stringContaining(request?.id ?? "?"),
+      });
+  }
+  talk.tell({ type: "approval.answered", effectId: request?.id ?? "", approved: true });
+  expect(talk.out()).toMatchObject([{ type: "callTool", id: `${threadId}/1.1.0#2` }]);
+});
+
+// `CheckedTalk` checks the figures of `thread.updated` at every event by a full count.
+
+test("the figures equal a full count, whatever is branched, shortened and added", () => {
+  type Edit = (talk: CheckedTalk) => void;
+  const closed = (talk: CheckedTalk, pick: number): number => pick % (talk.state.context.conversation.turns.length + 1);
+  const edit: fc.Arbitrary<Edit> = fc.oneof(
+    fc.tuple(fc.string(), fc.string()).map(
+      ([ask, answer]): Edit =>
+        (talk) =>
+          talk.say(ask || "x", answer),
+    ),
+    fc.nat().map(
+      (pick): Edit =>
+        (talk) =>
+          talk.tell({ type: "head.moved", to: closed(talk, pick) }),
+    ),
+    fc.tuple(fc.nat(), fc.nat({ max: 8 })).map(([pick, characters]): Edit => (talk) => {
+      const turn = closed(talk, pick);
+      const answered = talk.state.context.conversation.turns.length > 0 && turn > 0;
+      if (answered && isAnswered(talk, turn)) talk.tell({ type: "answer.truncated", turn, characters });
+    }),
+    fc.string().map((content): Edit => (talk) => {
+      talk.tell({
+        type: "turn.added",
+        messages: [
+          { role: "user", content },
+          { role: "assistant", content },
+        ],
+      });
+    }),
+    fc.string().map((content): Edit => (talk) => {
+      talk.tell({ type: "message.appended", message: { role: "user", content } });
+    }),
+    fc.constant<Edit>((talk) => talk.tell({ type: "checkpoint.named", name: "here" })),
+  );
+  const isAnswered = (talk: CheckedTalk, turn: number): boolean =>
+    talk.refusalOf({ type: "answer.truncated", turn, characters: 0 }) === null;
+  const property = fc.property(fc.array(edit, { maxLength: 25 }), (edits) => {
+    const talk = new CheckedTalk({}, { seed: [{ role: "user", content: "seed" }] });
+    for (const change of edits) change(talk);
+  });
+  fc.assert(property, { numRuns: runs(100) });
 });

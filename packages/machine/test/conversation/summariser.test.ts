@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest";
-import { conversationMachine, lastTurnOf, transition, turnNumbered } from "../../src/index.ts";
-import { type Counter, type PolicyInput, type SummaryWanted } from "../../src/policies.ts";
+import { conversationMachine, lastTurnOf, promptOf, transition, turnNumbered } from "../../src/index.ts";
+import { type Counter, type Policy, type PolicyInput, type SummaryWanted } from "../../src/policies.ts";
 import { CheckedTalk } from "../checked-talk.ts";
 import { asking, characterCounter, rolling } from "../hand-made.ts";
 import { calling } from "../talk.ts";
 
-// When a policy is asked for what is to be summarised, and what becomes of what it says.
+// When a policy is asked what to summarise, and what follows from its answer.
 
 describe("a summariser", () => {
   test("is asked before a call, when a turn was answered, and when a summary has come; not while one is written", () => {
@@ -18,7 +18,7 @@ describe("a summariser", () => {
       retry: { baseDelayMs: 0 },
     });
     const times = (act: () => void): number => {
-      // Each event is told twice, to be compared.
+      // Each event is handled twice, for comparison.
       asked = 0;
       act();
       return asked / 2;
@@ -48,7 +48,7 @@ describe("a summariser", () => {
     ["no turns", () => ({ earlier: null })],
     ["to read further than it is to write", () => ({ covers: { from: 1, to: 1 }, earlier: { from: 1, to: 3 } })],
     [
-      "to fold in the middle of what it is to write",
+      "to fold in the middle of the range to summarise",
       () => ({ covers: { from: 1, to: 3 }, earlier: { from: 3, to: 3 } }),
     ],
     ["to read turns that are not there", () => ({ covers: { from: 1, to: 1 }, earlier: { from: 7, to: 8 } })],
@@ -59,7 +59,7 @@ describe("a summariser", () => {
   ];
 
   test.each(wrong)("that wants %s is reported, and nothing is asked for", (_, wanted) => {
-    // A value that a policy in plain JavaScript may give.
+    // A policy in JavaScript may return this.
     const talk = new CheckedTalk(
       { policy: asking(wanted as () => SummaryWanted) },
       { seed: [{ role: "user", content: "s" }] },
@@ -98,7 +98,7 @@ describe("a summariser", () => {
     expect(talk.isSummarising()).toBe(false);
   });
 
-  test("is given what it would be given before the call: the open turn in what is fixed, and what was tried in vain", () => {
+  test("gets the same input as before the call: the open turn among the fixed units, and the failed attempts", () => {
     const seen: (readonly (number | string)[])[] = [];
     const next = ({ history }: PolicyInput): SummaryWanted | null => {
       const [newest] = history.newestFirst();
@@ -144,6 +144,36 @@ describe("a summariser", () => {
   });
 });
 
+test("a policy without summaries does not wait for one that an earlier policy requested", () => {
+  const first = new CheckedTalk({ policy: rolling({ keep: 0 }) });
+  first.say("One", "1");
+  expect(first.isSummarising()).toBe(true);
+  const talk = first.under({ budget: { tokens: 10, reserve: 0 }, counter: characterCounter });
+  talk.ask("a question that does not fit");
+  expect(lastTurnOf(talk.state)).toMatchObject({ outcome: { status: "failed", unfit: { available: 10 } } });
+});
+
+test("a prompt that does without a summary is the one that the next prompt would show", () => {
+  const shifting: Policy = {
+    ...asking(() => null),
+    name: "shifting",
+    decide: ({ withoutSummary, lastCut }) => {
+      const turn = withoutSummary ? 3 : lastCut?.from?.turn === 2 || lastCut?.from?.turn === 3 ? 2 : null;
+      return { from: turn === null ? null : { turn, unit: 0 }, reason: "as asked" };
+    },
+  };
+  const talk = new CheckedTalk({ counter: characterCounter });
+  for (const turn of [1, 2, 3]) talk.say("four", `${turn}`);
+  const machine = conversationMachine({
+    policy: shifting,
+    counter: characterCounter,
+    budget: { tokens: 10, reserve: 0 },
+  });
+  const { cut, fits } = promptOf(machine, talk.state);
+  expect({ fits, from: cut.from }).toEqual({ fits: true, from: { turn: 2, unit: 0 } });
+  expect(promptOf(machine, { ...talk.state, context: { ...talk.state.context, cut } }).cut).toEqual(cut);
+});
+
 test("a summary that the counter can't count is used: it is not known to be too long", () => {
   const counter: Counter = { ...characterCounter, countPart: () => never("no") };
   const talk = new CheckedTalk({ policy: rolling({ keep: 0, maxTokens: 1 }), counter });
@@ -152,7 +182,7 @@ test("a summary that the counter can't count is used: it is not known to be too 
   expect(turnNumbered(talk.state, 1)?.summaries).toHaveLength(1);
 });
 
-test("a call that is tried again is not made when a summary used up meanwhile what its turn may use", () => {
+test("a retried call is not made if a summary has meanwhile used up its turn's limit", () => {
   const first = new CheckedTalk();
   first.say("One", "1");
   const talk = first.under({ policy: rolling({ keep: 0 }), limits: { tokens: 50 }, retry: { baseDelayMs: 0 } });

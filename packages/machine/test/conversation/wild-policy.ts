@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import type { HistoryTurn, Policy, PolicyDecision, PolicyInput, Shrink, Unit } from "../../src/policies.ts";
 
-/** A policy that uses everything that a decision may say, chosen by numbers: cuts, drops, summaries, shrinking, fields, the system message. */
+/** Draws policies that use all of a decision: cuts, drops, summaries, shrinking, fields, the system message. */
 export const wildPolicyArbitrary: fc.Arbitrary<Policy> = fc
   .record({
     from: fc.option(fc.nat({ max: 12 })),

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { conversationMachine } from "../../src/index.ts";
 import { stories } from "./stories.ts";
 
-// Rewritten with `vitest run -u`. Only keep what changed if you know why it did.
+// `vitest run -u` rewrites the files. Only keep changes that you can explain.
 
 test.each(stories)("$name", async ({ name, options, input, told }) => {
   await expect(traceOf(conversationMachine(options), told, input)).toMatchFileSnapshot(`${name}.txt`);

@@ -3,7 +3,7 @@ import { clearResults, compose, lastTurns, limitResults, omitFields, type Policy
 import { characterCounter, rolling } from "../hand-made.ts";
 import { ask, call, calls, failed, fired, reply, result, type Story } from "./story.ts";
 
-// Stories under policies and counters that no vector can name. A token is a character here.
+// Stories under policies and counters that no vector can name. A character is a token here.
 
 const within = (tokens: number, more: MachineOptions = {}): MachineOptions => ({
   counter: characterCounter,
@@ -197,7 +197,7 @@ const policies: readonly Story[] = [
   },
 ];
 
-/** Drops one unit of turns that have ended, by its id, and nothing else. */
+/** Drops one unit of closed turns, by its id. */
 function dropping(unit: string): Policy {
   const decide: Policy["decide"] = ({ history }) => {
     const units = [...history.newestFirst()].flatMap((turn) => turn.units());

@@ -1,9 +1,8 @@
 import type { TraceItem } from "@colloquy/runtime-test";
 import type { Event, Failure, MachineOptions, ReplyDraft, ThreadInput, ToolCallDraft } from "../../src/index.ts";
 
-/** A conversation to be played and kept as text, with a machine that suits it. */
+/** A conversation to play and to keep as text, with its machine. */
 export interface Story {
-  /** The name of its file. */
   readonly name: string;
   readonly options?: MachineOptions;
   readonly input?: ThreadInput;

@@ -33,12 +33,12 @@ import {
 import { internals } from "../../src/conversation/machine.ts";
 import { recordedSteps } from "../../src/inspect/recorded-steps.ts";
 import { beginRehearsal, rehearse, type RehearsedCall } from "../../src/inspect/rehearse.ts";
-import { rehearseImported } from "../../src/inspect/rehearse-imported.ts";
+import { rehearseImported } from "../../src/inspect/rehearse.ts";
 import { wildPolicyArbitrary } from "../conversation/wild-policy.ts";
 import { runs } from "../runs.ts";
 import { calling, Talk } from "../talk.ts";
 
-/** The calls of a journal, as a machine would make them; those that were made elsewhere are gone through, and left out. */
+/** Returns the calls of a journal as a machine would make them, without imported ones. */
 const rehearsed = (machine: ConversationMachine, entries: readonly Entry[]): readonly RehearsedCall[] =>
   allRehearsed(machine, entries).filter(({ imported }) => !imported);
 
@@ -59,7 +59,7 @@ const allRehearsed = (machine: ConversationMachine, entries: readonly Entry[]): 
   return calls;
 };
 
-/** The prompts of a machine that is told the events of a journal, as far as it takes them. */
+/** Returns the prompts of a machine that gets a journal's events, as far as it accepts them. */
 const told = (machine: ConversationMachine, entries: readonly Entry[]): readonly CallLlm[] => {
   const [first, ...rest] = entries;
   if (first?.event.type !== "thread.started") throw new Error("no beginning");
@@ -80,7 +80,7 @@ const journalOf = ({ started, steps }: Trace): readonly Entry[] => [
   ...handledSteps({ started, steps }).map(({ transition: { entry } }) => entry),
 ];
 
-/** A conversation in which each number says what becomes of what is out, or of nothing: then somebody asks. */
+/** Plays a conversation in which each number decides an outstanding effect, or an ask if there is none. */
 const compacted = (machine: ConversationMachine, fates: readonly number[]) => {
   const talk = new Talk(machine, { system: "Be brief." });
   const entries: Entry[] = [talk.beginning];
@@ -134,7 +134,7 @@ describe("going through a recording", () => {
     fc.assert(
       fc.property(playArbitrary, fc.option(wildPolicyArbitrary), ({ options, schedule }, policy) => {
         const machine = conversationMachine({ ...options, ...(policy === null ? {} : { policy }) });
-        // A thread that is told of a configuration that is not the machine's has no instruction for summaries.
+        // A thread with another configuration than the machine's has no instruction for summaries.
         const moves = schedule.moves.filter(
           ({ move, ...told }) => !(move === "send" && JSON.stringify(told).includes("thread.configured")),
         );
@@ -152,7 +152,7 @@ describe("going through a recording", () => {
     );
   });
 
-  test("under the compacting policy that it was made with gives the prompts that were sent, whatever became of the summaries", () => {
+  test("under its own compacting policy gives the sent prompts, with any outcome of the summaries", () => {
     let waited = 0;
     const room = { budget: { tokens: 130, reserve: 0 }, calibrate: false };
     const policies = [
@@ -194,7 +194,7 @@ describe("going through a recording", () => {
       ]);
     expect(prompts(tokenWindow())).toEqual(sent);
     expect(sent.map(([available]) => available)).toEqual([60, 60, 41, 28]);
-    // The reported counts are of other prompts.
+    // The reported counts belong to other prompts.
     expect(prompts(lastTurns(0)).map(([available]) => available)).toEqual([60, 60, 60, 60]);
   });
 
@@ -229,12 +229,12 @@ describe("going through a recording", () => {
   });
 });
 
-/** With a calibration. */
+/** Options with a calibration. */
 const reported: MachineOptions = { policy: tokenWindow(), budget: { tokens: 60, reserve: 0 } };
 
 const tools = [{ name: "search" }];
 
-/** So many turns, the last with a tool round. */
+/** Records some turns, the last with a tool round. */
 const recording = (options: MachineOptions = { tools }, turns = 3): readonly Entry[] => {
   const talk = new Talk(conversationMachine(options), { system: "Be brief." });
   const entries: Entry[] = [talk.beginning];
@@ -301,18 +301,6 @@ describe("a comparison", () => {
     }
   });
 
-  test("lets a policy that leaves its prefix alone keep more of a cache than one that moves with each turn", () => {
-    const journals = [{ name: "a", entries: recording({ tools }, 12) }];
-    const { before, after } = comparePrompts(
-      journals,
-      { policy: lastTurns(2) },
-      { policy: lastTurns(2, { slack: 4 }) },
-    );
-    expect(after.lostTokens).toBeLessThan(before.lostTokens);
-    expect(after.cuts).toBeLessThan(before.cuts);
-    expect(after.keptTokens).toBeGreaterThan(before.keptTokens);
-  });
-
   test("starts each journal without a cache", () => {
     const entries = recording();
     const once = comparePrompts([{ name: "a", entries }], {}, {}).after;
@@ -334,7 +322,7 @@ describe("a comparison", () => {
     expect(after.tokens).toBe(2 * (2 + 4 + 6 + 8));
   });
 
-  test("a call that does not fit is a law broken, is not sent, and the recording goes on", () => {
+  test("a call that does not fit breaks a law, is not sent, and the recording continues", () => {
     const { journals, after } = comparePrompts(
       [{ name: "a", entries: recording() }],
       {},
@@ -371,6 +359,23 @@ describe("a comparison", () => {
     });
   });
 
+  test("shrinks the prompt after one that was too long for the server, as the recording did", () => {
+    const options: MachineOptions = { policy: tokenWindow({ tokens: 3_000, cutTo: 0.5 }) };
+    const talk = new Talk(conversationMachine(options));
+    const entries: Entry[] = [talk.beginning];
+    const add = ({ entry }: { readonly entry: Entry }) => entries.push(entry);
+    add(talk.ask("One"));
+    add(talk.reply("A long answer, word by word."));
+    add(talk.ask("Two"));
+    add(talk.fail({ kind: "context_length" }));
+    add(talk.fire("retry"));
+    const sent = talk.call().messages.map(textOf);
+    expect(sent).toEqual(["Two"]);
+    const messages = rehearsed(conversationMachine(options), entries).at(-1)?.messages;
+    expect(messages?.map(textOf)).toEqual(sent);
+    expect(rehearsed(conversationMachine(), entries).at(-1)?.messages).toHaveLength(3);
+  });
+
   test("a policy that fails is a law broken at each call", () => {
     const failing: Policy = {
       ...keepAll(),
@@ -396,7 +401,7 @@ describe("a comparison", () => {
     expect(comparePrompts([{ name: "a", entries: recording() }], {}, summing).after.broken[0]).toEqual(broken);
   });
 
-  test("a summariser that fails where no call is made is a law broken there", () => {
+  test("a summariser that fails between calls breaks a law there", () => {
     const next = () => {
       throw new Error("no summary today");
     };
@@ -409,7 +414,7 @@ describe("a comparison", () => {
     ]);
   });
 
-  test("a prompt that goes on where another ends differs there", () => {
+  test("a prompt that is longer than another differs at the other's end", () => {
     const talk = new Talk(conversationMachine());
     const entries = [talk.beginning, talk.ask("Hi").entry, talk.reply("Hello.").entry, talk.ask("Hi").entry];
     const indexOf = (before: MachineOptions, after: MachineOptions) =>
@@ -417,7 +422,7 @@ describe("a comparison", () => {
     expect([indexOf({}, { policy: lastTurns(0) }), indexOf({ policy: lastTurns(0) }, {})]).toEqual([1, 1]);
   });
 
-  test("says which journal can't be gone through, and goes on with the others", () => {
+  test("names the journal that cannot be replayed, and continues with the others", () => {
     const gap = recording().filter(({ seq }) => seq !== 2);
     const { journals } = comparePrompts(
       [
@@ -436,7 +441,7 @@ describe("a comparison", () => {
   });
 });
 
-/** The same conversation, as somebody else had it: each turn is added whole. */
+/** Records the same conversation as imported, each turn added whole. */
 const added = (turns: number): readonly Entry[] => {
   const talk = new Talk(conversationMachine(), { system: "Be brief." });
   const add = (messages: readonly SeedDraft[]): Entry =>
@@ -504,7 +509,7 @@ describe("a conversation that was had elsewhere", () => {
     );
   });
 
-  test("is compared in rounds that were appended, each where it joined: between turns, before a call, behind a reply", () => {
+  test("is compared in appended rounds, each where it joined: between turns, before a call, after a reply", () => {
     const talk = new Talk(conversationMachine({ tools }), { system: "Be brief." });
     const entries: Entry[] = [talk.beginning];
     const tell = (event: Parameters<typeof talk.tell>[0]): void => void entries.push(talk.tell(event).entry);
@@ -520,7 +525,7 @@ describe("a conversation that was had elsewhere", () => {
     };
     tell(round("A"));
     tell({ type: "ask.received", askId: "a", input: "One" });
-    // While the call is out it waits.
+    // It waits while the call is outstanding.
     tell(round("B"));
     reply("Hm", calling("search"));
     entries.push(talk.result(0, "found").entry);
@@ -529,7 +534,7 @@ describe("a conversation that was had elsewhere", () => {
     tell(round("C"));
     tell({ type: "ask.received", askId: "b", input: "And?" });
     tell(round("D"));
-    // The turn ends with what waited.
+    // The turn ends with the waiting message.
     tell({ type: "cancel.requested" });
     const calls = allRehearsed(conversationMachine({ tools }), entries);
     const heard = ["Be brief.", "Let me see A.", "A", "One"];
@@ -565,7 +570,7 @@ describe("a conversation that was had elsewhere", () => {
     expect([journals[0]?.imported, before.broken]).toEqual([1, []]);
   });
 
-  test("shows a round that was appended what an ask that says nothing is shown: all, where the policy shows nothing", () => {
+  test("shows an appended round the same as an ask without input: everything if the policy shows nothing", () => {
     const talk = new Talk(conversationMachine({ tools }));
     const entries: Entry[] = [
       talk.beginning,
@@ -591,18 +596,7 @@ describe("a conversation that was had elsewhere", () => {
     ]);
   });
 
-  test("differs where the prompts would have", () => {
-    const { journals, before, after } = comparePrompts(
-      [{ name: "a", entries: added(3) }],
-      {},
-      { policy: lastTurns(1) },
-    );
-    expect(journals[0]).toMatchObject({ calls: 4, imported: 4, differing: 2, first: { seq: 3, turn: 3, step: 1 } });
-    expect([before.sent, after.sent]).toEqual([4, 4]);
-    expect(after.tokens).toBeLessThan(before.tokens);
-  });
-
-  test("is compared in a seed too, and nothing is where no model answered", () => {
+  test("is compared in a seed, too, and nothing is compared if no model answered", () => {
     const seeded = start(conversationMachine(), {
       threadId: "t",
       at: 0,
@@ -640,13 +634,13 @@ describe("a conversation that was had elsewhere", () => {
     expect(after).toMatchObject({ sent: 7, broken: [], summaries: { asked: 0 } });
   });
 
-  test("shows turns that fit as they were said, where only a summary would shorten them", () => {
+  test("shows fitting turns unchanged if only a summary would shorten them", () => {
     const { journals } = comparePrompts([{ name: "a", entries: added(3) }], {}, { policy: summariseTurns() });
     expect(journals[0]).toMatchObject({ calls: 4, imported: 4, differing: 0 });
   });
 });
 
-/** Has each turn but the newest summed up. */
+/** Orders summaries of all turns except the newest. */
 const summarising: Policy = {
   ...keepAll(),
   name: "summarising",
@@ -670,7 +664,7 @@ const summarising: Policy = {
   },
 };
 
-/** As `recording`, and all summaries are written as soon as they are asked for. */
+/** Records like `recording`, and writes each summary at once. */
 const summarised = (): readonly Entry[] => {
   const talk = new Talk(conversationMachine({ policy: summarising }));
   const entries: Entry[] = [talk.beginning];
@@ -684,7 +678,7 @@ const summarised = (): readonly Entry[] => {
 };
 
 describe("summaries in a comparison", () => {
-  test("are those of the recording, where it has them", () => {
+  test("are those of the recording if it has them", () => {
     const entries = summarised();
     const { after } = comparePrompts([{ name: "a", entries }], {}, { policy: summarising });
     expect(after.summaries).toMatchObject({ asked: 3, answered: 3 });
@@ -700,7 +694,7 @@ describe("summaries in a comparison", () => {
     ]);
   });
 
-  test("cost nothing that is known, where the counter can't count them", () => {
+  test("have no known cost if the counter cannot count them", () => {
     const counter: Counter = {
       ...estimateCounter,
       name: "failing",
@@ -712,7 +706,7 @@ describe("summaries in a comparison", () => {
     expect(after).toMatchObject({ tokens: 0, summaries: { asked: 3, tokens: 0 } });
   });
 
-  test("are waited for where a prompt does not fit without them, though the recording did not wait", () => {
+  test("are awaited if a prompt does not fit without them, although the recording did not wait", () => {
     const wide = {
       policy: compactTurns({ keepTurns: 1, at: 0.2, maxTokens: 40, requestTokens: 4_000 }),
       calibrate: false,
@@ -721,7 +715,7 @@ describe("summaries in a comparison", () => {
     const entries: Entry[] = [talk.beginning];
     for (let turn = 1; turn <= 3; turn++)
       entries.push(talk.ask(`${"Why? ".repeat(12)}${turn}`, `ask ${turn}`).entry, talk.reply("So. ".repeat(20)).entry);
-    // It was asked for when the third turn had ended, and comes while the fourth is answered.
+    // It was ordered after the third turn, and arrives during the fourth.
     entries.push(talk.ask("Last question", "last").entry);
     const answer = talk.out().find((effect) => effect.type === "callLlm" && effect.purpose === "answer");
     const summary = talk.out().find((effect) => effect.type === "callLlm" && effect.purpose === "summary");
@@ -736,13 +730,13 @@ describe("summaries in a comparison", () => {
     expect(waited?.messages.map(textOf).join("\n")).toContain("They talked.");
   });
 
-  test("are no part of what is shown under a policy that asks for none", () => {
+  test("are not shown under a policy that orders none", () => {
     const { before } = comparePrompts([{ name: "a", entries: summarised() }], {}, { policy: summarising });
     expect(before.summaries).toEqual({ asked: 0, answered: 0, tokens: 0 });
     expect(rehearsed(conversationMachine(), summarised()).at(-1)?.messages).toHaveLength(9);
   });
 
-  test("are asked for though the recording was configured anew, and missed at no first prompt", () => {
+  test("are ordered although the recording was reconfigured, and are not missing in the first prompt", () => {
     const talk = new Talk(conversationMachine());
     const entries: Entry[] = [talk.beginning];
     for (let turn = 1; turn <= 3; turn++) entries.push(talk.ask(`Question ${turn}`).entry, talk.reply("So.").entry);
@@ -757,7 +751,7 @@ describe("summaries in a comparison", () => {
       },
     };
     const { after } = comparePrompts([{ name: "a", entries }], {}, { policy });
-    // At the end of each turn from the second on, and, as those failed, at each call behind it.
+    // After each turn from the second on, and, since those failed, again at each later call.
     expect(after.summaries.asked).toBe(5);
     expect(without[0]).toBe(false);
   });

@@ -20,7 +20,7 @@ import { runs } from "../runs.ts";
 import { calling, Talk } from "../talk.ts";
 import { wildPolicyArbitrary } from "../conversation/wild-policy.ts";
 
-/** A conversation somewhere in its life, under any policy and budget, with some of its messages pinned. */
+/** Draws a conversation at some point, under any policy and budget, with some pinned messages. */
 const lifeArbitrary = fc.record({
   play: playArbitrary,
   policy: fc.option(wildPolicyArbitrary, { freq: 4 }),
@@ -42,7 +42,7 @@ const reached = ({ play, policy, pins }: Life): { readonly machine: Conversation
 };
 
 describe("an explanation", () => {
-  test("is what the prompt shows, of each unit and in tokens", () => {
+  test("equals the prompt, for each unit and in tokens", () => {
     fc.assert(
       fc.property(lifeArbitrary, (life) => {
         const { machine, state } = reached(life);
@@ -52,7 +52,7 @@ describe("an explanation", () => {
     );
   });
 
-  test("says what the whole thread would take, and what the counter lays around a prompt", () => {
+  test("gives the tokens of the whole thread, and the counter's overhead of a prompt", () => {
     fc.assert(
       fc.property(lifeArbitrary, (life) => {
         const { machine, state } = reached(life);
@@ -84,7 +84,7 @@ describe("an explanation", () => {
 
 const policyDeciding = (decide: Policy["decide"]): Policy => ({ ...keepAll(), name: "own", decide });
 
-/** Three turns, the second cancelled, and an open one whose first round is finished. */
+/** Plays three turns, the second cancelled, and an open one with a finished round. */
 const someTalk = (machine: ConversationMachine): Talk => {
   const talk = new Talk(machine, { system: "Be brief.", seed: [{ role: "user", content: "I am Ada." }] });
   talk.ask("What is the weather like, here and now?");
@@ -113,11 +113,11 @@ const someTalk = (machine: ConversationMachine): Talk => {
 
 const tools = [{ name: "look" }];
 
-describe("what an explanation says", () => {
+describe("the contents of an explanation", () => {
   const policy = policyDeciding(() => ({
     from: { turn: 1, unit: 1 },
     dropped: ["3.1"],
-    // Of what the first leaves, the second changes nothing.
+    // The second shrink does not change the result of the first.
     shrink: [
       { rule: "headAndTail", of: "toolResults", characters: 200 },
       { rule: "headAndTail", of: "toolResults", characters: 300 },
@@ -179,7 +179,7 @@ describe("what an explanation says", () => {
     expect(explanationTable(explanation)).toContain('failed   policy "own@1" threw: no decision today');
   });
 
-  test("of reasons that are none: the decision's own", () => {
+  test("of invalid reasons: the decision's own", () => {
     const reasons = new Proxy<Record<string, string>>(
       {},
       {
@@ -279,7 +279,7 @@ describe("the figures of a thread", () => {
     );
   });
 
-  test("tell how full the room is, and what the thread took", () => {
+  test("give the used share of the room, and the usage of the thread", () => {
     const machine = conversationMachine({ policy: lastTurns(1), budget: { tokens: 120, reserve: 20 } });
     const talk = new Talk(machine);
     for (const text of ["One", "Two", "Three"]) {
@@ -293,7 +293,7 @@ describe("the figures of a thread", () => {
     expect(turns).toEqual({ total: 3, whole: 1, partly: 0, summarised: 0, out: 2 });
   });
 
-  test("say nothing of a share where there is no room at all, or no bound", () => {
+  test("give no share if there is no room, or no limit", () => {
     for (const budget of [null, { tokens: 10, reserve: 10 }]) {
       const machine = conversationMachine({ budget });
       expect(figuresOf(machine, new Talk(machine, { system: "Hello." }).state)).toMatchObject({ share: null });
@@ -302,14 +302,14 @@ describe("the figures of a thread", () => {
 });
 
 describe("an explanation of a call", () => {
-  /** Returns the messages as the units show them, with the summary after the system message. */
+  /** Returns the messages that the units show, with the summary after the system message. */
   const shownIn = ({ units, summary }: Explanation): readonly Message[] => {
     const isLed = units[0]?.kind === "system" && units[0].sent.length > 0;
     const sent = units.flatMap((unit) => unit.sent);
     return summary === null ? sent : sent.toSpliced(isLed ? 1 : 0, 0, summary.message);
   };
 
-  test("is what the call was sent, under its own machine and under any other", () => {
+  test("equals the sent prompt, under its own machine and under any other", () => {
     let calls = 0;
     fc.assert(
       fc.property(lifeArbitrary, ({ play, policy }) => {

@@ -12,7 +12,7 @@ import { calling, Talk } from "../talk.ts";
 
 const tools = [{ name: "search" }];
 
-/** Two turns, the second with a tool round. */
+/** Records two turns, the second with a tool round. */
 const recorded = (options: MachineOptions = { tools }): readonly Entry[] => {
   const talk = new Talk(conversationMachine(options), { system: "Be brief." });
   const entries: Entry[] = [talk.beginning];
@@ -103,8 +103,8 @@ describe("replay", () => {
         /^entry 1 \(turn 1, step 1\): what "ask\.received" decided: was \{\}; today \{"deadlineAt":\d+\}$/,
       ),
     ],
-  ])("names what was decided otherwise, and not what follows from it: %j", (options, words) => {
-    // As from a log of messages, which does not say which tools were offered.
+  ])("names decisions that differ, and not their consequences: %j", (options, words) => {
+    // A log of messages does not say which tools were offered.
     const [first, ...later] = recorded();
     if (first?.event.type !== "thread.started" || first.event.configuration === undefined)
       throw new Error("it has no configuration");
@@ -126,14 +126,14 @@ describe("replay", () => {
     expect(wordsUnder({ tools }, recorded(), { system: "Be brief." })).toBe("none");
   });
 
-  test("names the messages that another policy leaves out, and what was really sent where the journal has it", () => {
+  test("names the messages that another policy leaves out, and the sent ones if the journal has them", () => {
     expect(wordsUnder({ tools, policy: lastTurns(0) })).toBe(
       "entry 3 (turn 2, step 1): the prompt: was 4 messages; today 2 messages " +
         '(user 1.0: −"One"; assistant 1.1: −"1")',
     );
   });
 
-  test("names the tools that are offered otherwise", () => {
+  test("names the tools that differ", () => {
     const under = (...declared: readonly ToolDeclaration[]): string =>
       wordsUnder({ tools: declared }, recorded({ tools: [{ name: "search" }, { name: "read" }] }));
     expect(under({ name: "search" }, { name: "read", recovery: "once" })).toBe("none");
@@ -176,7 +176,7 @@ describe("replay", () => {
     limits: { steps: 4 },
   };
 
-  test("finds none where words were taken out of a journal that it finds none in", () => {
+  test("finds none in a matching journal after a redaction", () => {
     const machine = conversationMachine(redactable);
     const picks = fc.array(fc.nat(), { minLength: 1, maxLength: 4 });
     fc.assert(
@@ -190,7 +190,7 @@ describe("replay", () => {
     );
   });
 
-  test("says nothing of prompts behind words that were taken out, and all that it can of the rest", () => {
+  test("skips prompts after redacted words, and reports all it can about the rest", () => {
     const entries = recorded();
     const without = entries.map((entry) => (entry.seq === 3 ? redactEntry(entry) : entry));
     expect(differenceUnder({ tools }, without)).toBeNull();

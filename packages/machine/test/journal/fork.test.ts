@@ -6,25 +6,23 @@ import {
   conversationMachine,
   type Entry,
   type MachineOptions,
+  messagesOf,
   noUsage,
   outstanding,
   type State,
+  textOf,
   toArray,
   transition,
   usageMonoid,
 } from "../../src/index.ts";
 import { replay } from "../../src/inspect.ts";
-import { decodeJournal, type LeftBehind, fold, forkOf } from "../../src/journal.ts";
+import { decodeJournal, type LeftBehind, forkOf } from "../../src/journal.ts";
 import { CheckedTalk } from "../checked-talk.ts";
 import { runs } from "../runs.ts";
+import { foldOf, right } from "../reading.ts";
 
-const right = <Value>(either: Either.Either<unknown, Value>): Value => {
-  if (Either.isLeft(either)) throw new Error(JSON.stringify(either.left));
-  return either.right;
-};
 const forked = (entries: readonly Entry[], turn?: number) =>
   right(forkOf(entries, { threadId: "copy", at: 1_000, ...(turn === undefined ? {} : { turn }) }));
-const foldOf = (entries: readonly Entry[]): State => right(fold(entries));
 
 /** Checks that each later event of the thread is in the copy, or is named as left out. */
 const expectSameSince = (parent: State, copy: State, left: LeftBehind): void => {
@@ -35,7 +33,7 @@ const expectSameSince = (parent: State, copy: State, left: LeftBehind): void => 
   if (!named.has("message.pinned"))
     expect(to.pins.filter(({ turn }) => turn <= length)).toEqual(from.pins.filter(({ turn }) => turn <= length));
   const isHead = length === from.head;
-  // Names and pins may be of other turns, and a message of the one that is open.
+  // Names and pins may refer to other turns, or to a message of the open one.
   const mayBeNamed = [
     "checkpoint.named",
     "message.pinned",
@@ -97,8 +95,8 @@ describe("a copy at any turn of any journal", () => {
     );
   });
 
-  test("is one that the machine itself would have written, as that of the thread is", () => {
-    // How long a retry waits depends on the id of the thread.
+  test("is a journal that the machine itself would have written", () => {
+    // The delay of a retry depends on the thread's id.
     const options: MachineOptions = {
       tools: [{ name: "lookup" }],
       overlap: { type: "queue", max: 4 },
@@ -120,7 +118,7 @@ describe("a copy at any turn of any journal", () => {
 });
 
 describe("a copy", () => {
-  test("that stands behind an open turn, as only journals made by hand do, ends where the turn before it led", () => {
+  test("behind an open turn, as only in handmade journals, gets the state after the previous turn", () => {
     const talk = new CheckedTalk();
     const valueOf = () => {
       const event = { type: "thread.forked", at: 1_000, from: { threadId: "u", turn: 0 } } as const;
@@ -133,7 +131,7 @@ describe("a copy", () => {
     expect(valueOf()).toBe("error");
   });
 
-  test("is refused in words where there is no such turn, id or journal", () => {
+  test("is refused with a reason if the turn, id or journal is invalid", () => {
     const talk = new CheckedTalk();
     expect(forkOf(talk.entries, { threadId: "copy", turn: 1, at: 9 })).toEqual(
       Either.left("there is no closed turn 1; there are none"),
@@ -147,5 +145,104 @@ describe("a copy", () => {
       Either.left('a copy of thread "t" needs another id than that'),
     );
     expect(forkOf([], { threadId: "copy", at: 9 })).toEqual(Either.left("entry 0: the journal is empty"));
+  });
+});
+
+/** Returns the texts of a thread, after its system prompt. */
+const wholeTextsOf = (state: State): readonly string[] => {
+  const { system } = state.context.conversation;
+  return [...(system === null ? [] : [textOf(system)]), ...messagesOf(state).map(textOf)];
+};
+
+describe("of later events, a copy", () => {
+  test("at the head has all: it equals the thread", () => {
+    const talk = new CheckedTalk({}, { system: "A" });
+    talk.say("one", "first");
+    talk.say("two", "second");
+    talk.tell({ type: "head.moved", to: 1 });
+    talk.tell({ type: "checkpoint.named", name: "undone to" });
+    talk.tell({ type: "system.changed", system: "B" });
+    talk.tell({ type: "message.pinned", message: "1.0", pinned: true });
+    talk.tell({ type: "message.appended", message: { role: "user", content: "by the way" } });
+    talk.tell({ type: "message.pinned", message: "3.0", pinned: true });
+    talk.tell({ type: "thread.configured", configuration: { fingerprint: "other" }, model: { temperature: 0 } });
+    const copy = forked(talk.entries);
+    expect(copy.left).toEqual({ effects: [], asks: [], entries: [] });
+    const { context } = right(replay(talk.machine, copy.entries));
+    const thread = talk.state.context;
+    expect(wholeTextsOf(foldOf(copy.entries))).toEqual(["B", "one", "first", "by the way"]);
+    expect(context.conversation).toMatchObject({ head: 1, checkpoints: { "undone to": 1 }, systems: 2 });
+    expect(context.conversation.firstSystem).toEqual(thread.conversation.firstSystem);
+    // The waiting message starts the copy's next turn, which is its second.
+    expect(context.conversation.pins).toEqual([
+      { turn: 1, message: "1.0" },
+      { turn: 2, message: "2.0" },
+    ]);
+    expect(context.conversation.appended).toMatchObject([{ id: "2.0" }]);
+    expect([context.configuration, context.model]).toEqual([thread.configuration, thread.model]);
+    talk.tell({ type: "system.reset" });
+    expect(wholeTextsOf(foldOf(forked(talk.entries).entries))).toEqual(["A", "one", "first", "by the way"]);
+  });
+
+  test("of an older turn has the names and pins of its own turns, and lists the rest", () => {
+    const talk = new CheckedTalk({}, { system: "A" });
+    talk.say("one", "first");
+    talk.say("two", "second");
+    talk.tell({ type: "head.moved", to: 1 });
+    talk.tell({ type: "checkpoint.named", name: "one" });
+    talk.say("three", "third");
+    talk.tell({ type: "checkpoint.named", name: "three" });
+    talk.tell({ type: "message.pinned", message: "1.0", pinned: true });
+    talk.tell({ type: "message.pinned", message: "3.0", pinned: true });
+    talk.tell({ type: "system.changed", system: "B" });
+    talk.tell({ type: "system.reset" });
+    talk.tell({ type: "thread.configured", configuration: { fingerprint: "other" } });
+    talk.tell({ type: "message.appended", message: { role: "user", content: "by the way" } });
+    talk.tell({ type: "turn.annotated", turn: 3, name: "score", value: 1 });
+    const { entries, left } = forked(talk.entries, 2);
+    const { context } = right(replay(talk.machine, entries));
+    expect(wholeTextsOf(foldOf(entries))).toEqual(["A", "one", "first", "two", "second"]);
+    expect(context.conversation).toMatchObject({ head: 2, checkpoints: { one: 1 }, pins: [{ message: "1.0" }] });
+    expect(left.entries.map(({ type }) => type)).toEqual([
+      "checkpoint.named",
+      "message.pinned",
+      "system.changed",
+      "system.reset",
+      "thread.configured",
+      "message.appended",
+    ]);
+    for (const { seq, type } of left.entries) expect(talk.entries[seq]?.event.type).toBe(type);
+  });
+
+  test("names the asks that joined the open turn, but not a closed turn's content", () => {
+    const talk = new CheckedTalk();
+    talk.say("one", "first");
+    talk.tell({ type: "message.appended", message: { role: "user", content: "led by" } });
+    talk.say("two", "second");
+    talk.tell({ type: "message.appended", message: { role: "user", content: "waits" } });
+    talk.ask("three", "c");
+    talk.tell({ type: "message.appended", message: { role: "user", content: "meanwhile" } });
+    const named = [
+      { seq: 6, type: "message.appended" },
+      { seq: 8, type: "message.appended" },
+    ];
+    expect(forked(talk.entries).left).toEqual({ effects: ["t/3.1#1"], asks: ["c"], entries: named });
+    expect(forked(talk.entries, 1).left.entries).toEqual(named);
+  });
+
+  test("pins a message that is off the head's path, and unpins it again", () => {
+    const talk = new CheckedTalk();
+    talk.say("one", "first");
+    talk.tell({ type: "head.moved", to: 0 });
+    talk.say("two", "second");
+    talk.tell({ type: "head.moved", to: 1 });
+    talk.tell({ type: "message.pinned", message: "1.1", pinned: true });
+    const pinned = forked(talk.entries, 2);
+    expect(right(replay(talk.machine, pinned.entries)).context.conversation).toMatchObject({
+      head: 2,
+      pins: [{ turn: 1, message: "1.1" }],
+    });
+    talk.tell({ type: "message.pinned", message: "1.1", pinned: false });
+    expect(right(replay(talk.machine, forked(talk.entries, 2).entries)).context.conversation.pins).toEqual([]);
   });
 });

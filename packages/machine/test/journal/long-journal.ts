@@ -3,7 +3,7 @@ import { conversationMachine, type Entry, type Limits } from "../../src/index.ts
 import { lastTurns } from "../../src/policies.ts";
 import { calling, Talk } from "../talk.ts";
 
-/** Something that happens to a thread, and what is done about its snapshot afterwards. A `pick` is taken modulo what there is. */
+/** A change of a thread, and the use of its snapshot afterwards. A `pick` is taken modulo the number of choices. */
 export interface Edit {
   readonly edit: "turns" | "rounds" | "annotate" | "truncate" | "move" | "pin" | "open" | "append";
   readonly count: number;
@@ -24,7 +24,7 @@ export const edits: fc.Arbitrary<readonly Edit[]> = fc.array(
   { minLength: 3, maxLength: 14 },
 );
 
-/** The entries of a thread to which all of that happened; with the last of each edit stands the edit. */
+/** Returns the entries of a thread with these changes; the last entry of each has its edit. */
 export const editedJournal = (
   list: readonly Edit[],
   limits: Limits = {},

@@ -13,14 +13,10 @@ import { isLater, type LaterEntry } from "../../src/conversation/protocol/entry.
 import { CheckedTalk } from "../checked-talk.ts";
 import { runs } from "../runs.ts";
 import { calling } from "../talk.ts";
+import { right } from "../reading.ts";
 
 const folder = path.join(import.meta.dirname, "../journals");
 const journals = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((file) => file.endsWith(".jsonl"));
-
-const right = <Value>(read: Either.Either<unknown, Value>): Value => {
-  if (Either.isLeft(read)) throw new Error(JSON.stringify(read.left));
-  return read.right;
-};
 
 describe("a journal that a machine wrote loses nothing", () => {
   test.each(journals)("%s", (file) => {
@@ -28,7 +24,7 @@ describe("a journal that a machine wrote loses nothing", () => {
     expect(lostEventIn(right(decodeJournal(lines.map((line): unknown => JSON.parse(line)))))).toBeNull();
   });
 
-  test("under any configuration, nor do its forks at any turn, nor what is left of it redacted", () => {
+  test("under any configuration, nor do its forks at any turn, nor its redacted form", () => {
     fc.assert(
       fc.property(journalArbitrary(), fc.nat(), (entries, pick) => {
         expect(lostEventIn(entries)).toBeNull();
@@ -44,7 +40,7 @@ describe("a journal that a machine wrote loses nothing", () => {
   });
 });
 
-describe("what the machine refuses is refused of a journal from outside, with its seq and the reason:", () => {
+describe("an event that the machine refuses is refused in a foreign journal, with its seq and the reason:", () => {
   const talked = (): CheckedTalk => {
     const talk = new CheckedTalk({ tools: [{ name: "search" }] });
     talk.ask("Go.", "a");
@@ -74,12 +70,12 @@ describe("what the machine refuses is refused of a journal from outside, with it
       /no message "9\.9"/,
     ],
     [
-      "the end of a pin that is none",
+      "the end of a missing pin",
       { event: { type: "message.pinned", at, message: "1.0", pinned: false } },
       /not pinned/,
     ],
     [
-      "a redaction of what is not there",
+      "a redaction of a missing entry",
       { event: { type: "thread.redacted", at, seqs: [0, 99] } },
       /entry 99 can't be redacted/,
     ],
@@ -128,7 +124,7 @@ describe("what the machine refuses is refused of a journal from outside, with it
     expect(lost?.reason).toMatch(
       /^".*" is refused here: .* The machine takes no such entry: export the journal again, or import the entries before this one$/,
     );
-    // A store opens it all the same: what it holds was taken once.
+    // A store still opens it, since its entries were once accepted.
     expect(Either.isRight(fold(told))).toBe(true);
   });
 
@@ -140,7 +136,7 @@ describe("what the machine refuses is refused of a journal from outside, with it
 
   test("a seed whose calls would be lost", () => {
     const [first, ...rest] = talked().entries;
-    // As somebody without types wrote it.
+    // A caller without types may write this.
     const seed = [{ role: "user", content: "Hi", toolCalls: [{}] }] as never;
     const told = [{ ...first, event: { ...first?.event, seed } } as Entry, ...rest];
     expect(lostEventIn(told)).toEqual({ seq: 0, reason: expect.stringMatching(/^the seed .*toolCalls/) });
@@ -178,7 +174,7 @@ describe("an entry that fold would pass over is found, with its seq, type and id
         ? { ...entry, event: { ...entry.event, effectId: "t/7.7#7" } as Event }
         : entry,
     );
-    // It is a journal all the same.
+    // The journal still folds.
     expect(Either.isRight(fold(changed))).toBe(true);
     const lost = lostEventIn(changed);
     expect(lost?.seq).toBe(seq);
@@ -205,7 +201,7 @@ describe("an entry that fold would pass over is found, with its seq, type and id
     expect(lostEventIn(undecided)).toMatchObject({ seq: 2, reason: expect.stringContaining('ask "b"') });
   });
 
-  test("of what is no journal the place where it ends to be one", () => {
+  test("of an invalid journal, the entry at which it becomes invalid", () => {
     expect(lostEventIn([])).toMatchObject({ seq: 0, reason: expect.stringContaining("empty") });
   });
 });

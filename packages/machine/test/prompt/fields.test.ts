@@ -6,7 +6,7 @@ import {
   messageFromDraft,
   messageFromResult,
 } from "../../src/index.ts";
-import { withFields } from "../../src/prompt/fields.ts";
+import { withFields } from "../../src/prompt/cut.ts";
 
 const data = (field: string): ContentPart => ({ type: "data", field, value: `the ${field}` });
 

@@ -7,7 +7,7 @@ import { hasUnit } from "../../src/prompt/unit.ts";
 import { runs } from "../runs.ts";
 import { Talk } from "../talk.ts";
 
-// A decision may name only what the thread has: a position or an id that it does not have is a mistake of the policy.
+// A decision may only name positions and ids of the thread; any other is a mistake of the policy.
 
 const deciding = (decision: Omit<PolicyDecision, "reason">): Policy => ({
   ...keepAll(),
@@ -15,7 +15,7 @@ const deciding = (decision: Omit<PolicyDecision, "reason">): Policy => ({
   decide: () => ({ ...decision, reason: "as told" }),
 });
 
-/** A seed; a turn with a round of two calls; one that was undone; one that is open, with a round. */
+/** Plays a seed, a turn with a round of two calls, an undone turn, and an open one with a round. */
 const talked = (): Talk => {
   const options: MachineOptions = { tools: [{ name: "search" }] };
   const talk = new Talk(conversationMachine(options), {
@@ -41,20 +41,18 @@ const failedOf = (decision: Omit<PolicyDecision, "reason">): string | undefined 
 
 const clear = { rule: "clear", of: "toolResults", characters: 200 } as const;
 
-describe("a place that the thread has", () => {
-  test.each<readonly [string, Omit<PolicyDecision, "reason">]>([
-    ["the seed", { from: { turn: 0, unit: 0 } }],
-    ["a unit", { from: { turn: 1, unit: 2 } }],
-    ["a turn of a branch that was left", { from: { turn: 2, unit: 1 } }],
-    ["behind all turns that have ended", { from: { turn: 3, unit: 0 } }],
-    ["behind all turns, those to come included", { from: { turn: Number.MAX_SAFE_INTEGER, unit: 0 } }],
-    ["a round of the open turn", { from: null, shrink: [{ ...clear, before: { turn: 3, unit: 1 } }] }],
-    ["the id of a unit", { from: null, dropped: ["0.0", "1.0", "1.1", "1.2"] }],
-    ["the id of a unit of a branch that was left", { from: null, dropped: ["2.1"] }],
-    ["ids that a policy may not drop", { from: null, dropped: ["s1", "3.0"] }],
-  ])("is taken: %s", (_, decision) => {
-    expect(failedOf(decision)).toBeUndefined();
-  });
+test.each<readonly [string, Omit<PolicyDecision, "reason">]>([
+  ["the seed", { from: { turn: 0, unit: 0 } }],
+  ["a unit", { from: { turn: 1, unit: 2 } }],
+  ["a turn of a branch that was left", { from: { turn: 2, unit: 1 } }],
+  ["behind all turns that have ended", { from: { turn: 3, unit: 0 } }],
+  ["behind all turns, those to come included", { from: { turn: Number.MAX_SAFE_INTEGER, unit: 0 } }],
+  ["a round of the open turn", { from: null, shrink: [{ ...clear, before: { turn: 3, unit: 1 } }] }],
+  ["the id of a unit", { from: null, dropped: ["0.0", "1.0", "1.1", "1.2"] }],
+  ["the id of a unit of a branch that was left", { from: null, dropped: ["2.1"] }],
+  ["ids that a policy may not drop", { from: null, dropped: ["s1", "3.0"] }],
+])("a place that the thread has is taken: %s", (_, decision) => {
+  expect(failedOf(decision)).toBeUndefined();
 });
 
 test("the id of a unit of a turn of two digits is one", () => {

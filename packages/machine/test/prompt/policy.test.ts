@@ -38,13 +38,13 @@ describe("a decision is read once, as plain data", () => {
     ["a list that is nothing but holes", () => ({ from: null, dropped: Object.assign([], { length: 3 }), reason: "" })],
     ["fields with holes", () => ({ from: null, fields: { omit: Object.assign([], { length: 2 }) }, reason: "" })],
   ])("%s is invalid", (_, decide) => {
-    // A decision that only JavaScript may give.
+    // Only JavaScript may return this decision.
     const policy = { ...keepAll(), name: "holes", decide } as Policy;
     const talk = threeTurns(policy);
     expect(promptOf(talk.machine, talk.state).failed).toContain("made an invalid decision");
   });
 
-  test("what is looked at is what is used", () => {
+  test("the checked decision is the used one", () => {
     let asked = 0;
     const changing = () => ({
       get from() {
@@ -68,13 +68,13 @@ describe("a decision is read once, as plain data", () => {
   });
 });
 
-describe("what a policy is given", () => {
+describe("the input of a policy", () => {
   test.each([
     ["alone", (policy: Policy) => policy],
     ["in a composition", (policy: Policy) => compose(lastTurns(2), policy)],
   ])("may be written into, member by member, %s", (_, around) => {
     const decide = (input: PolicyInput) => {
-      // An assignment in a module throws where this is false.
+      // An assignment in a module throws if this is false.
       const isRefused = Object.keys(input).some((member) => !Reflect.set(input, member, Reflect.get(input, member)));
       return { from: isRefused ? { turn: Number.NaN, unit: 0 } : null, reason: "written" };
     };
@@ -175,7 +175,7 @@ describe("an ask that says nothing", () => {
   test.each<readonly [string, MachineOptions]>([
     ["a policy that shows nothing", { policy: lastTurns(0) }],
     ["interrupted turns that are left out", { interrupted: "omit" }],
-  ])("is sent with all of the thread where %s would leave it empty", (_, options) => {
+  ])("is sent with the whole thread if %s would leave it empty", (_, options) => {
     const talk = new Talk(conversationMachine({ ...options, retry: { baseDelayMs: 0 } }), { system: "Be brief." });
     talk.ask("One");
     talk.fail({}, { partial: { content: "On" } });
@@ -190,13 +190,94 @@ describe("an ask that says nothing", () => {
     expect(talk.call().messages.map(textOf)).toEqual(["Be brief.", "One", "On"]);
   });
 
-  test("is sent with the system message alone where that is all there is", () => {
+  test("is sent with the system message alone if there is nothing else", () => {
     const talk = new Talk(conversationMachine(), { system: "Tell a joke." });
     talk.tell(silent);
     expect(talk.call().messages.map(textOf)).toEqual(["Tell a joke."]);
   });
 
-  test("is refused where there is nothing at all", () => {
+  test("is refused for an empty thread", () => {
     expect(new Talk(conversationMachine()).refused(silent).kind).toBe("invalid");
+  });
+});
+
+// A policy's decision is checked before it is used. An invalid one is reported to its author.
+
+const clear = { rule: "clear", of: "toolResults", characters: 200, before: { turn: 2, unit: 0 } };
+const shorten = { rule: "headAndTail", of: "messages", characters: 200 };
+
+/** Returns why a decision on three turns, the third open, was not used; null if it was. */
+const refusalOf = (decision: unknown): string | null => {
+  // Only JavaScript may return this decision.
+  const decide = (() => decision) as Policy["decide"];
+  const talk = new Talk(conversationMachine({ policy: { ...keepAll(), name: "told", decide } }));
+  for (const text of ["One", "Two"]) {
+    talk.ask(text);
+    talk.reply(`${text}!`);
+  }
+  talk.ask("Three");
+  return promptOf(talk.machine, talk.state).failed ?? null;
+};
+
+describe("a decision", () => {
+  test.each<readonly [string, unknown]>([
+    ["all", { from: null }],
+    ["from a turn on", { from: { turn: 2, unit: 0 } }],
+    ["from behind all on", { from: { turn: 3, unit: 0 } }],
+    ["a message left out", { from: null, dropped: ["1.0"] }],
+    ["nothing left out", { from: null, dropped: [] }],
+    ["without instructions", { from: null, system: "omit" }],
+    ["rules", { from: null, shrink: [clear, shorten, { ...shorten, rule: "reference", tool: "read" }] }],
+    ["rules for a part of it", { from: null, shrink: [{ ...shorten, before: { turn: 1, unit: 1 } }] }],
+    ["no rules", { from: null, shrink: [] }],
+    ["fields", { from: null, fields: { omit: ["a"], inputs: ["b"] } }],
+    ["no fields", { from: null, fields: {} }],
+    ["a turn as a line", { from: { turn: 2, unit: 0 }, summarised: { from: 1, to: 1 } }],
+    ["the seed as a line", { from: { turn: 1, unit: 0 }, summarised: { from: 0, to: 0 } }],
+    ["turns as lines", { from: { turn: 3, unit: 0 }, summarised: { from: 1, to: 2 } }],
+  ])("of %s is used", (_, decision) => {
+    expect(refusalOf({ reason: "told to", ...Object(decision) })).toBeNull();
+  });
+
+  test.each<readonly [unknown, string]>([
+    [Promise.resolve({ from: null, reason: "" }), "it is a promise; decide must answer at once"],
+    [null, "it is null, not a decision"],
+    [undefined, "it is undefined, not a decision"],
+    ["all", 'it is "all", not a decision'],
+    [{ reason: "" }, "from is undefined"],
+    [{ from: 1, reason: "" }, "from is 1"],
+    [{ from: { turn: 1 }, reason: "" }, 'from is {"turn":1}'],
+    [{ from: { turn: 1, unit: -1 }, reason: "" }, 'from is {"turn":1,"unit":-1}'],
+    [{ from: { turn: 0.5, unit: 0 }, reason: "" }, 'from is {"turn":0.5,"unit":0}'],
+    [{ from: { turn: 1, unit: 0.5 }, reason: "" }, 'from is {"turn":1,"unit":0.5}'],
+    [{ from: { turn: -1, unit: 0 }, reason: "" }, 'from is {"turn":-1,"unit":0}'],
+    [{ from: null }, "its reason is undefined"],
+    [{ from: null, reason: "", dropped: "1.0" }, 'dropped is "1.0", not a list of ids'],
+    [{ from: null, reason: "", dropped: [1] }, "dropped is [1], not a list of ids"],
+    [{ from: null, reason: "", system: "keep" }, 'system is "keep"'],
+    [{ from: null, reason: "", shrink: clear }, "not a list of rules"],
+    [{ from: null, reason: "", shrink: [null] }, "shrink has null"],
+    [{ from: null, reason: "", shrink: [clear, 7] }, "shrink has 7"],
+    [{ from: null, reason: "", shrink: [{ ...clear, before: undefined }] }, "shrink has {"],
+    [{ from: null, reason: "", shrink: [{ ...shorten, rule: "middle" }] }, "shrink has {"],
+    [{ from: null, reason: "", shrink: [{ ...shorten, of: "calls" }] }, "shrink has {"],
+    [{ from: null, reason: "", shrink: [{ ...shorten, characters: 199 }] }, "shrink has {"],
+    [{ from: null, reason: "", shrink: [{ ...shorten, characters: 200.5 }] }, "shrink has {"],
+    [{ from: null, reason: "", shrink: [{ ...shorten, before: { turn: 1 } }] }, "shrink has {"],
+    [{ from: null, reason: "", shrink: [{ ...shorten, tool: 7 }] }, "shrink has {"],
+    [{ from: null, reason: "", fields: 7 }, "fields is 7"],
+    [{ from: null, reason: "", fields: { omit: "a" } }, 'fields is {"omit":"a"}'],
+    [{ from: null, reason: "", fields: { inputs: [1] } }, 'fields is {"inputs":[1]}'],
+    [{ from: { turn: 2, unit: 0 }, reason: "", summarised: null }, "null is no range of turns"],
+    [{ from: { turn: 2, unit: 0 }, reason: "", summarised: { from: 2, to: 1 } }, "is no range of turns"],
+    [{ from: { turn: 2, unit: 0 }, reason: "", summarised: { from: 1 } }, "is no range of turns"],
+    [{ from: { turn: 3, unit: 0 }, reason: "", summarised: { from: 1, to: 3 } }, "turn 3 is not on the path"],
+    [{ from: null, reason: "", summarised: { from: 1, to: 1 } }, "to be shown as summaries and, from null on"],
+    [
+      { from: { turn: 1, unit: 0 }, reason: "", summarised: { from: 1, to: 1 } },
+      'turns {"from":1,"to":1} are to be shown as summaries and, from {"turn":1,"unit":0} on, as they are',
+    ],
+  ])("that is %j is refused with a reason", (decision, words) => {
+    expect(refusalOf(decision)).toContain(words);
   });
 });

@@ -14,7 +14,7 @@ const policies: { readonly [name: string]: () => Policy } = {
   "fields left out": () => omitFields(["score"]),
 };
 
-/** Moves of an idle conversation. `back` continues from an earlier state, whose later turns are on another branch. */
+/** Draws moves of an idle conversation. `back` continues from an earlier state, and branches there. */
 const moves = fc.oneof(
   { weight: 8, arbitrary: fc.record({ move: fc.constant("turn" as const), tools: fc.nat(2), retried: fc.boolean() }) },
   { weight: 2, arbitrary: fc.record({ move: fc.constant("turns" as const), count: fc.integer({ min: 1, max: 40 }) }) },
@@ -70,7 +70,7 @@ const play = (talk: Talk, move: Move, earlier: readonly Talk["state"][], check: 
     case "pin": {
       const turn = 1 + (move.turn % Math.max(1, turns.length));
       const at = talk.now;
-      // Some turns have no answer, and some messages are pinned already: what is refused changes nothing.
+      // Refused moves change nothing: some turns have no answer, and some messages are already pinned.
       talk.state = transition(
         talk.machine,
         talk.state,
@@ -87,7 +87,7 @@ const exchange = [
   { role: "assistant", content: "!" },
 ] as const;
 
-test.each(Object.entries(policies))("a prompt that grew is what it would be anew: %s", (_, policy) => {
+test.each(Object.entries(policies))("a prompt that grew equals a fresh one: %s", (_, policy) => {
   fc.assert(
     fc.property(
       fc.array(moves, { minLength: 5, maxLength: 30 }),
@@ -118,9 +118,9 @@ test.each(Object.entries(policies))("a prompt that grew is what it would be anew
 
 afterEach(() => void vi.restoreAllMocks());
 
-test("what a call adds to its digest is what is new, at turn 10 and at turn 200", () => {
+test("a call adds only new content to its digest, at turn 10 and at turn 200", () => {
   const talk = new Talk(conversationMachine({ tools: [{ name: "search" }] }), { system: "Be brief." });
-  // `outstanding` makes the prompts again, so effects are answered as they came.
+  // `outstanding` renders prompts again, so effects are answered from their first form.
   const idOf = (type: "callLlm" | "callTool"): string => {
     const effect = talk.effects.find((each) => each.type === type);
     return effect !== undefined && "id" in effect ? effect.id : "none";
@@ -144,6 +144,6 @@ test("what a call adds to its digest is what is new, at turn 10 and at turn 200"
     add.mockRestore();
   }
   for (const number of [10, 32, 33, 34, 200, 201])
-    // The answer before and the question; the calls and their results.
+    // The previous answer and the question; the calls and their results.
     expect(mixed.get(number)?.map(({ role }) => role)).toEqual(["assistant", "user", "assistant", "tool"]);
 });

@@ -1,11 +1,28 @@
+import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { promptOf, textOf } from "../../src/index.ts";
-import { checkPrompt, keepAll, type Policy, type PolicyDecision } from "../../src/policies.ts";
+import {
+  type Message,
+  messageFromDraft,
+  messageFromReply,
+  messageFromResult,
+  messagesOf,
+  promptOf,
+  type Role,
+  textOf,
+  type ToolCallPart,
+  toolCallsOf,
+} from "../../src/index.ts";
+import { checkPrompt, type History, keepAll, type Policy, type PolicyDecision } from "../../src/policies.ts";
 import { CheckedTalk } from "../checked-talk.ts";
 import { rolling } from "../hand-made.ts";
 import { calling } from "../talk.ts";
+import { newestFittingOf, withNewestFitting } from "../../src/prompt/history.ts";
+import { inputOf } from "./policies/made-up-history.ts";
+import { stateArbitrary } from "@colloquy/runtime-test/arbitraries";
+import { problemOfPrompt } from "@colloquy/runtime-test/laws";
+import { runs } from "../runs.ts";
 
-// The messages that the machine renders from a decision, in their place and order.
+// The messages that the machine renders from a decision, and their order.
 
 const deciding = (decision: Omit<PolicyDecision, "reason">, name = "deciding"): Policy => ({
   ...keepAll(),
@@ -16,7 +33,7 @@ const tools = [{ name: "search" }];
 const afterAll = { turn: Number.MAX_SAFE_INTEGER, unit: 0 };
 const long = "long ".repeat(100);
 
-/** Says a question, a round and an answer of that many turns. */
+/** Plays turns with a question, a round and an answer. */
 const rounds = (policy: Policy, count: number): CheckedTalk => {
   const talk = new CheckedTalk({ policy, tools }, { system: "Be brief.", seed: [{ role: "user", content: "seed" }] });
   for (let turn = 1; turn <= count; turn++) {
@@ -56,6 +73,18 @@ describe("a prompt", () => {
     expect(talk.call().messages[1]).toMatchObject({ role: "user", synthesised: true });
   });
 
+  test("has no question of the seed for a pinned system message of it, since the prompt does not begin there", () => {
+    const seed = [
+      { role: "user", content: "Hello" },
+      { role: "developer", content: "Be brief." },
+    ] as const;
+    const talk = new CheckedTalk({ policy: deciding({ from: { turn: 1, unit: 0 } }) }, { seed });
+    talk.tell({ type: "message.pinned", message: "0.1", pinned: true });
+    talk.say("One", "1");
+    talk.ask("now");
+    expect(talk.call().messages.map(({ id }) => id)).toEqual(["0.1", "1.0", "1.1", "2.0"]);
+  });
+
   test("clears results up to the given place, and never those that the model has not seen yet", () => {
     const clear = { rule: "clear", of: "toolResults", characters: 200, before: afterAll } as const;
     const talk = rounds(deciding({ from: null, shrink: [clear] }), 1);
@@ -75,7 +104,7 @@ describe("a prompt", () => {
     talk.replays();
   });
 
-  test("has no line for a turn that was interrupted, where those are left out, and one that says it where they are not", () => {
+  test("has no line for an interrupted turn if those are left out, and else one that marks it", () => {
     const early = new CheckedTalk({ policy: rolling({ keep: 9 }) });
     early.say("One", "1");
     early.ask("Two");
@@ -96,24 +125,74 @@ describe("a prompt", () => {
   });
 });
 
-describe("a decision is invalid, and all is kept", () => {
-  const rule = { of: "toolResults", characters: 200 } as const;
+// The counts of a history's turns do not hold for other turns in their place.
 
-  test.each<readonly [string, Omit<PolicyDecision, "reason">]>([
-    ["turns are to be shown twice", { from: { turn: 2, unit: 0 }, summarised: { from: 1, to: 2 } }],
-    ["turns are to be shown as summaries and all as it is", { from: null, summarised: { from: 1, to: 1 } }],
-    ["turns that are not there are to be shown as summaries", { from: afterAll, summarised: { from: 1, to: 9 } }],
-    ["what is cleared has no end", { from: null, shrink: [{ ...rule, rule: "clear" }] }],
-    ["a mark would not fit", { from: null, shrink: [{ ...rule, rule: "headAndTail", characters: 199 }] }],
-    ["a place is half a unit", { from: { turn: 1, unit: 0.5 } }],
-    ["a turn is before the beginning", { from: { turn: -1, unit: 0 } }],
-  ])("where %s", (_, decision) => {
-    const talk = rounds(deciding(decision), 2);
-    talk.ask("now");
-    expect(talk.signals()).toContainEqual({
-      type: "policy.failed",
-      reason: expect.stringContaining('policy "deciding@1" made an invalid decision'),
+const history = withNewestFitting(inputOf({}).history, () => ({ turn: 1, unit: 0 }));
+
+test("a history that was given the shortcut has it", () => {
+  expect(newestFittingOf(history)?.(0)).toEqual({ turn: 1, unit: 0 });
+  expect(newestFittingOf(inputOf({}).history)).toBeUndefined();
+});
+
+test("no history made from it has them", () => {
+  const inherited = Object.create(history) as History; // It inherits all members of one.
+  for (const made of [{ ...history }, Object.assign({}, history), inherited])
+    expect(newestFittingOf(made)).toBeUndefined();
+});
+
+const user = messageFromDraft("1.0", { role: "user", content: "?" });
+const system = messageFromDraft("s1", { role: "system", content: "Be brief." });
+const asking = (step: number, ...ids: readonly string[]): Message =>
+  messageFromReply(`1.${step}`, `1.${step}`, { toolCalls: ids.map((id) => ({ id, name: "search", arguments: "{}" })) });
+const answer = messageFromReply("1.9", "1.9", { content: "!" });
+const results = (message: Message): readonly Message[] =>
+  toolCallsOf(message).map((call: ToolCallPart) => messageFromResult(call, "completed", "found"));
+
+const two = asking(1, "a", "a");
+const [first = user, second = user] = results(two);
+
+describe("checkPrompt", () => {
+  test.each<readonly [string, readonly Message[]]>([
+    ["a question", [system, user]],
+    ["a round", [user, two, first, second]],
+    ["rounds one after the other", [user, two, first, second, asking(2, "a"), ...results(asking(2, "a")), answer]],
+    ["a system message between units", [user, two, first, second, system]],
+  ])("lets %s pass", (_, messages) => {
+    expect(checkPrompt(messages)).toBeNull();
+    expect(problemOfPrompt(messages)).toBeNull();
+  });
+
+  test.each<readonly [string, readonly Message[], number]>([
+    ["nothing", [], 0],
+    ["a result without its call", [user, first], 1],
+    ["a result in a message of the user", [two, { ...first, role: "user" }, second], 1],
+    ["results in another order", [two, second, first], 1],
+    ["a missing result", [two, first, user], 2],
+    ["a missing result at the end", [two, first], 2],
+    ["a result twice", [two, first, first, second], 2],
+    ["a message inside a round", [two, system, first, second], 1],
+    ["the result of a round before", [asking(0, "a"), first], 1],
+    ["a user who asks for a tool", [{ ...asking(1, "a"), role: "user" }, ...results(asking(1, "a"))], 0],
+  ])("finds %s", (_, messages, index) => {
+    expect(checkPrompt(messages)).toMatchObject({ index });
+    expect(problemOfPrompt(messages)).not.toBeNull();
+  });
+
+  test("says the same as the obvious check, of any messages in any order", () => {
+    const roles: readonly Role[] = ["user", "assistant", "tool", "system"];
+    const messed = stateArbitrary().chain((state) => {
+      const messages = messagesOf(state);
+      return fc
+        .tuple(fc.shuffledSubarray([...messages]), fc.constantFrom(...roles), fc.nat(), fc.boolean())
+        .map(([some, role, index, mess]) =>
+          mess ? some.map((message, at) => (at === index % some.length ? { ...message, role } : message)) : messages,
+        );
     });
-    expect(talk.call().messages).toHaveLength(1 + 1 + 4 + 4 + 1);
+    fc.assert(
+      fc.property(messed, (messages) => {
+        expect(checkPrompt(messages) === null).toBe(problemOfPrompt(messages) === null);
+      }),
+      { numRuns: runs(300) },
+    );
   });
 });

@@ -21,7 +21,7 @@ const rule = (more: Partial<Shrink> = {}): Shrink => ({
 const result = (text: string, callId = "1.1.0"): Message =>
   messageFromResult({ callId, providerCallId: "call_0", name: "read" }, "completed", text);
 
-/** Texts around every length that matters, with characters of two UTF-16 units in them. */
+/** Draws texts around every relevant length, with characters of two UTF-16 units. */
 const texts = fc.oneof(
   fc.string({ unit: "binary", maxLength: 450, size: "max" }),
   fc.nat({ max: 450 }).map((length) => `${"😀".repeat(length)}.`),
@@ -42,7 +42,7 @@ const messages: fc.Arbitrary<Message> = fc.oneof(
       content: [
         { type: "text", text },
         { type: "data", field: "documents", value: text },
-        // fast-check gives JSON, which its type cannot express for a read-only array.
+        // fast-check draws JSON, which its type cannot express for a read-only array.
         { type: "data", field: "more", value: JSON.parse(JSON.stringify({ value, text })) },
         { type: "image", url },
         { type: "opaque", value: { text } },
@@ -82,7 +82,7 @@ const rules: fc.Arbitrary<Shrink> = fc
   })
   .map(({ tool, ...others }) => ({ ...others, ...(tool === undefined ? {} : { tool }) }));
 
-/** The lengths of all that a rule may shrink. */
+/** Returns the lengths of all texts that a rule may shrink. */
 const lengthsIn = (message: Message, { of }: Shrink): readonly number[] =>
   message.parts.flatMap((part) => {
     if (part.type === "toolResult") {
@@ -94,7 +94,7 @@ const lengthsIn = (message: Message, { of }: Shrink): readonly number[] =>
   });
 
 describe("shrinkMessage", () => {
-  test("shrinking twice is shrinking once, whatever the rules", () => {
+  test("shrinking twice equals shrinking once, by any rules", () => {
     const once = (message: Message, applied: readonly Shrink[]) => {
       const shrunk = shrinkMessage(message, applied);
       expect(shrinkMessage(shrunk, applied)).toBe(shrunk);
@@ -103,7 +103,7 @@ describe("shrinkMessage", () => {
     fc.assert(fc.property(messages, fc.array(rules, { maxLength: 4 }), once), { numRuns: runs(400) });
   });
 
-  test("leaves nothing longer than the rule says, never half a character, and the digest of what is left", () => {
+  test("leaves nothing longer than the limit, no half character, and the digest of the rest", () => {
     const shrinks = (message: Message, applied: Shrink) => {
       const shrunk = shrinkMessage(message, [applied]);
       for (const length of lengthsIn(shrunk, applied)) expect(length).toBeLessThanOrEqual(applied.characters);
@@ -136,7 +136,7 @@ describe("shrinkMessage", () => {
     }
   });
 
-  test("what is as long as allowed stays the same message", () => {
+  test("a message of the allowed length stays the same object", () => {
     const message = result("a".repeat(200));
     expect(shrinkMessage(message, [rule(), rule({ rule: "clear" }), rule({ rule: "reference" })])).toBe(message);
     expect(shrinkMessage(result("a".repeat(201)), [rule()])).not.toBe(message);

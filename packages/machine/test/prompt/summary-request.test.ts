@@ -5,7 +5,7 @@ import type { SummaryTask } from "../../src/prompt/policy.ts";
 import { CheckedTalk } from "../checked-talk.ts";
 import { calling } from "../talk.ts";
 
-// The input of the model that writes a summary, word for word.
+// The exact input of the model that writes a summary.
 
 const talkOf = (...said: readonly (readonly [string, string])[]): CheckedTalk => {
   const talk = new CheckedTalk({ tools: [{ name: "lookup" }] }, { seed: [{ role: "user", content: "Before." }] });
@@ -48,7 +48,7 @@ describe("the request for a summary", () => {
     expect(second).not.toContain("One");
   });
 
-  test("behind an earlier summary has only what came since", () => {
+  test("after an earlier summary has only later turns", () => {
     const talk = talkOf(["One?", "One."], ["Two?", "Two."]);
     const text = readBy(talk, { covers: { from: 0, to: 2 }, earlier: { from: 0, to: 1 } });
     expect(text).not.toContain("Before turn 1\nInput");
@@ -73,7 +73,7 @@ describe("the request for a summary", () => {
     expect(readBy(talkOf(["One?", "0123456789"]), { characters: 4 })).toContain("Output:\n01\n[…]\n89\nTool use");
   });
 
-  test("has the calls of a turn, what came of them, and how it ended", () => {
+  test("has the calls of a turn, their results, and its end", () => {
     const talk = talkOf();
     talk.ask("One?");
     talk.reply(calling("lookup", "lookup"));

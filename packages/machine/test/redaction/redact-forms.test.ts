@@ -2,8 +2,8 @@ import { describe, expect, test } from "vitest";
 import { type Event } from "../../src/index.ts";
 import { redactEntry } from "../../src/storage.ts";
 
-// Writes down the rest of each event after a redaction, for events with all optional members and with none. Figures,
-// names and outcomes stay, since later events fold by them; words are removed.
+// Records each event after a redaction, with all optional members and with none. Figures, names and outcomes stay,
+// since later events fold by them; words are removed.
 
 const at = 5;
 const effectId = "t/1.1#1";
@@ -131,7 +131,7 @@ const events: Readonly<Record<string, Event>> = {
   "a redaction with a reason": { type: "thread.redacted", at, seqs: [1, 2], reason: said },
 };
 
-describe("what a redaction leaves", () => {
+describe("the rest after a redaction", () => {
   test("of each event", async () => {
     const lines = Object.entries(events).flatMap(([name, event]) => {
       const entry = redactEntry({ seq: 3, event });
@@ -142,7 +142,7 @@ describe("what a redaction leaves", () => {
     await expect(`${lines.join("\n")}\n`).toMatchFileSnapshot("redacted-forms.txt");
   });
 
-  test("of what was decided, and of what was recovered", () => {
+  test("of decisions, and of recovered entries", () => {
     const event = { type: "timer.fired", at, effectId } as const;
     const results = [{ position: 0, outcome: "refused", content: [{ type: "text", text: said }] }] as const;
     expect(redactEntry({ seq: 3, event, decided: { results, summaryFailed: said, policyFailed: "" } })).toEqual({

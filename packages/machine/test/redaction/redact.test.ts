@@ -1,6 +1,5 @@
 import { journalArbitrary } from "@colloquy/runtime-test/arbitraries";
 import fc from "fast-check";
-import * as Either from "fp-ts/lib/Either.js";
 import { describe, expect, test } from "vitest";
 import {
   digestOfMessage,
@@ -13,17 +12,13 @@ import {
   toArray,
 } from "../../src/index.ts";
 import { entriesToRedact, redactEntry } from "../../src/storage.ts";
-import { decodeEntry, fold } from "../../src/journal.ts";
+import { decodeEntry } from "../../src/journal.ts";
 import { runs } from "../runs.ts";
+import { foldOf, right } from "../reading.ts";
 
-const right = <Value>(either: Either.Either<unknown, Value>): Value => {
-  if (Either.isLeft(either)) throw new Error(JSON.stringify(either.left));
-  return either.right;
-};
-const foldOf = (entries: readonly Entry[]): State => right(fold(entries));
 type Target = Parameters<typeof entriesToRedact>[1];
 
-/** The journal as it is after a redaction, its own entry left aside. */
+/** Returns the journal after a redaction, without the redaction's own entry. */
 const redacted = (entries: readonly Entry[], target: Target): readonly Entry[] => {
   const seqs = right(entriesToRedact(entries, target));
   return entries.map((entry) => (seqs.includes(entry.seq) ? redactEntry(entry) : entry));
@@ -55,7 +50,7 @@ const failure = {
 } as const;
 const effectId = "t/1.1#1";
 
-/** One of each type, with a secret wherever somebody may have written one. */
+/** One event of each type, with a secret in every free text. */
 const samples: { readonly [Type in EventType]: Omit<Extract<Event, { type: Type }>, "type" | "at"> } = {
   "ask.received": {
     askId: "a",
@@ -119,7 +114,7 @@ describe("an entry without its words", () => {
   test.each(Object.entries(samples))("of %s has none, is of the same type and can be read", (type, event) => {
     const results = [{ position: 0, outcome: "refused", content: [{ type: "text", text: secret }] }] as const;
     const decided = { results, summaryFailed: secret, policyFailed: secret, kept: 3 };
-    // The sample is of that type.
+    // The sample has this type.
     const entry = { seq: 7, event: { type, at: 5, ...event }, decided, recovered: true } as Entry;
     expect(right(decodeEntry(entry, 7))).toEqual(entry);
     const without = redactEntry(entry);
@@ -130,33 +125,7 @@ describe("an entry without its words", () => {
     expect(redactEntry(without)).toEqual(without);
   });
 
-  test("keeps ids, roles, names of tools, figures and structure", () => {
-    const of = (type: EventType): unknown =>
-      redactEntry({ seq: 1, event: { type, at: 0, ...samples[type] } as Event }).event;
-    expect(of("llm.completed")).toEqual({
-      type: "llm.completed",
-      at: 0,
-      effectId,
-      reply: {
-        content: [
-          { type: "text", text: "[redacted]" },
-          { type: "data", field: "question", value: "[redacted]" },
-          { type: "text", text: "[redacted]" },
-          { type: "text", text: "[redacted]" },
-          { type: "reasoning", text: "[redacted]" },
-          { type: "refusal", text: "[redacted]" },
-        ],
-        toolCalls: [{ id: "call_0", name: "lookup", arguments: "{}" }],
-      },
-      finishReason: "stop",
-      usage: { inputTokens: 3, outputTokens: 4 },
-      model: "m",
-    });
-    expect(of("ask.received")).toMatchObject({ askId: "a", input: [{ role: "user" }], limits: { steps: 3 } });
-    expect(of("llm.failed")).toMatchObject({ failure: { ...failure, message: "[redacted]" } });
-  });
-
-  test("of the first one keeps what the thread is run with", () => {
+  test("of the first one keeps the thread's configuration", () => {
     const model = { model: "large" };
     const configuration = { fingerprint: "f", model };
     const entry: Entry = {
@@ -199,7 +168,7 @@ const shapeOf = (state: State): unknown => {
     id: message.id,
     role: message.role,
     calls: message.parts.flatMap((part) => ("callId" in part ? [part.callId, part.name, part.providerCallId] : [])),
-    // How much of what was spoken stays is counted in characters.
+    // The spoken part of an answer is measured in characters.
     parts: message.truncated === undefined ? message.parts.length : null,
     marks: [message.incomplete, message.synthesised, message.truncated === undefined],
   });
@@ -232,32 +201,8 @@ const shapeOf = (state: State): unknown => {
   };
 };
 
-test.each(["stop", "tool-calls", "max_tokens", "content_filter", ""])(
-  "a finish reason that is a name stays: %s",
-  (finishReason) => {
-    const event = { type: "llm.completed", at: 0, effectId, reply: { content: "x" }, finishReason } as const;
-    expect(redactEntry({ seq: 1, event }).event).toMatchObject({ finishReason });
-  },
-);
-
-test.each([`stopped, because ${secret}`, `${secret}\n`, secret.repeat(20)])(
-  "one that is a sentence goes, and the code of a failure too: %j",
-  (text) => {
-    const completed = {
-      type: "llm.completed",
-      at: 0,
-      effectId,
-      reply: { content: "x" },
-      finishReason: text,
-    } as const;
-    const failed = { type: "llm.failed", at: 0, effectId, failure: { ...failure, code: text } } as const;
-    for (const event of [completed, failed])
-      expect(JSON.stringify(redactEntry({ seq: 1, event }))).not.toContain(secret);
-  },
-);
-
 describe("the journal without the words of something", () => {
-  test("folds to the same shape, with digests of what is left, at every prefix and for any entries", () => {
+  test("folds to the same shape, with digests of the rest, at every prefix and for any entries", () => {
     fc.assert(
       fc.property(
         journalArbitrary(),

@@ -1,30 +1,16 @@
 import fc from "fast-check";
 import * as Either from "fp-ts/lib/Either.js";
 import { describe, expect, test } from "vitest";
-import {
-  conversationMachine,
-  type Entry,
-  type MachineOptions,
-  messagesOf,
-  type State,
-  textOf,
-  toArray,
-} from "../../src/index.ts";
+import { conversationMachine, type MachineOptions, messagesOf, textOf, toArray } from "../../src/index.ts";
 import { entriesToRedact, redactEntry, type RedactionTarget } from "../../src/storage.ts";
-import { fold } from "../../src/journal.ts";
 import { type Policy, summariseTurns } from "../../src/policies.ts";
 import { CheckedTalk } from "../checked-talk.ts";
 import { runs } from "../runs.ts";
 import { calling } from "../talk.ts";
 import { wordedMoves, wordedTalk } from "./worded-talk.ts";
+import { foldOf, right } from "../reading.ts";
 
-const right = <Value>(either: Either.Either<unknown, Value>): Value => {
-  if (Either.isLeft(either)) throw new Error(JSON.stringify(either.left));
-  return either.right;
-};
-const foldOf = (entries: readonly Entry[]): State => right(fold(entries));
-
-/** The seqs of what goes with a target; the words of it and no others must be gone from journal and state. */
+/** Returns the seqs that a target removes. Exactly its words must be gone from journal and state. */
 const gone = (talk: CheckedTalk, target: RedactionTarget, words: string, kept: string): readonly number[] => {
   const seqs = right(entriesToRedact(talk.entries, target));
   const without = talk.entries.map((entry) => (seqs.includes(entry.seq) ? redactEntry(entry) : entry));
@@ -45,7 +31,7 @@ const tools: MachineOptions = {
 };
 
 describe("the entries of a turn", () => {
-  test("are its ask, its replies, its calls and results, and what was said about it", () => {
+  test("are its ask, its replies, its calls and results, and remarks about it", () => {
     const talk = new CheckedTalk(tools);
     talk.say("first-ask", "first-answer");
     talk.tell({ type: "message.appended", message: { role: "user", content: "led-by" } });
@@ -107,7 +93,7 @@ describe("the entries of a turn", () => {
     gone(talk, { message: "2.3" }, "joined-ask", "one-ask two-ask three-ask found-it two-answer");
   });
 
-  test("are that of an ask that waited and says nothing but what it brings along", () => {
+  test("are that of a waiting ask whose only content is a shown part", () => {
     const talk = new CheckedTalk(tools);
     talk.ask("one-ask", "a");
     talk.tell({ type: "ask.received", askId: "b", input: [], metadata: { of: "brought-along" } });
@@ -125,7 +111,7 @@ describe("the entries of a turn", () => {
     expect(gone(talk, { turn: 1 }, "because", "second")).toEqual([1, 2]);
   });
 
-  test("are that of a cancel with what had been shown, and that of a deadline", () => {
+  test("are that of a cancel with the shown part, and that of a deadline", () => {
     const talk = new CheckedTalk(tools);
     talk.ask("one-ask");
     talk.tell({ type: "llm.progressed", effectId: talk.call().id, partial: { content: "half-one" } });
@@ -175,7 +161,7 @@ describe("the entries of a turn", () => {
     expect(gone(talk, { turn: 1 }, "led-by by-hand somebody", "two-ask two-answer")).toEqual([1, 2]);
   });
 
-  test("of number 0 are what the thread began with", () => {
+  test("of number 0 are the thread's beginning", () => {
     const talk = new CheckedTalk({}, { system: "be-brief", seed: [{ role: "user", content: "seed-said" }] });
     talk.say("one-ask", "one-answer");
     expect(gone(talk, { turn: 0 }, "be-brief seed-said", "one-ask one-answer")).toEqual([0]);
@@ -185,7 +171,7 @@ describe("the entries of a turn", () => {
   });
 });
 
-test("whatever happened, no word of a turn is left anywhere, and only what stands in one entry with it goes too", () => {
+test("in any journal, no word of a turn is left, and only content in the same entries goes, too", () => {
   fc.assert(
     fc.property(wordedMoves, fc.nat(), (moves, pick) => {
       const { entries, words } = wordedTalk(moves);
@@ -262,7 +248,7 @@ test("a summary that was made from one of a turn goes with it too", () => {
   gone(talk, { turn: 3 }, "three-ask three-answer three-told", "one-told two-told");
 });
 
-describe("what is not there is refused in words", () => {
+describe("a missing target is refused with a reason", () => {
   const talk = new CheckedTalk();
   talk.say("one", "first");
 
@@ -279,19 +265,64 @@ describe("what is not there is refused in words", () => {
   test.each([{ turn: "1" }, { message: 1 }, { seqs: "12" }, { seqs: ["1"] }, { turn: 0.5 }, {}, null, "1", undefined])(
     "%j, which a caller without types may give",
     (target) => {
-      // As said.
+      // The targets are invalid on purpose.
       const read = entriesToRedact(talk.entries, target as RedactionTarget);
       expect(Either.isLeft(read) && read.left).toContain("names nothing to redact: give { turn } (a number)");
     },
   );
 
-  test("a journal that is none", () => {
+  test("an empty journal", () => {
     expect(entriesToRedact([], { turn: 0 })).toEqual(Either.left("entry 0: the journal is empty"));
   });
 
-  test("and what was redacted before is nothing to redact", () => {
+  test("and redacted entries need no redaction", () => {
     const without = talk.entries.map(redactEntry);
     expect(right(entriesToRedact(without, { turn: 1 }))).toEqual([]);
     expect(messagesOf(foldOf(without)).map(textOf)).toEqual(["[redacted]", "[redacted]"]);
+  });
+});
+
+describe("the entries of a turn, where several asks come in at once,", () => {
+  test("are that of a cancel that took one ask out of it, with what had been shown of the reply that went on", () => {
+    const talk = new CheckedTalk({ ...tools, overlap: { type: "merge", max: 5 } });
+    talk.say("one-ask", "one-answer");
+    talk.ask("two-ask", "b");
+    talk.ask("three-ask", "c");
+    talk.ask("four-ask", "d");
+    talk.reply("two-answer");
+    talk.fire("queue");
+    const partial = { content: "shown-three" };
+    talk.tell({ type: "cancel.requested", askId: "d", partial, reason: "because-four" });
+    talk.reply("shown-three and more-three");
+    gone(talk, { turn: 3 }, "three-ask four-ask shown-three because-four more-three", "two-ask two-answer");
+    gone(talk, { message: "3.2" }, "shown-three more-three", "three-ask four-ask");
+  });
+
+  test("are that of an ask that waits, and brought along what had been shown", () => {
+    const talk = new CheckedTalk(tools);
+    talk.ask("one-ask", "a");
+    talk.tell({ type: "ask.received", askId: "b", input: "two-ask", partial: { content: "shown-one" } });
+    talk.reply("shown-one and more-one");
+    talk.fire("queue");
+    talk.reply("two-answer");
+    gone(talk, { turn: 1 }, "one-ask shown-one more-one", "two-answer");
+    gone(talk, { message: "1.1" }, "shown-one more-one", "one-ask two-answer");
+  });
+
+  test("are those of asks that came while it was open and that no turn answered, and why they were withdrawn", () => {
+    const talk = new CheckedTalk({ ...tools, overlap: { type: "latest" } });
+    talk.say("one-ask", "one-answer");
+    talk.ask("two-ask", "b");
+    talk.ask("superseded-ask", "c");
+    talk.ask("withdrawn-ask", "d");
+    talk.tell({ type: "cancel.requested", askId: "d", reason: "because-d" });
+    talk.ask("answered-ask", "e");
+    talk.reply("two-answer");
+    talk.tell({ type: "ask.received", askId: "f", input: "late-ask" });
+    talk.fire("queue");
+    talk.reply("three-answer");
+    const words = "two-ask superseded-ask withdrawn-ask because-d two-answer";
+    gone(talk, { turn: 2 }, words, "one-ask one-answer three-answer late-ask");
+    expect(right(entriesToRedact(talk.entries, { turn: 1 }))).toHaveLength(2);
   });
 });

@@ -15,7 +15,7 @@ import {
 } from "../../src/index.ts";
 import { summariseTurns } from "../../src/policies.ts";
 
-/** A move of a conversation, with words that no other move has; a `pick` is taken modulo the number of choices. */
+/** A move of a conversation, with unique words. A `pick` is taken modulo the number of choices. */
 export interface WordedMove {
   readonly move:
     | "ask"
@@ -47,7 +47,7 @@ export const wordedMoves: fc.Arbitrary<readonly WordedMove[]> = fc.array(
   { minLength: 5, maxLength: 60 },
 );
 
-/** A word that was said, and the turn that it was said in. */
+/** A word, and its turn. */
 export interface Word {
   readonly word: string;
   readonly turn: number;
@@ -62,7 +62,7 @@ const machine = conversationMachine({
   overlap: { type: "queue", max: 4 },
 });
 
-/** The journal of what happened, with each word that was taken, once. Those of asks that wait, and of asks between turns that none answers, are left aside. */
+/** Returns the journal of some moves, and each accepted word once, without those of waiting or unanswered asks. */
 export const wordedTalk = (
   moves: readonly WordedMove[],
 ): { readonly entries: readonly Entry[]; readonly words: readonly Word[] } => {
@@ -74,7 +74,7 @@ export const wordedTalk = (
 class WordedTalk {
   readonly entries: Entry[];
   readonly #said: { readonly word: string; readonly in: number | { readonly askId: string } }[] = [];
-  /** The turn that was open when an ask came. */
+  /** The turn that was open when an ask arrived. */
   readonly #during = new Map<string, number | null>();
   #state: State;
   #words = 0;
@@ -94,7 +94,7 @@ class WordedTalk {
     });
   }
 
-  /** One that was withdrawn from a turn of several had been said there; one that was never taken is of the turn during which it came. */
+  /** Returns the turn of an ask: the one that took it, even if withdrawn, else the one during which it arrived. */
   #turnOf(askId: string, turns: readonly string[]): number | null {
     const said = turns.findIndex((turn) => turn.includes(`"${askId}:`) || turn.includes(`"${askId}"`));
     if (said >= 0) return said + 1;
@@ -109,7 +109,7 @@ class WordedTalk {
     const event = this.#eventOf(move, overlap, pick, at);
     const told = event === null ? null : transition(machine, this.#state, event);
     if (told?.handled !== true) {
-      // Nothing was said.
+      // The event was refused, so its words do not count.
       this.#said.length = before;
       return;
     }
@@ -171,7 +171,7 @@ class WordedTalk {
           return effect.approval === "required"
             ? { type: "tool.withheld", at, effectId, because: "declared", arguments: { of: said() } }
             : { type: "tool.completed", at, effectId, content: said() };
-        // A summary tells of the turns before it.
+        // A summary repeats the words of earlier turns.
         return { type: "llm.completed", at, effectId, finishReason: "stop", reply: { content: this.#toldAgain() } };
       }
       case "fail":

@@ -1,9 +1,8 @@
 import { differenceOf } from "@colloquy/runtime-test/laws";
-import * as Either from "fp-ts/lib/Either.js";
 import { globSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
-import { type Entry, type Message, type State, toolResultOf, type ToolResultPart } from "../../src/index.ts";
+import { type Entry, type Message, toolResultOf, type ToolResultPart } from "../../src/index.ts";
 import { decodeJournal, fold } from "../../src/journal.ts";
 import { packMessages, unpackMessages } from "../../src/snapshot/message.ts";
 import { loadAll, takeSnapshot } from "../../src/snapshot/snapshot.ts";
@@ -11,16 +10,12 @@ import { StoredChunks } from "../../src/snapshot/stored.ts";
 import { round } from "../prompt/policies/made-up-history.ts";
 import { editedJournal } from "../journal/long-journal.ts";
 import { SnapshotShelf } from "./shelf.ts";
+import { right, throughJson } from "../reading.ts";
 
-// Snapshots lie in stores, and a later version reads what an earlier one wrote: how they are written is written down.
-// Whatever changes here must still be read as it was before, and may not cost a usual turn more bytes.
+// Stores keep snapshots, and later versions read them, so these files record their form. After a change the old form
+// must still be readable, and a usual turn must not take more bytes.
 
 const folder = path.join(import.meta.dirname, "../journals");
-
-const right = <Value>(either: Either.Either<unknown, Value>): Value => {
-  if (Either.isLeft(either)) throw new Error(JSON.stringify(either.left));
-  return either.right;
-};
 
 const journals: readonly (readonly [string, readonly Entry[]])[] = [
   ...globSync("*.jsonl", { cwd: folder })
@@ -47,7 +42,7 @@ describe("a snapshot", () => {
     expect(differenceOf(throughJson(state), throughJson(loadAll(shelf.read().state)))).toBeNull();
   });
 
-  test("is written as it was before", async () => {
+  test("is written in the same form as before", async () => {
     const lines = journals.flatMap(([name, entries]) => {
       const { head, chunks } = takeSnapshot(right(fold(entries)), newestOf(entries), new StoredChunks());
       return [name, `  head ${head}`, ...[...chunks].map(([id, text]) => `  ${id} ${text}`), ""];
@@ -62,7 +57,7 @@ test.each<readonly [string, Partial<Message>, Partial<ToolResultPart>]>([
   ["under another id of a provider", {}, { providerCallId: "call_7" }],
   ["of another tool", {}, { name: "read" }],
   ["with an id of its own", { id: "1.9" }, {}],
-])("a result %s is read as it was", (_, ofMessage, ofPart) => {
+])("a result %s is read unchanged", (_, ofMessage, ofPart) => {
   const messages = round("1.1", "", ["found", "found too"]).map((message): Message => {
     const result = toolResultOf(message);
     return result === undefined ? message : { ...message, parts: [{ ...result, ...ofPart }], ...ofMessage };
@@ -73,10 +68,10 @@ test.each<readonly [string, Partial<Message>, Partial<ToolResultPart>]>([
 test.each<readonly [string, (result: ToolResultPart) => readonly object[]]>([
   ["more than one result", (result) => [result, result]],
   ["what a later version adds to it", (result) => [{ ...result, seenBy: "Ada" }]],
-])("a tool's message with %s is read as it was", (_, partsOf) => {
+])("a tool's message with %s is read unchanged", (_, partsOf) => {
   const messages = round("1.1", "", ["found"]).map((message) => {
     const result = toolResultOf(message);
-    // No machine of today makes this form.
+    // Only an older machine made this form.
     return result === undefined ? message : ({ ...message, parts: partsOf(result) } as Message);
   });
   expect(unpackMessages(1, packMessages(1, messages))).toEqual(messages);
@@ -87,5 +82,3 @@ const newestOf = (entries: readonly Entry[]): Entry => {
   if (newest === undefined) throw new Error("a journal without entries");
   return newest;
 };
-
-const throughJson = (state: State): State => JSON.parse(JSON.stringify(state));

@@ -22,14 +22,9 @@ import { StoredChunks } from "../../src/snapshot/stored.ts";
 import { runs } from "../runs.ts";
 import { Talk } from "../talk.ts";
 import { SnapshotShelf } from "./shelf.ts";
+import { right, throughJson } from "../reading.ts";
 
-const right = <Value>(either: Either.Either<unknown, Value>): Value => {
-  if (Either.isLeft(either)) throw new Error(JSON.stringify(either.left));
-  return either.right;
-};
-const throughJson = <Value>(value: Value): Value => JSON.parse(JSON.stringify(value));
-
-/** A turn of four messages a time, so that there are chunks. */
+/** Adds turns of four messages each, for several chunks. */
 const lengthen = (talk: Talk, turns: number): void => {
   for (let turn = 1; turn <= turns; turn++)
     talk.tell({
@@ -42,7 +37,7 @@ const lengthen = (talk: Talk, turns: number): void => {
 };
 
 describe("a snapshot that is opened under another counter, policy or configuration", () => {
-  test("is what the fold of the journal is: the same prompts, and the same answer to any event", () => {
+  test("equals the fold of the journal: the same prompts, and the same answer to any event", () => {
     fc.assert(
       fc.property(traceArbitrary(), machineOptionsArbitrary, fc.nat(), ({ started, steps }, options, pick) => {
         const machine = conversationMachine(options);
@@ -125,7 +120,7 @@ describe("a snapshot whose chunk can't be fetched", () => {
   const { entry } = talk.tell({ type: "checkpoint.named", name: "here" });
   const snapshot = takeSnapshot(talk.state, entry, new StoredChunks());
 
-  /** Returns the error that a look into the state throws. */
+  /** Returns the error of a read of the state. */
   const damageOf = (look: () => unknown): SnapshotDamagedError => {
     try {
       look();
@@ -165,16 +160,7 @@ describe("a snapshot whose chunk can't be fetched", () => {
     expect(loadAll(state)).toEqual(talk.state);
   });
 
-  test("gives way to one that was folded anew, and what was known of it is dropped", () => {
-    const { stored } = right(readSnapshot(snapshot.head, () => undefined));
-    const other = new Talk(conversationMachine());
-    const again = takeSnapshot(other.state, other.beginning, stored);
-    expect(again.dropped).toHaveLength(stored.size);
-    expect(again.dropped.every((id) => snapshot.chunks.has(id))).toBe(true);
-    expect(stored.size).toBeGreaterThan(0);
-  });
-
-  test("gives way to one that was folded anew with all its chunks, where they were read", () => {
+  test("is replaced by one of another state, which drops all its chunks, even if they were read", () => {
     const long = new Talk(conversationMachine());
     const said = Array.from({ length: 100 }, (_, index) => ({ role: "user" as const, content: `${index}` }));
     long.tell({ type: "turn.added", messages: said });

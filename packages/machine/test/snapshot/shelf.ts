@@ -1,13 +1,13 @@
 import * as Either from "fp-ts/lib/Either.js";
 import { type ReadSnapshot, readSnapshot, type Snapshot } from "../../src/snapshot/snapshot.ts";
 
-/** Keeps one snapshot, as a store would. */
+/** Keeps one snapshot, like a store. */
 export class SnapshotShelf {
   #head = "";
   readonly #chunks = new Map<string, string>();
-  /** How many chunks were ever written. */
+  /** The number of chunks ever written. */
   written = 0;
-  /** How many chunks were read since the snapshot was. */
+  /** The number of chunks read since the snapshot was. */
   reads = 0;
 
   get size(): number {

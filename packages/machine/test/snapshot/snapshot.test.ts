@@ -13,15 +13,10 @@ import { runs } from "../runs.ts";
 import { Talk } from "../talk.ts";
 import { editedJournal, edits } from "../journal/long-journal.ts";
 import { SnapshotShelf } from "./shelf.ts";
-
-const right = <Value>(either: Either.Either<unknown, Value>): Value => {
-  if (Either.isLeft(either)) throw new Error(JSON.stringify(either.left));
-  return either.right;
-};
-const throughJson = <Value>(value: Value): Value => JSON.parse(JSON.stringify(value));
+import { right, throughJson } from "../reading.ts";
 
 describe("a snapshot is the state that it was taken of", () => {
-  test("at any prefix of any journal, and it goes on in the same way", () => {
+  test("at any prefix of any journal, and it continues in the same way", () => {
     fc.assert(
       fc.property(traceArbitrary(), fc.nat(), ({ machine, started, steps }, pick) => {
         const handled = steps.filter(({ transition: told }) => told.handled);
@@ -50,7 +45,7 @@ describe("a snapshot is the state that it was taken of", () => {
     );
   });
 
-  test("of long threads too, taken again and again, whatever is changed of old turns meanwhile", () => {
+  test("of long threads, too, taken repeatedly, with any changes of old turns meanwhile", () => {
     fc.assert(
       fc.property(edits, (list) => {
         const shelf = new SnapshotShelf();
@@ -71,7 +66,7 @@ describe("a snapshot is the state that it was taken of", () => {
           if (edit.afterwards === "fail") continue;
           shelf.save(snapshot);
           stored.keep(snapshot);
-          // Nothing is left over, and nothing is missing.
+          // No chunk is superfluous or missing.
           const whole = shelf.read();
           loadAll(whole.state);
           expect(whole.stored.size).toBe(shelf.size);
@@ -80,7 +75,7 @@ describe("a snapshot is the state that it was taken of", () => {
             ({ state: lazy, stored } = read);
           }
           if (edit.afterwards === "fold") {
-            // From the journal: other objects, so that all is written again.
+            // A state from the journal has other objects, so everything is written again.
             lazy = throughJson(plain);
           }
         }
@@ -104,7 +99,7 @@ const windowed = conversationMachine({
   counter: estimateCounter,
 });
 
-/** A thread of so many turns of four messages. */
+/** Plays a thread with `turns` turns of four messages. */
 const longTalk = (turns: number): Talk => {
   const talk = new Talk(windowed);
   for (let turn = 1; turn <= turns; turn++) addTurn(talk, turn);
@@ -123,7 +118,7 @@ const addTurn = (talk: Talk, turn: number): void => {
   });
 };
 
-/** The entry stands for the newest one. */
+/** Takes a snapshot at a new entry. */
 const snapshotOf = (talk: Talk, stored = new StoredChunks()): Snapshot => {
   const { entry } = talk.tell({ type: "checkpoint.named", name: "here" });
   return takeSnapshot(talk.state, entry, stored);
@@ -139,7 +134,7 @@ describe("a long thread", () => {
     const prompt = promptOf(windowed, state);
     expect(prompt.messages.length).toBeGreaterThan(100);
     expect(shelf.reads).toBeLessThanOrEqual(4);
-    // An ask looks whether one of the last 256 turns answers it already.
+    // An ask checks whether one of the last 256 turns answers it already.
     const told = transition(windowed, state, { type: "ask.received", at: 1, askId: "new", input: "and?" });
     expect(told.handled).toBe(true);
     expect(shelf.reads).toBeLessThanOrEqual(11);
@@ -163,7 +158,7 @@ describe("a long thread", () => {
     expect(shelf.written).toBe(shelf.size);
   });
 
-  test("has one chunk a level written anew for a change of an old turn, and the old ones dropped", () => {
+  test("rewrites one chunk per level for a change of an old turn, and drops the old ones", () => {
     const talk = longTalk(2_000);
     const shelf = new SnapshotShelf();
     const stored = new StoredChunks();
@@ -242,7 +237,7 @@ describe("a snapshot that is of no use says why, and never throws", () => {
   test.each<readonly [string, (text: string) => string | undefined, RegExp]>([
     ["is gone", () => undefined, /"turns0\.1\..*is not there/],
     ["is another text", (text) => text.replace("answer 1", "answer 2"), /is not what was written/],
-  ])("one whose chunk %s is found out when somebody looks", (_, damage, reason) => {
+  ])("one whose chunk %s fails when the chunk is read", (_, damage, reason) => {
     const { state } = right(
       readSnapshot(snapshot.head, (id) => {
         const text = snapshot.chunks.get(id);

@@ -1,4 +1,3 @@
-import fc from "fast-check";
 import { expect, test } from "vitest";
 import {
   append,
@@ -13,8 +12,13 @@ import {
   toArray,
 } from "../../src/thread/chunks.ts";
 import { runs } from "../runs.ts";
+import { conversationMachine } from "../../src/index.ts";
+import { PathWalk } from "../../src/thread/thread.ts";
+import { Talk } from "../talk.ts";
 
-// Lengths about the places where a level fills up.
+import fc from "fast-check";
+
+// Draws lengths near those at which a level fills up.
 const length = fc.oneof(
   fc.nat({ max: 100 }),
   fc.constantFrom(
@@ -75,14 +79,14 @@ test("the newest element that passes is looked for among the newest so many, and
       };
       const mayHold = (elements: readonly number[]): boolean => elements.some(passes);
       expect(findNewest(chunksOf(list), most, lookedAt, mayHold)).toBe(found);
-      // Of the chunks that are full, it looks into one at most.
+      // It reads at most one of the full chunks.
       expect(looked.length).toBeLessThan(2 * chunkSize);
     }),
     { numRuns: runs(60) },
   );
 });
 
-/** The lists that chunks are made of. */
+/** Returns the lists inside chunks. */
 const listsOf = (chunks: Chunks<unknown>): ReadonlySet<unknown> => {
   const lists = new Set<unknown>();
   const visit = (value: unknown): void => {
@@ -111,7 +115,7 @@ test("chunks are plain JSON", () => {
   expect(JSON.parse(JSON.stringify(chunks))).toEqual(chunks);
   expect(JSON.parse(JSON.stringify(emptyChunks))).toEqual(emptyChunks);
 });
-test("a chunk that lies in a store is read once, is what it holds to JSON, and can't be cloned without it", () => {
+test("a stored chunk is read once, is its content in JSON, and cannot be cloned without it", () => {
   let reads = 0;
   const chunk = new StoredChunk(() => {
     reads++;
@@ -120,7 +124,7 @@ test("a chunk that lies in a store is read once, is what it holds to JSON, and c
   expect(JSON.stringify({ chunk })).toBe('{"chunk":[1,2]}');
   expect(chunk.nodes).toBe(chunk.nodes);
   expect(reads).toBe(1);
-  // A clone would hold nothing, and nobody would be told.
+  // A clone would be empty without an error.
   expect(() => structuredClone(new StoredChunk(() => [1]))).toThrow(/could not be cloned/);
 });
 
@@ -132,4 +136,21 @@ test("one that could not be read is read again", () => {
   });
   expect(() => chunk.nodes).toThrow("gone");
   expect(chunk.nodes).toEqual(["there"]);
+});
+
+test("a walk towards the beginning steps over whole chunks of turns", () => {
+  const talk = new Talk(conversationMachine());
+  for (let turn = 1; turn <= 2 * chunkSize; turn++)
+    talk.tell({ type: "turn.added", messages: [{ role: "user", content: "Hello" }] });
+  const walk = new PathWalk(talk.state.context.conversation);
+  const runs: (readonly (number | undefined)[])[] = [];
+  for (let run = walk.wholeRun(); run !== undefined; run = walk.wholeRun()) {
+    runs.push([run[0]?.number, run.at(-1)?.number]);
+    walk.leave(0);
+  }
+  expect(runs).toEqual([
+    [chunkSize + 1, 2 * chunkSize],
+    [1, chunkSize],
+  ]);
+  expect(walk.turn).toBeUndefined();
 });

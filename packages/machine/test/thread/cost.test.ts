@@ -47,12 +47,12 @@ describe("prices per million", () => {
       'the price of "m" has input -1; it must be a number of 0 or more: what a million tokens cost',
     );
     expect(() => pricesPerMillion("", {})).toThrow("the currency of the prices is");
-    // As JavaScript may.
+    // JavaScript may pass this.
     expect(() => pricesPerMillion("USD", { m: { input: 1, output: 1, cached: 1 } as never })).toThrow("cached");
     expect(() => pricesPerMillion("USD", { m: { input: 1 } as never })).toThrow("has output undefined");
   });
 
-  it("are those of the model that was asked for, where none answers by a name that has a price", () => {
+  it("are those of the requested model if the answering one has no price", () => {
     for (const [model, sum] of [
       [undefined, 11_250],
       ["deployment-7", 11_250],

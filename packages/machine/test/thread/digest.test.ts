@@ -14,7 +14,7 @@ import {
 import { runs } from "../runs.ts";
 
 describe("canonicalText", () => {
-  test("is the same whatever the order of members, and is read back as the value", () => {
+  test("is the same for any order of members, and can be parsed", () => {
     const shuffled = (value: Json | undefined): Json | undefined => {
       if (Array.isArray(value)) return value.map((inner: Json) => shuffled(inner) ?? null);
       if (typeof value !== "object" || value === null) return value;
@@ -51,7 +51,7 @@ describe("a message's digest", () => {
     );
   });
 
-  test("differs for what a model sees as different", () => {
+  test("differs for contents that differ for a model", () => {
     const messages = [
       messageFromDraft("1", { role: "user", content: "ab" }),
       messageFromDraft("1", {
@@ -86,7 +86,7 @@ describe("a message's digest", () => {
     expect(new Set(texts.map((text) => digestOf(text))).size).toBe(texts.length);
   });
 
-  test("is what it was: journals carry it", () => {
+  test("never changes, as journals contain it", () => {
     expect(messageFromDraft("1", { role: "user", content: "Hello" }).digest).toBe("2f8mdmqtovi");
     const parts: readonly ContentPart[] = [
       { type: "data", field: "a", value: ["b"] },

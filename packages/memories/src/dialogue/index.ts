@@ -1,4 +1,4 @@
-export { clausesOf } from "./clauses.ts";
+export { clausesOf } from "./spoken.ts";
 export {
   DialogueHistory,
   type DialogueHistoryOptions,
@@ -7,4 +7,4 @@ export {
 } from "./dialogue-history.ts";
 export { interrupt, type Interrupted, type InterruptedAt } from "./interrupt.ts";
 export { spokenOf, type SpokenTo } from "./spoken.ts";
-export type { Tokenize } from "./window.ts";
+export type { Tokenize } from "./dialogue-history.ts";

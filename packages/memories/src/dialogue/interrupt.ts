@@ -73,7 +73,7 @@ const cancel = async (thread: HostedThread, { number, asks }: OpenTurn): Promise
 
 const stateOf = async (thread: HostedThread): Promise<State> => {
   const state = await thread.state();
-  if (state === null) throw refused(thread, "unknown", "it has not begun");
+  if (state === null) throw refused(thread, "unknown", "it has no turns; ask first");
   return state;
 };
 

@@ -5,7 +5,7 @@ import { promptFormat } from "@colloquy/interchange/templates";
 import { expect, it } from "vitest";
 import { DialogueHistory, type DialogueHistoryOptions, type Utterance } from "../../src/dialogue/index.ts";
 
-/** The format that retico ships. */
+/** The format in retico. */
 const format = promptFormat({
   user: { role: "Child", role_sep: ":", pre: "", suf: "\n\n" },
   agent: { role: "Teacher", role_sep: ":", pre: "", suf: "\n\n" },
@@ -42,7 +42,7 @@ it("renders a dialogue with turns (case 78)", async () => {
   );
 });
 
-it("keeps what fits, exactly, and grows again (case 79)", async () => {
+it("keeps exactly the part that fits, and grows again (case 79)", async () => {
   const { history, thread } = dialogue({ contextSize: 20 });
   await said(history, ...five);
   const { prompt, tokens, start } = await history.prepareDialogueHistory(words);
@@ -65,7 +65,7 @@ it.each([5, 9, 10, 14, 15, 19, 20, 24, 25, 29, 30, 40])("has the longest window 
   expect(tokens).toBe(sizes[start - 1]);
 });
 
-it("takes a range, and another system prompt for once (case 80)", async () => {
+it("takes a range, and another system prompt for one call (case 80)", async () => {
   const { history } = dialogue({ initialSystemPrompt: "Be gentle." });
   await said(history, ...five);
   expect(words(await history.getPrompt(2, 3)).filter((word) => word.startsWith("w"))).toEqual(["w1"]);
@@ -100,20 +100,20 @@ it("has the stop patterns of the user first (case 82), and formats by its format
   expect(await history.formatSentence(child("Hi."))).toBe("Child : Hi.\n\n");
 });
 
-it("says so where the system prompt alone is too long (case 83)", async () => {
+it("throws an error if the system prompt alone is too long (case 83)", async () => {
   const { history } = dialogue({ contextSize: 20, initialSystemPrompt: "be gentle ".repeat(50) });
   await expect(history.prepareDialogueHistory(words)).rejects.toThrow(
     "the prompt has 105 tokens without any utterance, and there is room for 20",
   );
 });
 
-it("numbers utterances itself, and refuses what is none before anything is stored", async () => {
+it("numbers utterances itself, and refuses an invalid one before anything is stored", async () => {
   const { history } = dialogue();
   expect(await history.appendUtterance(child("Hello"))).toBe(1);
   const given = teacher("Hi.");
   expect(await history.appendUtterance(given)).toBe(2);
   expect(given).toEqual({ speaker: "agent", text: "Hi." });
-  // As a caller in JavaScript may give it.
+  // A caller in JavaScript may pass this.
   const unknown = { speaker: "nobody", text: "Hi." } as unknown as Utterance;
   await expect(history.appendUtterance(unknown)).rejects.toThrow(ConfigurationError);
   await expect(
@@ -126,7 +126,7 @@ it("numbers utterances itself, and refuses what is none before anything is store
   ]);
 });
 
-it("keeps of a sentence that was interrupted what was spoken", async () => {
+it("keeps the spoken part of an interrupted sentence", async () => {
   const { history } = dialogue();
   await said(history, child("Hello"));
   const aligned = await history.interruptionAlignmentNewAgentSentence(teacher("Hello there, how are you? I am fine."), {
@@ -140,7 +140,7 @@ it("keeps of a sentence that was interrupted what was spoken", async () => {
   });
 });
 
-it("goes on with a thread that is asked, and with one that another process began", async () => {
+it("continues a thread with asks, and one that another process began", async () => {
   const { history, thread } = dialogue({ initialSystemPrompt: "A" });
   await said(history, child("Hello"));
   await thread.ask("How are you?");
@@ -160,9 +160,9 @@ it.each([{ contextSize: -1 }, { contextSize: 1.5 }, { contextSize: 10, reserve: 
 it.each([
   [{ format, contextsize: 60 }, 'DialogueHistory has no option "contextsize"'],
   [{}, 'DialogueHistory needs the option "format"'],
-])("refuses options that are none: %j", async (options, reason) => {
+])("refuses invalid options: %j", async (options, reason) => {
   const host = createHost({ llm: scriptedModel([]), store: memoryStore() });
-  // As a caller in JavaScript may give them.
+  // A caller in JavaScript may pass these.
   const given = options as unknown as DialogueHistoryOptions;
   expect(() => new DialogueHistory(host.thread("a"), given)).toThrow(ConfigurationError);
   expect(() => new DialogueHistory(host.thread("a"), given)).toThrow(reason);

@@ -9,7 +9,7 @@ const answer = "Café: well, 😀 how are you? I am fine.";
 
 const hostOf = (llm: LlmHandler): Host => createHost({ llm, store: memoryStore() });
 
-it("cuts the answer to what was spoken, marks the turn, and later prompts show no more", async () => {
+it("cuts the answer to its spoken part, marks the turn, and later prompts show no more", async () => {
   const model = scriptedModel([reply(answer), reply("Good.")]);
   const host = hostOf(model);
   const thread = host.thread("ada");
@@ -29,7 +29,7 @@ it("cuts the answer to what was spoken, marks the turn, and later prompts show n
   await host.close();
 });
 
-it("changes nothing when it comes again, and cuts an older turn by its number", async () => {
+it("changes nothing when it is repeated, and cuts an older turn by its number", async () => {
   const host = hostOf(scriptedModel([reply(answer), reply("Good.")]));
   const thread = host.thread("ada");
   await thread.ask("Hello?");
@@ -42,7 +42,7 @@ it("changes nothing when it comes again, and cuts an older turn by its number", 
   await host.close();
 });
 
-it("cancels a turn that is open, and cuts what had been shown of it", async () => {
+it("cancels an open turn, and cuts its shown part", async () => {
   const host = hostOf(scriptedModel([never({ pieces: ["One, two, ", "three, four"] })]));
   const thread = host.thread("ada");
   const asked = thread.ask("Count.");
@@ -64,7 +64,7 @@ it("cancels a turn that is open, and cuts what had been shown of it", async () =
   await host.close();
 });
 
-it("keeps nothing of an open turn of which nothing was shown", async () => {
+it("keeps nothing of an open turn that has shown nothing", async () => {
   const host = hostOf(scriptedModel([never()]));
   const thread = host.thread("ada");
   const asked = thread.ask("Count.");
@@ -75,11 +75,11 @@ it("keeps nothing of an open turn of which nothing was shown", async () => {
   await host.close();
 });
 
-it("refuses what is no turn, no answer and no place", async () => {
+it("refuses an unknown turn, a missing answer and an invalid place", async () => {
   const host = hostOf(scriptedModel([reply(answer)]));
   const thread = host.thread("ada");
   const place = { clause: 0, character: 0 };
-  await expect(interrupt(thread, place)).rejects.toThrow("it has not begun");
+  await expect(interrupt(thread, place)).rejects.toThrow("it has no turns; ask first");
   await thread.addTurn([{ role: "user", content: "Hello?" }]);
   await expect(interrupt(thread, place)).rejects.toThrow("turn 1 has no answer");
   await expect(interrupt(thread, { ...place, turn: 7 })).rejects.toThrow(EventRefusedError);

@@ -7,7 +7,7 @@ import { DialogueHistory, interrupt } from "../../src/dialogue/index.ts";
 
 const nothing = async (): Promise<void> => {};
 
-/** The thread, on which something else happens before and after the calls of one method. */
+/** Wraps a thread so that something else happens before and after the calls of one method. */
 const meanwhile = (
   thread: HostedThread,
   method: "cancel" | "addTurn",
@@ -27,7 +27,7 @@ const meanwhile = (
     },
   });
 
-test("an interruption cancels no turn of a queued ask that opened in the meantime", async () => {
+test("an interruption does not cancel the turn of a queued ask that opens in the meantime", async () => {
   const host = createHost({ llm: scriptedModel([never({ pieces: ["One, two."] }), never()]), store: memoryStore() });
   const thread = host.thread("ada");
   const first = thread.ask("Count.");
@@ -63,7 +63,7 @@ test("a turn that answers several asks is interrupted for all of them", async ()
   await host.close();
 });
 
-test("a sentence is aligned where another writer adds one in the meantime", async () => {
+test("an interruption truncates the sentence that it added, even if another writer adds one after it", async () => {
   const host = createHost({ llm: scriptedModel([]), store: memoryStore() });
   const thread = host.thread("ada");
   const format = promptFormat({

@@ -6,7 +6,7 @@ import { charactersOf } from "../../src/dialogue/spoken.ts";
 
 const greeting = "Hello there, how are you? I am fine.";
 
-/** Cases 69 to 76 and 84: what retico's alignment gives, and what it should give where it goes wrong. */
+/** Cases 69 to 76 and 84: the results of retico's alignment, or the right ones if those are wrong. */
 describe.each<readonly [text: string, clause: number, character: number, spoken: string]>([
   [greeting, 0, 4, "Hello"],
   [greeting, 0, 11, "Hello there,"],
@@ -98,12 +98,12 @@ describe("of any text", () => {
     expect(clauses).not.toContain("");
   });
 
-  test.prop([texts, places])("what was spoken is a beginning of it, and ends where a character does", (text, place) => {
+  test.prop([texts, places])("the spoken part is a prefix, and ends between characters", (text, place) => {
     const spoken = spokenOf(text, place);
     expect(text.startsWith(spoken)).toBe(true);
     const starts = [...graphemes.segment(text)].map(({ index }) => index);
     expect([...starts, text.length]).toContain(spoken.length);
-    // So that the machine, which counts over the whole answer, keeps the same.
+    // So that the machine, which counts in the whole answer, keeps the same.
     expect(charactersOf(spoken)).toBe(starts.filter((index) => index < spoken.length).length);
   });
 
@@ -115,34 +115,37 @@ describe("of any text", () => {
       at: 0,
       messages: [{ role: "assistant", content: text }],
     });
-    // A text that no journal keeps is none that is cut.
+    // A journal does not keep this text, so it is never cut.
     fc.pre(turn.handled && text !== "");
     const characters = charactersOf(spokenOf(text, place));
     const cut = transition(machine, turn.state, { type: "answer.truncated", at: 0, turn: 1, characters });
     expect(messagesOf(cut.state).map(textOf)).toEqual([spokenOf(text, place).toWellFormed()]);
   });
 
-  test.prop([texts, places, fc.nat(3), fc.nat(5)])("more was spoken further on", (text, place, clauses, characters) => {
-    const { clause, character } = place;
-    const spoken = spokenOf(text, place).length;
-    expect(spokenOf(text, { clause: clause + clauses, character }).length).toBeGreaterThanOrEqual(spoken);
-    expect(spokenOf(text, { clause, character: character + characters }).length).toBeGreaterThanOrEqual(spoken);
-    if (clause + 1 < clausesOf(text).length)
-      expect(spokenOf(text, { clause: clause + 1, character: -1 }).length).toBeGreaterThanOrEqual(spoken);
-  });
+  test.prop([texts, places, fc.nat(3), fc.nat(5)])(
+    "a later place has more text",
+    (text, place, clauses, characters) => {
+      const { clause, character } = place;
+      const spoken = spokenOf(text, place).length;
+      expect(spokenOf(text, { clause: clause + clauses, character }).length).toBeGreaterThanOrEqual(spoken);
+      expect(spokenOf(text, { clause, character: character + characters }).length).toBeGreaterThanOrEqual(spoken);
+      if (clause + 1 < clausesOf(text).length)
+        expect(spokenOf(text, { clause: clause + 1, character: -1 }).length).toBeGreaterThanOrEqual(spoken);
+    },
+  );
 });
 
 it.each(["a", ".", ",", "...a", '."', ". ", "。", '"', " a.b", "Dr. "])(
-  "the time for a long text of %j grows with it alone",
+  "the time for a long text of %j is linear in its length",
   (piece) => {
     const text = piece.repeat(Math.ceil(100_000 / piece.length));
-    // With its square it would be minutes, and end by the time limit of the test.
+    // Quadratic time would take minutes, and reach the test's time limit.
     expect(clausesOf(text).join("")).toBe(text);
     expect(spokenOf(text, { clause: 100_000, character: 100_000 })).toBe(text);
   },
 );
 
-it("looks once at a run of wide marks that a combining one ends", () => {
+it("scans a run of wide marks that a combining one ends only once", () => {
   const text = `${"。".repeat(100_000)}\u0301`;
   expect(clausesOf(text)).toEqual([text]);
 });

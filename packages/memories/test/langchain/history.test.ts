@@ -12,7 +12,7 @@ const shown = (messages: readonly BaseMessage[]) => messages.map((message) => `$
 
 const call = (id: string) => ({ id, name: "weather", args: { city: "Oslo" }, type: "tool_call" as const });
 
-describe("what was added is read in its order", () => {
+describe("added messages are read in their order", () => {
   test("H1 H2 A1, one by one (case 59)", async () => {
     const history = threadHistory(hostWith().thread("a"));
     await history.addUserMessage("H1");
@@ -25,7 +25,7 @@ describe("what was added is read in its order", () => {
     [new AIMessage("A1"), new HumanMessage("H1")],
     [new SystemMessage("S"), new HumanMessage("H1"), new AIMessage("A1")],
     [new HumanMessage("H1"), new AIMessage("A1"), new HumanMessage("H2")],
-  ])("whatever its order is (case 60)", async (messages) => {
+  ])("roles in any order, at once or one by one (case 60)", async (messages) => {
     for (const batches of [[messages], messages.map((message) => [message])]) {
       const history = threadHistory(hostWith().thread("a"));
       for (const batch of batches) await history.addMessages(batch);
@@ -33,7 +33,7 @@ describe("what was added is read in its order", () => {
     }
   });
 
-  test("a batch is one turn, batches at once come one after the other", async () => {
+  test("a batch is one turn, and concurrent batches follow one another", async () => {
     const thread = hostWith().thread("a");
     const history = threadHistory(thread);
     await Promise.all([
@@ -49,7 +49,7 @@ describe("what was added is read in its order", () => {
   });
 });
 
-test("clear begins anew, and nothing is removed (case 62)", async () => {
+test("clear starts an empty history, and removes nothing from the journal (case 62)", async () => {
   const thread = hostWith().thread("a");
   const history = threadHistory(thread);
   await history.clear();
@@ -64,7 +64,7 @@ test("clear begins anew, and nothing is removed (case 62)", async () => {
 const usageOf = (message: BaseMessage) =>
   "usage_metadata" in message ? { usage_metadata: message.usage_metadata } : {};
 
-test("messages of all kinds come back as they were", async () => {
+test("messages of all kinds come back unchanged", async () => {
   const messages = [
     new SystemMessage({ content: "Be brief.", additional_kwargs: { __openai_role__: "developer" } }),
     new HumanMessage({
@@ -102,7 +102,7 @@ test("messages of all kinds come back as they were", async () => {
     }),
     new AIMessage({ content: "A cat.", name: "Eve" }),
   ];
-  // The type of its field can't be written here.
+  // Assigned afterwards, because the object literal does not have the type of this field.
   Object.assign(messages[2] ?? {}, { usage_metadata: { input_tokens: 1, output_tokens: 2, total_tokens: 3 } });
   const history = threadHistory(hostWith().thread("a"));
   await history.addMessages(messages);
@@ -112,7 +112,7 @@ test("messages of all kinds come back as they were", async () => {
   const { additional_kwargs: given, ...expected } = plain(messages[2] ?? new AIMessage(""));
   expect(kwargs).toMatchObject(given ?? {});
   expect(ai).toEqual(expected);
-  // A single text is a text.
+  // A list of one text comes back as a text.
   expect([0, 1, 3, 5].map((index) => plain(back[index] ?? new AIMessage("")))).toMatchObject(
     [0, 1, 3, 5].map((index) => plain(messages[index] ?? new AIMessage(""))),
   );
@@ -120,7 +120,7 @@ test("messages of all kinds come back as they were", async () => {
 });
 
 describe("calls without results", () => {
-  test("wait for them, in the thread", async () => {
+  test("wait in the thread until their results arrive", async () => {
     const thread = hostWith().thread("a");
     const history = threadHistory(thread);
     await history.addMessages([
@@ -129,7 +129,7 @@ describe("calls without results", () => {
     ]);
     expect(shown(await history.getMessages())).toEqual(["human: Weather?", "ai: "]);
     await history.addMessage(new ToolMessage({ tool_call_id: "c2", content: "rain" }));
-    // Another process.
+    // A second process.
     const again = threadHistory(thread);
     expect(shown(await again.getMessages())).toEqual(["human: Weather?", "ai: ", "tool: rain"]);
     await again.addMessages([new ToolMessage({ tool_call_id: "c1", content: "sun" }), new AIMessage("Both.")]);
@@ -144,7 +144,7 @@ describe("calls without results", () => {
     expect(state === null ? 0 : messagesOf(state).flatMap(toolCallsOf).length).toBe(2);
   });
 
-  test("get results that say that there are none, where something else is said", async () => {
+  test("get synthesised results if another message follows", async () => {
     const history = threadHistory(hostWith().thread("a"));
     await history.addMessages([new HumanMessage("Weather?"), new AIMessage({ content: "", tool_calls: [call("c1")] })]);
     await history.addMessages([new HumanMessage("Never mind."), new AIMessage("Fine.")]);
@@ -157,7 +157,7 @@ describe("calls without results", () => {
     ]);
   });
 
-  test("can't begin a thread, and results without calls are refused", async () => {
+  test("cannot begin a thread, and results without calls are refused", async () => {
     const history = threadHistory(hostWith().thread("a"));
     await expect(history.addMessage(new AIMessage({ content: "", tool_calls: [call("c1")] }))).rejects.toThrow(
       "it begins with calls that have no results",
@@ -169,7 +169,7 @@ describe("calls without results", () => {
   });
 });
 
-describe("LangChain's own users of a history", () => {
+describe("LangChain classes that use a history", () => {
   test("RunnableWithMessageHistory remembers each session in its thread", async () => {
     const host = hostWith();
     const echo = RunnableLambda.from(
@@ -194,7 +194,7 @@ describe("LangChain's own users of a history", () => {
     ]);
   });
 
-  test("so does an agent, with its calls, each message once", async () => {
+  test("an agent's messages and tool calls are stored, each once", async () => {
     const host = hostWith();
     const weather = tool(({ city }: { readonly city: string }) => `sun in ${city}`, {
       name: "weather",
@@ -235,6 +235,6 @@ describe("LangChain's own users of a history", () => {
   });
 });
 
-test("what is no thread is refused in words", () => {
+test("a value that is not a thread is refused with a reason", () => {
   expect(() => Reflect.apply(threadHistory, null, [hostWith()])).toThrow(/threadHistory needs a thread, such as/);
 });

@@ -21,7 +21,7 @@ interface Options extends BaseChatModelCallOptions {
   readonly tools?: readonly unknown[];
 }
 
-/** A chat model of LangChain that streams as a test says, and notes what it was called with. */
+/** A chat model of LangChain that streams by a script, and records its calls. */
 class ScriptedModel extends BaseChatModel<Options> {
   readonly calls: { readonly messages: BaseMessage[]; readonly options: Options }[] = [];
   readonly apiKey = "sk-very-secret";
@@ -92,7 +92,7 @@ const heard = async (model: BaseChatModel, more: Partial<CallLlm> = {}, tools: r
 
 const failureIn = (outcome: LlmOutcome) => (outcome.type === "failed" ? outcome.failure : null);
 
-test("a reply is streamed, with reasoning, calls as they were written, and usage", async () => {
+test("a reply is streamed, with reasoning, unparsed calls, and usage", async () => {
   const model = streams(
     { content: [{ type: "thinking", thinking: "Hm." }] },
     { content: [{ type: "text", text: "Let me " }] },
@@ -131,7 +131,7 @@ test("a reply is streamed, with reasoning, calls as they were written, and usage
   expect(model.calls[0]?.options.stop).toEqual(["x"]);
 });
 
-// The type of the field can't be written here.
+// The object literal cannot have the field's type.
 const usage: object = {
   usage_metadata: {
     input_tokens: 5,
@@ -142,7 +142,7 @@ const usage: object = {
   },
 };
 
-test("a model is offered exactly the tools of the call, and its rounds go back as they came", async () => {
+test("a model is offered exactly the tools of the call, and its rounds go back unchanged", async () => {
   const model = new ScriptedModel(async function* (messages) {
     yield messages.length === 1
       ? new AIMessageChunk({
@@ -172,7 +172,7 @@ test("a model is offered exactly the tools of the call, and its rounds go back a
   expect(result).toMatchObject({ tool_call_id: "c1", status: "success", content: "sun in Oslo" });
 });
 
-test("none for a summary, and a model that takes none says so", async () => {
+test("a summary offers no tools, and a model that supports none fails", async () => {
   const model = streams({ content: "Short." });
   await heard(model, { purpose: "summary" });
   expect(model.calls[0]?.options.tools).toBeUndefined();
@@ -210,7 +210,7 @@ describe("nothing hangs, nothing is thrown", () => {
       await new Promise(() => {});
     });
 
-  test("an abort ends a call whose model does not mind it", async () => {
+  test("an abort ends a call whose model ignores it", async () => {
     const control = new AbortController();
     const outcome = langchainModel(never())(callOf(), {
       signal: control.signal,
@@ -244,7 +244,7 @@ test("the model's key is in no piece, reply or failure", async () => {
   expect(whole.deltas).toEqual([{ type: "text", text: "It is [redacted]." }]);
 });
 
-test("the model's key is in no pieces that are cut apart, and what only begins like it is shown", async () => {
+test("the model's key is removed across pieces, and a text that only begins like it is shown", async () => {
   const text = "It is sk-very-secret, not sk-very-big or sk-ve";
   for (let size = 1; size <= text.length; size++) {
     const pieces = text.match(new RegExp(`.{1,${size}}`, "g")) ?? [];
@@ -254,7 +254,7 @@ test("the model's key is in no pieces that are cut apart, and what only begins l
   }
 });
 
-test("an output is asked for by a tool that has to be called, else in words", async () => {
+test("an output is requested by a required tool, or else by an instruction", async () => {
   const output = { name: "city", schema: { type: "object" as const }, mode: "tool" as const };
   const model = streams({ content: "", tool_call_chunks: [{ index: 0, id: "c", name: "city", args: '{"a":1}' }] });
   const { outcome } = await heard(model, { output });
@@ -265,7 +265,7 @@ test("an output is asked for by a tool that has to be called, else in words", as
   expect(plain.calls[0]?.messages[0]?.text).toContain("JSON Schema");
 });
 
-test("a history of LangChain becomes a thread, also one that was stored; what is no conversation is refused in words", async () => {
+test("a history of LangChain becomes a thread, even a stored one; a list that is not a conversation is refused with a reason", async () => {
   const host = hostWith({ llm: langchainModel(streams({ content: "Fine." })) });
   const messages = [new HumanMessage("Hi"), new AIMessage({ content: "Hello", name: "Eve" })];
   const stored = {
@@ -290,6 +290,6 @@ test("a history of LangChain becomes a thread, also one that was stored; what is
   });
 });
 
-test("what is no chat model is refused in words", () => {
+test("a value that is not a chat model is refused with a reason", () => {
   expect(() => Reflect.apply(langchainModel, null, ["gpt"])).toThrow(/langchainModel needs a chat model of LangChain/);
 });

@@ -2,7 +2,7 @@ import { createHost, type Host, type HostOptions, memoryStore } from "@colloquy/
 import { conversationMachine } from "@colloquy/machine";
 import { sequentialIds, virtualClock } from "@colloquy/runtime-test";
 
-/** A host in memory, whose model nobody asks unless one is given. */
+/** Makes a host in memory. Its default model rejects. */
 export const hostWith = (options: Partial<HostOptions> = {}): Host => {
   const clock = virtualClock();
   return createHost({

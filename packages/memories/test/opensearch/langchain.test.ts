@@ -30,7 +30,7 @@ test.each(["2.11", "3.0"] as const)("a chat history of LangChain lives in OpenSe
     "H3",
     "A3",
   ]);
-  // Another machine, which has the memory only.
+  // Another machine, which only has the memory.
   const imported = await importMemory(client.memory, memoryId ?? "");
   if (Either.isLeft(imported)) throw new Error(imported.left.reason);
   const copy = await stageWith(client.memory).host.importMessages(imported.right);

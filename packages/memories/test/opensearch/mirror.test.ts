@@ -4,7 +4,7 @@ import { openSearchServer, type OpenSearchServer } from "@colloquy/runtime-test/
 import { fc, test as property } from "@fast-check/vitest";
 import * as Either from "fp-ts/lib/Either.js";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type Answer, importMemory, memoryTexts } from "../../src/opensearch/index.ts";
+import { type Answer, importMemory, memoryTexts, openSearchMirror } from "../../src/opensearch/index.ts";
 import { breaking, stageWith } from "./stage.ts";
 import { runs } from "../../../../test/runs.ts";
 
@@ -61,20 +61,17 @@ describe.each(["2.11", "3.0"] as const)("on OpenSearch %s", (version) => {
     [said("user", "H1"), said("assistant", "A1"), said("user", "H2")],
     [...pair(1), ...pair(2)],
     round,
-  ] satisfies (readonly SeedDraft[])[])(
-    "what was said comes back in its order (cases 59, 60, 68) %#",
-    async (drafts) => {
-      for (const turns of [[drafts], ...(drafts === round ? [] : [drafts.map((draft) => [draft])])]) {
-        const at = begun();
-        for (const turn of turns) await at.thread.addTurn(turn);
-        const { memoryId } = await right(at.mirror.sync(at.id));
-        expect(await right(at.mirror.messages(memoryId ?? ""))).toEqual(await messagesIn(at));
-        await at.client.close();
-      }
-    },
-  );
+  ] satisfies (readonly SeedDraft[])[])("messages come back in their order (cases 59, 60, 68) %#", async (drafts) => {
+    for (const turns of [[drafts], ...(drafts === round ? [] : [drafts.map((draft) => [draft])])]) {
+      const at = begun();
+      for (const turn of turns) await at.thread.addTurn(turn);
+      const { memoryId } = await right(at.mirror.sync(at.id));
+      expect(await right(at.mirror.messages(memoryId ?? ""))).toEqual(await messagesIn(at));
+      await at.client.close();
+    }
+  });
 
-  test("others read a pair for what was said and answered (case 61)", async () => {
+  test("other programs read a pair for each question and answer (case 61)", async () => {
     const at = begun();
     await at.thread.addTurn([...pair(1), ...pair(2)]);
     await at.thread.addTurn(round);
@@ -97,7 +94,7 @@ describe.each(["2.11", "3.0"] as const)("on OpenSearch %s", (version) => {
       [["Q1", "A1"]],
     ],
     [[said("user", "Q1")], []],
-  ])("what was not answered, and a system message, are in no pair (case 61) %#", async ([drafts, pairs]) => {
+  ])("unanswered and system messages are in no pair (case 61) %#", async ([drafts, pairs]) => {
     const at = begun();
     await at.thread.addTurn(drafts);
     const { memoryId } = await right(at.mirror.sync(at.id));
@@ -109,7 +106,7 @@ describe.each(["2.11", "3.0"] as const)("on OpenSearch %s", (version) => {
     await at.client.close();
   });
 
-  test("nothing is written twice, and what is new is added", async () => {
+  test("nothing is written twice, and new messages are added", async () => {
     const at = begun();
     await at.thread.addTurn(pair(1));
     const first = await right(at.mirror.sync(at.id));
@@ -119,7 +116,7 @@ describe.each(["2.11", "3.0"] as const)("on OpenSearch %s", (version) => {
     await at.client.close();
   });
 
-  test("clear begins a new memory (case 62), undo goes on in another, and redo in the first", async () => {
+  test("clear begins a new memory (case 62), undo continues in another, and redo in the first", async () => {
     const at = begun();
     for (const number of [1, 2]) await at.thread.addTurn(pair(number));
     const first = await right(at.mirror.sync(at.id));
@@ -138,7 +135,7 @@ describe.each(["2.11", "3.0"] as const)("on OpenSearch %s", (version) => {
     await at.client.close();
   });
 
-  test("redacted words are in no memory any more, nor those of a deleted thread", async () => {
+  test("redaction and deletion remove a thread's words from all memories", async () => {
     const at = begun();
     await at.thread.addTurn([said("user", "my PIN is 1234"), said("assistant", "Noted.")]);
     await at.thread.addTurn(pair(2));
@@ -153,6 +150,27 @@ describe.each(["2.11", "3.0"] as const)("on OpenSearch %s", (version) => {
     await at.thread.delete();
     expect(await right(at.mirror.sync(at.id))).toEqual({ memoryId: null, written: 0, deleted: 1 });
     expect(await memoriesNamed(at)).toEqual([]);
+    await at.client.close();
+  });
+
+  test("a memory is found although another is deleted while the list of all is read", async () => {
+    const at = begun();
+    await at.thread.addTurn(pair(1));
+    await right(at.mirror.sync(at.id));
+    await at.thread.delete();
+    const newer: string[] = [];
+    // It is the first of the third page until a memory of an earlier page is deleted.
+    while (newer.length < 200) newer.push(await right(at.client.memory.create("theirs")));
+    const memory = {
+      ...at.client.memory,
+      memories: async (from: number) => {
+        const [gone] = from < 150 ? [] : newer.splice(0, 1);
+        if (gone !== undefined) await right(at.client.memory.remove(gone));
+        return at.client.memory.memories(from);
+      },
+    };
+    const mirror = openSearchMirror({ memory, store: at.store });
+    expect(await right(mirror.sync(at.id))).toMatchObject({ deleted: 1 });
     await at.client.close();
   });
 
@@ -177,7 +195,7 @@ describe.each(["2.11", "3.0"] as const)("on OpenSearch %s", (version) => {
     }
   });
 
-  test("a memory of others comes without ghosts, in the order of its writing (case 68)", async () => {
+  test("a foreign memory is imported without ghosts, in the order of its writing (case 68)", async () => {
     const at = begun();
     const memoryId = await right(at.client.memory.create("theirs"));
     for (const draft of [{ input: "H1", response: "A1" }, { input: "H2" }, { response: "A2" }, { origin: "x" }])
@@ -193,7 +211,7 @@ describe.each(["2.11", "3.0"] as const)("on OpenSearch %s", (version) => {
     await at.client.close();
   });
 
-  test("what a mirror wrote is imported with its calls", async () => {
+  test("a mirrored memory is imported with its calls", async () => {
     const at = begun();
     await at.thread.addTurn(round);
     const { memoryId } = await right(at.mirror.sync(at.id));
@@ -206,7 +224,7 @@ describe.each(["2.11", "3.0"] as const)("on OpenSearch %s", (version) => {
   property.prop(
     [fc.array(seedArbitrary(["f"]), { maxLength: 3 }), textArbitrary.filter((text) => text !== "" && text !== "new")],
     { numRuns: runs(25) },
-  )("whatever is said comes back the same", async (turns, name) => {
+  )("all messages come back unchanged", async (turns, name) => {
     const client = breaking(server.url, version);
     const { host, mirror } = stageWith(client.memory);
     const id = `${name}${threads++}`;

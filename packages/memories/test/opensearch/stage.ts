@@ -9,7 +9,7 @@ import {
   type OpenSearchMirror,
 } from "../../src/opensearch/index.ts";
 
-/** A client whose n-th request is lost: before it is carried out, or its answer afterwards. */
+/** Makes a client whose n-th request is lost, before it is carried out or with its answer. */
 export const breaking = (url: string, version: string) => {
   const client = new Client({ node: url });
   let left = Infinity;
@@ -43,7 +43,7 @@ export interface Stage {
   readonly mirror: OpenSearchMirror;
 }
 
-/** A host in memory whose threads are mirrored; no model is asked. */
+/** Makes a host in memory whose threads are mirrored. Its model rejects. */
 export const stageWith = (memory: MemoryClient): Stage => {
   const clock = virtualClock();
   const store = memoryStore({ clock });

@@ -5,7 +5,7 @@ import { indexedDbStore } from "../../src/index.ts";
 
 let databases = 0;
 
-/** Rejects where the promise of that name is not kept. */
+/** Checks a promise of the contract by name. Rejects if it is not kept. */
 const holdTo = async (name: string, hasLocks: boolean, seed: number): Promise<void> => {
   const promise = storeChecks.find((check) => check.name === name);
   if (promise === undefined) throw new Error(`there is no check of that name: ${name}`);

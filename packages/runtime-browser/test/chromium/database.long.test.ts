@@ -3,12 +3,12 @@ import { inFolder } from "../../../../proof/kit/folder.ts";
 import { inChromium } from "./in-chromium.ts";
 
 inChromium("in a Chromium", "page.ts", ({ site, profile, profileIn, tab }) => {
-  test("a site that gets no more room loses nothing, and the error names the way out, which leads out", () =>
+  test("a site without room loses nothing, and the error names a remedy that works", () =>
     inFolder("quota", async (folder) => {
       const context = await profileIn(folder);
       const page = await tab(context);
       const session = await context.newCDPSession(page);
-      // Before the first write: Chromium remembers for half a minute how much room there is.
+      // Before the first write, as Chromium caches the quota for half a minute.
       await session.send("Storage.overrideQuotaForOrigin", { origin: site().url, quotaSize: 3_000_000 });
       await page.evaluate(() => begin());
       const { error, acknowledged, listed, read } = await page.evaluate(async () => {
@@ -25,7 +25,7 @@ inChromium("in a Chromium", "page.ts", ({ site, profile, profileIn, tab }) => {
             }
         };
         for (const size of [50_000, 10_000, 1_000]) await fill(size);
-        // Until not even a lease fits.
+        // Until there is no room for a lease, either.
         const { name, message } = await fill(10);
         const listed = (await store.list()).threads.map(({ seq }) => seq);
         return { error: `${name}: ${message}`, acknowledged, listed, read: (await store.read("t")).length };
@@ -40,14 +40,14 @@ inChromium("in a Chromium", "page.ts", ({ site, profile, profileIn, tab }) => {
       await context.close();
     }));
 
-  test("what was acknowledged outlives the death of the browser, whose leases are free at once", () =>
+  test("acknowledged writes survive a crash of the browser, whose leases are free at once", () =>
     inFolder("killed", async (folder) => {
       const killed = await profileIn(folder);
       const page = await tab(killed);
       await page.evaluate(() => begin());
       const closed = new Promise((resolve) => void killed.once("close", resolve));
       const session = await killed.newCDPSession(page);
-      // Nobody answers any more.
+      // A crashed browser sends no answer.
       session.send("Browser.crash").catch(() => undefined);
       await closed;
       const next = await profileIn(folder);
@@ -85,7 +85,7 @@ inChromium("in a Chromium", "page.ts", ({ site, profile, profileIn, tab }) => {
     await context.close();
   });
 
-  test("the browser clears the site's data: a call that was under way says so, and the tab goes on with an empty database", async () => {
+  test("the browser clears the site's data: a call under way reports it, and the tab continues with an empty database", async () => {
     const context = await profile();
     const page = await tab(context);
     await page.evaluate(() => begin());

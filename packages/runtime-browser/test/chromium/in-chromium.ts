@@ -3,18 +3,18 @@ import { afterAll, beforeAll, describe } from "vitest";
 import { startBrowser, startBrowserIn } from "../../../../proof/kit/browser.ts";
 import { serveSite, type Site } from "./site.ts";
 
-/** A Chromium, and a site of which it opens pages. */
+/** A Chromium, and a site for its pages. */
 export interface InChromium {
   readonly site: () => Site;
   /** Opens a browser context whose storage is in memory. */
   readonly profile: () => Promise<BrowserContext>;
-  /** The same in a folder, in a Chromium of its own, which the test ends. */
+  /** Opens a context with storage in a folder, in a separate Chromium, which the test ends. */
   readonly profileIn: (folder: string) => Promise<BrowserContext>;
-  /** A page of the site whose script has run. */
+  /** Opens a page of the site, and awaits its script. */
   readonly tab: (profile: BrowserContext, url?: string) => Promise<Page>;
 }
 
-/** Tests in a Chromium, on pages with a script, by its path from this folder. Without a Chromium they are left out, and their name says why. */
+/** Registers tests in a Chromium, on pages with a script from this folder. Without one they are skipped. */
 export const inChromium = (name: string, script: string, tests: (chromium: InChromium) => void): void => {
   const path = process.env["COLLOQUY_CHROMIUM"] ?? "";
   const leftOut =
@@ -45,8 +45,8 @@ export const inChromium = (name: string, script: string, tests: (chromium: InChr
 };
 
 /**
- * A host on this machine whose pages are not secure contexts: they come by plain HTTP, and its name is not the
- * machine's own.
+ * A host on this machine whose pages are not secure contexts, since they use plain HTTP and its name is not the
+ * machine's.
  */
 export const insecureHost = "chat.example";
 

@@ -12,7 +12,7 @@ const begin = async (ttlMs = 600_000): Promise<void> => {
   Object.assign(globalThis, { store, lease });
 };
 
-/** How many locks tabs hold. */
+/** Counts the locks that tabs hold. */
 const locksHeld = async (): Promise<number> => ((await navigator.locks.query()).held ?? []).length;
 
 Object.assign(globalThis, { colloquy, entry, begin, locksHeld });
@@ -22,7 +22,7 @@ declare global {
   var entry: typeof import("../entries.ts").entry;
   var begin: (ttlMs?: number) => Promise<void>;
   var locksHeld: () => Promise<number>;
-  /** From here on what `begin` left. */
+  /** The values that `begin` sets. */
   var store: colloquy.IndexedDbStore;
   var lease: Lease;
 }

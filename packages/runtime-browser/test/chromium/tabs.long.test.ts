@@ -30,12 +30,12 @@ inChromium("in a Chromium", "page.ts", ({ site, profile, tab }) => {
     await session.send("Page.setWebLifecycleState", { state: "active" });
     const late = await page.evaluate(() => Promise.resolve(store.append(lease, 1, [entry(2)])).catch(String));
     expect(late).toMatch(/^LeaseLostError/);
-    // That of the other one.
+    // The other tab's lock.
     expect(await page.evaluate(() => locksHeld())).toBe(1);
     await context.close();
   });
 
-  test("a page that came unsafely has no locks, and its leases run by time", async () => {
+  test("a page of an insecure context has no locks, and its leases end by time", async () => {
     const context = await profile();
     const page = await tab(context, `http://${insecureHost}:${site().port}/`);
     await page.evaluate(() => begin());
@@ -47,7 +47,7 @@ inChromium("in a Chromium", "page.ts", ({ site, profile, tab }) => {
     await context.close();
   });
 
-  test("a frame that may keep nothing is told so", async () => {
+  test("a frame without storage gets an error", async () => {
     const context = await profile();
     const page = await tab(context);
     await page.evaluate(() => {
@@ -64,7 +64,7 @@ inChromium("in a Chromium", "page.ts", ({ site, profile, tab }) => {
     await context.close();
   });
 
-  /** A worker's script: a host that answers on a port, and says how many locks are held. */
+  /** Returns a worker's script: a host that answers on a port, and reports how many locks are held. */
   const answering = (): string => `
     import ${JSON.stringify(`${site().url}script.js`)};
     globalThis.answer = async (port) => {
@@ -74,7 +74,7 @@ inChromium("in a Chromium", "page.ts", ({ site, profile, tab }) => {
       port.postMessage([text, await locksHeld()]);
     };`;
 
-  test("a host works in a worker, and a worker that is ended leaves its threads at once", async () => {
+  test("a host works in a worker, and a terminated worker leaves its threads at once", async () => {
     const context = await profile();
     const page = await tab(context);
     const answered = await page.evaluate((source) => {

@@ -1,13 +1,19 @@
-import { type LlmHandler, type LlmOutcome, strictSchema } from "@colloquy/host";
-import { type ResponseItem, toChatMessage, toResponseItems } from "@colloquy/interchange";
+import { type LlmContext, type LlmHandler, type LlmOutcome, strictSchema } from "@colloquy/host";
+import {
+  replyFromChatMessage,
+  replyFromResponseItems,
+  type ResponseItem,
+  toChatMessage,
+  toResponseItems,
+} from "@colloquy/interchange";
 import type { CallLlm, JsonObject, ToolDeclaration } from "@colloquy/machine";
-import { isList, isObject, listOf } from "./json/loose-json.ts";
+import { defined, isList, isObject } from "./json/loose-json.ts";
 import { ChatAnswer } from "./reply/chat-answer.ts";
 import { ResponseAnswer } from "./reply/response-answer.ts";
 import type { Connected } from "./transport/connection.ts";
 import { type Endpoint, exchanges } from "./transport/exchange.ts";
 import { type MessageFormat, type RequestBody, writerFor, type WritingOptions } from "./transport/written-messages.ts";
-import { handlerOnWire, wireFor, type WireOptions } from "./wire/handler-on-wire.ts";
+import { handlerOnWire, refusalIn, wireFor, type WireOptions } from "./wire/handler-on-wire.ts";
 
 /** Options of the handlers for the form of their requests. */
 export interface RequestOptions extends WireOptions {
@@ -38,40 +44,39 @@ export const chatHandler = (connected: Connected<ChatRequestOptions>): LlmHandle
 /** Performs the calls of `openaiResponses`. */
 export const responseHandler = (connected: Connected<ResponseRequestOptions>): LlmHandler => {
   const refusing = new Set<unknown>();
-  return httpHandler(connected, responses, undefined, (send) => async (body, call, context) => {
-    const { model } = body;
-    if (call.model["include"] !== undefined) return send(body, call, context);
-    const outcome = refusing.has(model) ? null : await send(body, call, context);
+  return httpHandler(connected, responses, undefined, async (call, send) => {
+    const { model = connected.options.model, include } = call.model;
+    if (include !== undefined) return send(call);
+    const outcome = refusing.has(model) ? null : await send(call);
     if (outcome !== null && !refusesInclude(outcome)) return outcome;
-    const second = await send(withoutEncrypted(body), call, context);
+    const second = await send({ ...call, model: { ...call.model, include: null } });
     // Only now is it known that nothing else was wrong.
     if (second.type === "completed") refusing.add(model);
     return second;
   });
 };
 
-type Send = ReturnType<typeof exchanges>;
-
 const httpHandler = (
   connected: Connected<ChatRequestOptions>,
   api: Api,
   tools: readonly ToolDeclaration[] | undefined,
-  around = (send: Send): Send => send,
+  around = (call: CallLlm, send: (call: CallLlm) => Promise<LlmOutcome>) => send(call),
 ): LlmHandler => {
   const { handler: name, options } = connected;
   const wireOf = wireFor(connected, api.name);
   const write = writerFor(connected, api.format, wireOf);
-  const send = around(exchanges(connected, api));
-  const perform: LlmHandler = (call, context) => {
+  const send = exchanges(connected, api);
+  const requested = (call: CallLlm, context: LlmContext): Promise<LlmOutcome> => {
     const body = api.begin(call, options);
     for (const [parameter, value] of Object.entries(outputParameters(call, api))) {
-      const given = body[parameter];
-      body[parameter] =
-        isObject(value) && isObject(given) && parameter === "text" ? { ...value, ...given } : (given ?? value);
+      const given = body[parameter] ?? value;
+      const isText = parameter === "text" && isObject(given) && isObject(value);
+      body[parameter] = isText ? { ...value, ...given } : given;
     }
     body[api.messages] = write(call, body["store"] === true ? "stored" : "");
     return send(withTools(body, call, context.tools, api), call, context);
   };
+  const perform: LlmHandler = (call, context) => around(call, (each) => requested(each, context));
   return handlerOnWire({ name, wireOf, tools, perform });
 };
 
@@ -96,7 +101,7 @@ const chat: Api = {
   name: "chat",
   path: "/chat/completions",
   // Unless several were asked for, all choices are one reply.
-  reader: (onDelta, { model }) => new ChatAnswer(onDelta, !(Number(model["n"]) > 1)),
+  reader: (onDelta, { model }) => new ChatAnswer(replyFromChatMessage, onDelta, !(Number(model["n"]) > 1)),
   begin: (call, options) => withUsage(parametersOf(call, options), options),
   messages: "messages",
   format: chatMessages,
@@ -130,17 +135,14 @@ const isFollowed = (items: readonly ResponseItem[], index: number): boolean => {
   return next !== undefined && !next.type.endsWith("_output") && (next["role"] ?? "assistant") === "assistant";
 };
 
-const encryptedReasoning = "reasoning.encrypted_content";
-
 const responses: Api = {
   name: "responses",
   path: "/responses",
-  reader: (onDelta, call) => new ResponseAnswer(onDelta, call),
+  reader: (onDelta, call) => new ResponseAnswer(replyFromResponseItems, onDelta, call),
   // The server stores nothing, so its reasoning has to come in a form that can be sent back.
   begin: (call, options) => {
-    const body: OpenBody = { store: false, include: [encryptedReasoning], ...parametersOf(call, options) };
-    if (body["include"] === null) delete body["include"];
-    return body;
+    const { include = ["reasoning.encrypted_content"], ...body } = parametersOf(call, options);
+    return { store: false, ...body, ...(include !== null && { include }) };
   },
   messages: "input",
   format: responseItems,
@@ -150,20 +152,11 @@ const responses: Api = {
   native: (schema) => ({ text: { format: { type: "json_schema", ...schema } } }),
 };
 
-const withoutEncrypted = ({ include, ...others }: RequestBody): RequestBody => {
-  const left = listOf(include).filter((each) => each !== encryptedReasoning);
-  return left.length === 0 ? others : { ...others, include: left };
-};
-
 /** Reasoning of another account that cannot be decrypted is another refusal; so is a request that has to "include" something. */
 const refusesInclude = (outcome: LlmOutcome): boolean =>
-  outcome.type === "failed" &&
-  outcome.partial === undefined &&
-  outcome.failure.kind === "bad_request" &&
-  outcome.failure.code !== "invalid_encrypted_content" &&
   /encrypted[ _]content|['"`]include\b|\binclude['"`]|\b(parameter|field|argument)s?:? include\b/i.test(
-    outcome.failure.message,
-  );
+    refusalIn(outcome),
+  ) && !(outcome.type === "failed" && outcome.failure.code === "invalid_encrypted_content");
 
 /** A body that is being made. */
 type OpenBody = { -readonly [Parameter in keyof RequestBody]: RequestBody[Parameter] };
@@ -177,12 +170,9 @@ export const parametersOf = ({ model: given }: CallLlm, { model, stream }: Reque
 };
 
 /** Adds the wish for usage; `stream_options: null` leaves it out. */
-export const withUsage = (body: OpenBody, { includeUsage }: UsageOptions): OpenBody => {
-  const { stream_options: given, ...others } = body;
-  if (given === null) return others;
-  return given === undefined && body["stream"] === true && includeUsage !== false
-    ? { ...others, stream_options: { include_usage: true } }
-    : body;
+export const withUsage = ({ stream_options: given, ...body }: OpenBody, { includeUsage }: UsageOptions): OpenBody => {
+  const isAsked = given === undefined && body["stream"] === true && includeUsage !== false;
+  return { ...body, ...defined({ stream_options: isAsked ? { include_usage: true } : (given ?? undefined) }) };
 };
 
 /** Returns the parameters that make a model write the wanted output. Its tool, if it has one, is among the tools already. */
@@ -205,16 +195,15 @@ const withTools = (
   offered: readonly ToolDeclaration[],
   api: Api,
 ): RequestBody => {
-  const own = body["tools"];
-  const isOffered = own !== undefined || body["functions"] !== undefined || offered.length > 0;
-  if (purpose === "summary" || !isOffered)
+  const { tools: own, functions } = body;
+  const isOverridden = own !== undefined || functions !== undefined;
+  if (purpose === "summary" || !(isOverridden || offered.length > 0))
     return Object.fromEntries(Object.entries(body).filter(([parameter]) => !ofTools.has(parameter)));
   const tool = ({ name, description, parameters }: ToolDeclaration): JsonObject =>
-    api.tool({ name, ...(description !== undefined && { description }), parameters });
+    api.tool({ name, ...defined({ description }), parameters });
   if (isList(own) && output?.mode === "tool")
     return { ...body, tools: [...own, ...offered.filter(({ name }) => name === output.name).map(tool)] };
-  if (own !== undefined || body["functions"] !== undefined) return body;
-  return { ...body, tools: offered.map(tool) };
+  return isOverridden ? body : { ...body, tools: offered.map(tool) };
 };
 
 const ofTools: ReadonlySet<string> = new Set(

@@ -10,5 +10,4 @@ export {
 export type { ChatRequestOptions, ResponseRequestOptions } from "./http-handlers.ts";
 export type { TextRequestOptions } from "./text-handler.ts";
 export type { OpenAiConnection } from "./transport/connection.ts";
-export type { Dialect } from "./wire/dialect.ts";
-export { dialects } from "./wire/dialects.ts";
+export { type Dialect, dialects } from "./wire/dialects.ts";

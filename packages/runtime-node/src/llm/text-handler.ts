@@ -1,5 +1,6 @@
 import type { LlmContext, LlmHandler } from "@colloquy/host";
 import type { CallLlm, JsonObject, ToolDeclaration } from "@colloquy/machine";
+import { replyFromChatMessage } from "@colloquy/interchange";
 import { answerFilter, type StopFilter, type Template } from "@colloquy/interchange/templates";
 import * as Either from "fp-ts/lib/Either.js";
 import { badRequest } from "./failure/failure.ts";
@@ -68,7 +69,7 @@ class TextAnswer extends ChatAnswer {
   readonly #filter: StopFilter;
 
   constructor(onDelta: LlmContext["onDelta"], filter: StopFilter) {
-    super(onDelta);
+    super(replyFromChatMessage, onDelta);
     this.#filter = filter;
   }
 
@@ -88,6 +89,6 @@ class TextAnswer extends ChatAnswer {
     this.done ||= filter.stopped() && text !== "";
     const content = filter.push(text) + (isWhole || isText(choice["finish_reason"]) ? filter.end() : "");
     const ended = filter.stopped() ? { finish_reason: "stop" } : {};
-    return { ...choice, message: { role: "assistant", content }, ...ended };
+    return { ...choice, delta: { content }, ...ended };
   }
 }

@@ -78,12 +78,11 @@ export class Connection {
   failure(thrown: unknown): McpError {
     const { server, timeoutMs } = this.#options;
     const code = thrown instanceof SdkError ? thrown.code : null;
-    const words =
-      code === SdkErrorCode.RequestTimeout
-        ? `it was silent for ${timeoutMs} ms, or took too long. ${outcomeUnknown}`
-        : code === SdkErrorCode.ConnectionClosed
-          ? `the connection was lost. ${outcomeUnknown}${this.#lastWords()}`
-          : messageOf(thrown);
+    let words = messageOf(thrown);
+    if (code === SdkErrorCode.RequestTimeout)
+      words = `it was silent for ${timeoutMs} ms, or took too long. ${outcomeUnknown}`;
+    if (code === SdkErrorCode.ConnectionClosed)
+      words = `the connection was lost. ${outcomeUnknown}${this.#lastWords()}`;
     // Cut, because a server may send any length, and a failed schema check is described at length.
     return new McpError(`MCP server ${server}: ${redact(this.#withoutSecrets(words)).slice(0, charactersMax)}`);
   }
@@ -113,16 +112,13 @@ export class Connection {
   }
 
   #opened(): Promise<Client> {
-    if (this.#closing.signal.aborted) return Promise.reject(this.#closed());
+    if (this.#closing.signal.aborted)
+      return Promise.reject(new McpError(`MCP server ${this.#options.server}: mcpTools was closed`));
     this.#client ??= this.#open().catch((thrown: unknown) => {
       this.#client = null;
       throw thrown;
     });
     return this.#client;
-  }
-
-  #closed(): McpError {
-    return new McpError(`MCP server ${this.#options.server}: mcpTools was closed`);
   }
 
   async #open(): Promise<Client> {

@@ -1,10 +1,11 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 import { type Tool, tool } from "@colloquy/host";
 import { checkOptions, kinds, type OptionKinds, problemOfOptions } from "@colloquy/host/store";
-import { ConfigurationError, digestOf } from "@colloquy/machine";
+import { ConfigurationError, type ContentPart, digestOf } from "@colloquy/machine";
+import { wellFormed } from "@colloquy/machine/hosting";
+import type { CallToolResult, ContentBlock } from "@modelcontextprotocol/client";
 import { Connection } from "./connection.ts";
 import { type McpToolProblem, type Offered, type OfferedTool, parametersOf } from "./offered-tools.ts";
-import { partsOfResult, sizeOf, textOfResult } from "./result-content.ts";
 import type { McpTransport } from "./transport.ts";
 
 /** The options for a server's tools. */
@@ -170,23 +171,16 @@ const nameOf = ({ name, transport }: McpOptions): string => {
 const timerMax = 2_147_483_647;
 
 const problemOfTransport = (transport: McpTransport): string | null => {
+  const name = "mcpTools: transport";
+  const ways = "it must be { command, … }, { url, … }, a transport or a function that makes one";
   if (typeof transport === "function") return null;
-  if (typeof transport !== "object")
-    return `mcpTools: transport is of type ${typeof transport}; it must be { command, … }, { url, … }, a transport or a function that makes one`;
+  if (typeof transport !== "object") return `${name} is of type ${typeof transport}; ${ways}`;
   if ("command" in transport)
-    return problemOfOptions("mcpTools: transport", transport, {
-      command: "required",
-      args: true,
-      env: true,
-      cwd: true,
-    });
-  if (!("url" in transport))
-    return "start" in transport && "send" in transport
-      ? null
-      : "mcpTools: transport is none; it must be { command, … }, { url, … }, a transport or a function that makes one";
+    return problemOfOptions(name, transport, { command: "required", args: true, env: true, cwd: true });
+  if (!("url" in transport)) return "start" in transport && "send" in transport ? null : `${name} is none; ${ways}`;
   // Not shown, because the address may contain a secret.
-  if (!URL.canParse(String(transport.url))) return "mcpTools: transport.url is no URL";
-  return problemOfOptions("mcpTools: transport", transport, { url: "required", headers: true, fetch: true });
+  if (!URL.canParse(String(transport.url))) return `${name}.url is not a URL`;
+  return problemOfOptions(name, transport, { url: "required", headers: true, fetch: true });
 };
 
 const countKind = kinds.word(
@@ -233,3 +227,56 @@ const withDigest = (shown: string, name: string): string => {
     .slice(0, 8);
   return `${shown.slice(0, lengthMax - digest.length - 1)}_${digest}`;
 };
+
+/**
+ * Converts a result for the model: texts unchanged, images as data URLs, and all other parts as descriptions. If there
+ * is no text, structured content replaces it.
+ */
+const partsOfResult = ({ content, structuredContent }: CallToolResult): readonly ContentPart[] => {
+  const parts = content.map(partOf);
+  const hasText = content.some(({ type }) => type === "text");
+  return structuredContent === undefined || hasText
+    ? parts
+    : [...parts, { type: "text", text: JSON.stringify(wellFormed(structuredContent)) }];
+};
+
+/** Returns the texts of a result, for an error. */
+const textOfResult = (result: CallToolResult): string =>
+  partsOfResult(result)
+    .flatMap((part) => (part.type === "text" ? [part.text] : []))
+    .join("\n");
+
+/** Returns the size of a result, in UTF-16 units. */
+const sizeOf = (parts: readonly ContentPart[]): number => {
+  const texts = parts.map((part) => (part.type === "text" ? part.text : part.type === "image" ? part.url : ""));
+  return texts.reduce((size, { length }) => size + length, 0);
+};
+
+const partOf = (block: ContentBlock): ContentPart => {
+  switch (block.type) {
+    case "text":
+      return { type: "text", text: block.text };
+    case "image":
+      return imageOf(block.mimeType, block.data);
+    case "audio":
+      return inWords(`audio, ${block.mimeType}, ${bytesOf(block.data)} bytes; it can't be shown`);
+    case "resource_link": {
+      const { uri, name, description, mimeType } = block;
+      return inWords(["a resource", name, uri, mimeType, description].filter((word) => word !== undefined).join(", "));
+    }
+    case "resource": {
+      const { resource } = block;
+      const { uri, mimeType = "" } = resource;
+      if ("text" in resource) return { type: "text", text: `[resource ${uri}]\n${resource.text}` };
+      if (mimeType.startsWith("image/")) return imageOf(mimeType, resource.blob);
+      return inWords(`resource ${uri}, ${mimeType || "binary"}, ${bytesOf(resource.blob)} bytes; it can't be shown`);
+    }
+  }
+};
+
+const inWords = (words: string): ContentPart => ({ type: "text", text: `[${words}]` });
+
+const imageOf = (type: string, data: string): ContentPart => ({ type: "image", url: `data:${type};base64,${data}` });
+
+/** Returns the number of bytes of base64: three for four characters. */
+const bytesOf = (data: string): number => Math.floor((data.replace(/=+$/, "").length * 3) / 4);

@@ -1,5 +1,6 @@
 import { StreamableHTTPClientTransport, type Transport } from "@modelcontextprotocol/client";
 import { errorTextOf } from "@colloquy/host/runtime";
+import { decoded, defined } from "../llm/json/loose-json.ts";
 
 /**
  * The transport to a server. A transport object can be opened once: after its connection is lost, every call fails. A
@@ -41,14 +42,9 @@ export const openTransport = async (
   if ("command" in given) {
     // Loaded on demand, because a browser has no processes.
     const { StdioClientTransport } = await import("@modelcontextprotocol/client/stdio");
-    const { command, args = [], env = {}, cwd } = given;
-    const transport = new StdioClientTransport({
-      command,
-      args: [...args],
-      env: { ...env },
-      stderr: "pipe",
-      ...(cwd === undefined ? {} : { cwd }),
-    });
+    const { args = [], env = {}, command, cwd } = given;
+    const options = { command, args: [...args], env: { ...env }, ...defined({ cwd }) };
+    const transport = new StdioClientTransport({ ...options, stderr: "pipe" });
     transport.stderr?.on("data", (chunk) => onError(String(chunk)));
     return transport;
   }
@@ -87,14 +83,6 @@ const valuesIn = (given: McpTransport): readonly string[] => {
   return [...Object.values(given.headers ?? {}), ...ofUrl, ...ofUrl.map(decoded)];
 };
 
-const decoded = (text: string): string => {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
-};
-
 /**
  * Wraps a fetch so that endless responses break off. The limit is 10 MB for a body, as for standard output, and for
  * each event of a stream. The body of an error is cut at the length up to which errors are read.
@@ -122,8 +110,7 @@ const bound = (isStream: boolean): TransformStream<Uint8Array<ArrayBuffer>, Uint
   return new TransformStream({
     transform: (chunk, controller) => {
       for (const byte of isStream ? chunk : []) {
-        bytes += 1;
-        if (byte === lineFeed && isLineEmpty) bytes = 0;
+        bytes = byte === lineFeed && isLineEmpty ? 0 : bytes + 1;
         if (byte !== carriageReturn) isLineEmpty = byte === lineFeed;
       }
       if (!isStream) bytes += chunk.byteLength;

@@ -1,7 +1,4 @@
-/**
- * Splits found items into a page and the cursor of the next page. `found` has one more item than `limit` if there is a
- * next page; otherwise the cursor is null.
- */
+/** Splits found items, one more than `limit` if there is a next page, into a page and the cursor of the next. */
 export const pageOf = <Item>(
   found: readonly Item[],
   limit: number,

@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import { closeSync, lstatSync, openSync, readdirSync, rmSync } from "node:fs";
 import { basename, dirname } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -55,7 +54,7 @@ export class ProcessLock {
 interface HeldLock {
   readonly name: string;
   readonly database: DatabaseSync;
-  /** Of the file: a lock on one that was deleted is seen by nobody. */
+  /** The file's inode: nobody sees a lock on a deleted file. */
   readonly identity: string | undefined;
 }
 
@@ -63,7 +62,7 @@ interface HeldLock {
 const wellFormed = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 const lockAt = (prefix: string): HeldLock | null => {
-  const name = randomUUID();
+  const name = crypto.randomUUID();
   const file = prefix + name;
   try {
     closeSync(openSync(file, "wx", 0o600));

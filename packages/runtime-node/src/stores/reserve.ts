@@ -1,12 +1,8 @@
 import { closeSync, constants, fstatSync, openSync, rmSync, writeSync } from "node:fs";
-import { randomBytes } from "node:crypto";
 
 import { StorageError } from "@colloquy/host/store";
 
-/**
- * Disk room that is reserved for a full disk. Deleting and opening a store must write first. They use this room, so
- * that the user need not free any.
- */
+/** Disk room for a full disk, on which deleting and opening a store must write first. */
 export interface Reserve {
   /** Reserves room, as much as is free. If there is none, a later call tries again. */
   readonly keep: () => void;
@@ -41,18 +37,15 @@ export const reserveAt = (path: string | null, bytes: number): Reserve => {
 export const isFull = (error: unknown): boolean =>
   error instanceof StorageError && (error.kind === "full" || error.kind === "io");
 
-/**
- * Adds to the error of a failed rewrite how much room it needs, if the disk is full. Other errors are returned
- * unchanged.
- */
+/** Adds to the error of a rewrite on a full disk how much room it needs. Returns other errors unchanged. */
 export const notRewritten = (error: unknown, threadId: string, needs: () => string): unknown => {
   if (!(error instanceof StorageError) || error.kind !== "full") return error;
   const message = `${error.message} Nothing of thread "${threadId}" was rewritten; that needs room on the disk: ${needs()}.`;
   return new StorageError("full", message, { cause: error.cause });
 };
 
-/** Random bytes, which no file system can compress. */
-const piece = randomBytes(2 ** 16);
+/** Random bytes, which no file system can compress. Drawn when the first reserve is filled. */
+let piece: Uint8Array | null = null;
 
 const fill = (path: string, bytes: number): void => {
   try {
@@ -61,7 +54,8 @@ const fill = (path: string, bytes: number): void => {
     const file = openSync(path, constants.O_WRONLY | constants.O_CREAT | constants.O_APPEND | asIs, 0o600);
     try {
       const there = fstatSync(file);
-      for (let written = there.isFile() ? there.size : bytes; written < bytes;) written += writeSync(file, piece);
+      for (let written = there.isFile() ? there.size : bytes; written < bytes;)
+        written += writeSync(file, (piece ??= crypto.getRandomValues(new Uint8Array(2 ** 16))));
     } finally {
       closeSync(file);
     }

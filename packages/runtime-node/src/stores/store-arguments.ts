@@ -1,9 +1,6 @@
 import { StorageError } from "@colloquy/host/store";
 
-/**
- * Throws `StorageError` for a thread id that a server or its index cannot keep. `store` is the store's name in
- * messages.
- */
+/** Throws `StorageError` for a thread id that a server or its index cannot keep. */
 export const refuseUnstorable = (store: string, threadId: string): void => {
   const isLong = threadId.length > idMax;
   refuse(
@@ -27,8 +24,5 @@ const refuse = (store: string, threadId: string, problem: string | null): void =
   );
 };
 
-/**
- * The limit of an id. An index of PostgreSQL holds 2,704 bytes, so it takes any id of this length with up to two bytes
- * for each character.
- */
+/** An index of PostgreSQL holds 2,704 bytes: any id of this length with up to two bytes a character. */
 const idMax = 1000;

@@ -1,4 +1,4 @@
-// What a server that lies could do: each of these was possible once.
+// Attacks of a lying server. Each was possible once.
 import OpenAI from "openai";
 import { describe, expect, it } from "vitest";
 import { decodeChatStream } from "../../src/llm/reply/chat-answer.ts";
@@ -9,35 +9,37 @@ import { retryAfterMs } from "../../src/llm/failure/response-facts.ts";
 import { secretsIn, sentBy } from "../../src/llm/secrets/secrets.ts";
 import { ToolCallPieces } from "../../src/llm/reply/tool-call-pieces.ts";
 
-describe("an error body of a megabyte", () => {
-  it.each([
-    ["open scripts", "<script>"],
-    ["open tags", "<"],
-    ["pluses", "+"],
-    ["dashes", "a-"],
-  ])("of %s is read as far as a person would, and no further", (_, piece) => {
-    const body = piece.repeat(1_000_000 / piece.length);
-    const setting = { now: 0 };
-    // Without a bound each of these takes most of a minute, and the test its time-out.
-    expect(failureOfResponse({ status: 500, error: body }, setting)).toMatchObject({
-      kind: "unknown",
-      retryable: true,
-    });
-    expect(failureOfResponse({ status: 500, error: { message: body, code: body } }, setting).code?.length).toBeLessThan(
-      300,
-    );
-    expect(failureOfBody(`<html>${body}`, setting).message.length).toBeLessThan(1000);
+it.each([
+  ["open scripts", "<script>"],
+  ["open tags", "<"],
+  ["pluses", "+"],
+  ["dashes", "a-"],
+])("an error body of a megabyte of %s is read as far as a person would, and no further", (_, piece) => {
+  const body = piece.repeat(1_000_000 / piece.length);
+  const setting = { now: 0 };
+  // Without a bound each takes most of a minute, and the test times out.
+  expect(failureOfResponse({ status: 500, error: body }, setting)).toMatchObject({
+    kind: "unknown",
+    retryable: true,
   });
+  expect(failureOfResponse({ status: 500, error: { message: body, code: body } }, setting).code?.length).toBeLessThan(
+    300,
+  );
+  expect(failureOfBody(`<html>${body}`, setting).message.length).toBeLessThan(1000);
 });
 
-describe("a wait", () => {
-  const wait = (headers: { readonly [name: string]: string }) => retryAfterMs(new Headers(headers), 0);
-
-  it("may be given as a fraction of a millisecond, or as more than can be counted", () => {
-    expect(wait({ "retry-after-ms": "12.5" })).toBe(13);
-    expect(wait({ "retry-after": "0.0001" })).toBe(1);
-    expect(wait({ "retry-after": "1e300" })).toBe(Number.MAX_SAFE_INTEGER);
-  });
+it.each([
+  [{ "retry-after-ms": "12.5" }, 13],
+  [{ "retry-after-ms": "1500", "retry-after": "9" }, 1500],
+  [{ "retry-after": "0.5" }, 500],
+  [{ "retry-after": "0.0001" }, 1],
+  [{ "retry-after": "1e300" }, Number.MAX_SAFE_INTEGER],
+  [{ "retry-after": "Sat, 21 Nov 2026 00:00:30 GMT" }, 30_000],
+  [{ "retry-after": "Fri, 20 Nov 2026 00:00:00 GMT" }, 0],
+  [{ "retry-after": "soon" }, undefined],
+  [{}, undefined],
+])("a wait of the headers %j is %s ms", (headers, expected) => {
+  expect(retryAfterMs(new Headers({ ...headers }), Date.UTC(2026, 10, 21))).toBe(expected);
 });
 
 describe("secrets", () => {
@@ -98,11 +100,9 @@ describe("an error in the middle of a stream that is not under `error`", () => {
   });
 });
 
-describe("a stream that is half a line, or comments alone", () => {
-  it.each(['data: {"choices":[{"index":0,"del', ": ping\n\n: ping\n\n", ': ping\n\ndata: {"id":'])(
-    "breaks off: %j",
-    (body) => {
-      expect(failureOfBody(body, { now: 0 })).toMatchObject({ kind: "truncated", retryable: true });
-    },
-  );
-});
+it.each(['data: {"choices":[{"index":0,"del', ": ping\n\n: ping\n\n", ': ping\n\ndata: {"id":'])(
+  "a stream that is half a line, or comments alone breaks off: %j",
+  (body) => {
+    expect(failureOfBody(body, { now: 0 })).toMatchObject({ kind: "truncated", retryable: true });
+  },
+);

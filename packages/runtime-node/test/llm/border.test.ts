@@ -1,5 +1,5 @@
 import { createOpenAI } from "@ai-sdk/openai";
-import type { LlmHandler, LlmOutcome } from "@colloquy/host";
+import type { LlmHandler } from "@colloquy/host";
 import { fromResponseItems } from "@colloquy/interchange";
 import {
   type Message,
@@ -13,16 +13,16 @@ import * as Either from "fp-ts/lib/Either.js";
 import { describe, expect, test } from "vitest";
 import { aiSdkModel } from "../../src/llm/ai-sdk/index.ts";
 import { openaiChat, openaiResponses, textCompletion } from "../../src/llm/openai.ts";
-import { callOf, perform } from "./call.ts";
-import { type Answer, answering, answeringJson, chatServer, chunkOf, eventOf } from "./server.ts";
+import { callOf, outcomeOf, perform } from "./call.ts";
+import { type Answer, answeringJson, chatServer, chunkOf, streaming } from "./server.ts";
 
-// What real servers send and refuse: each test is one report, played against a server on this machine.
+// Answers and refusals of real servers. Each test replays one report against a server on this machine.
 
 const question = messageFromDraft("1.0", { role: "user", content: "why?" });
 const next = messageFromDraft("2.0", { role: "user", content: "And now?" });
 const replied = (id: string, reply: ReplyDraft): Message => messageFromReply(id, id, reply);
 
-/** The body that a handler sends for these messages. */
+/** Returns the body that a handler sends for these messages. */
 const sent = async (make: (baseURL: string) => LlmHandler, messages: readonly Message[]) => {
   const server = await chatServer(answeringJson({ choices: [{ message: { content: "ok" }, finish_reason: "stop" }] }));
   await perform(make(server.baseURL), callOf({ messages })).outcome;
@@ -129,10 +129,8 @@ test.each(["m", "claude-sonnet-4-5", "deepseek-v4", "gemini-3-pro", "gpt-5"])(
 test.each([true, false])("a reply with the call of a function of old has that call, streamed: %s", async (stream) => {
   const called = { function_call: { name: "look", arguments: '{"a":1}' } };
   const whole = { choices: [{ index: 0, message: { role: "assistant", ...called }, finish_reason: "function_call" }] };
-  const text = `${eventOf(chunkOf(called))}${eventOf(chunkOf({}, "function_call"))}data: [DONE]\n\n`;
-  const answer = stream ? answering(text, 200, { "content-type": "text/event-stream" }) : answeringJson(whole);
-  const server = await chatServer(answer);
-  const outcome = await perform(chat()(server.baseURL)).outcome;
+  const streamed = streaming(chunkOf(called), chunkOf({}, "function_call"));
+  const outcome = await outcomeOf(stream ? streamed : answeringJson(whole));
   const toolCalls = [{ id: null, name: "look", arguments: '{"a":1}' }];
   expect(outcome).toMatchObject({ type: "completed", reply: { toolCalls }, finishReason: "function_call" });
 });
@@ -163,7 +161,7 @@ test("fields of a server behind the AI SDK go to no other address", async () => 
     ]),
     { type: "response.completed", response: { ...base, status: "completed", output: [reasoning, said] } },
   ];
-  const stream = answering(events.map(eventOf).join(""), 200, { "content-type": "text/event-stream" });
+  const stream = streaming(...events);
   const [one, other] = [await chatServer(stream), await chatServer(stream)];
   const options = { openai: { store: false, include: ["reasoning.encrypted_content"] } };
   const handler = ({ baseURL }: { readonly baseURL: string }): LlmHandler =>
@@ -179,8 +177,7 @@ test("fields of a server behind the AI SDK go to no other address", async () => 
 
 describe("an error response", () => {
   const failureOf = async (answer: Answer): Promise<unknown> => {
-    const server = await chatServer(answer);
-    const outcome: LlmOutcome = await perform(chat()(server.baseURL)).outcome;
+    const outcome = await outcomeOf(answer);
     return outcome.type === "failed" ? [outcome.failure.kind, outcome.failure.retryable] : "completed";
   };
 
@@ -222,12 +219,8 @@ test.each([
 ])(
   "an error with status 200 and without a wrapper fails the call, in a body and in a stream: %j",
   async (error, kind) => {
-    const stream = answering(eventOf(error), 200, { "content-type": "text/event-stream" });
-    for (const answer of [answeringJson(error), stream]) {
-      const server = await chatServer(answer);
-      const failure = { kind, retryable: false };
-      expect(await perform(chat()(server.baseURL)).outcome).toMatchObject({ type: "failed", failure });
-    }
+    for (const answer of [answeringJson(error), streaming(error)])
+      expect(await outcomeOf(answer)).toMatchObject({ type: "failed", failure: { kind, retryable: false } });
   },
 );
 
@@ -236,15 +229,12 @@ test.each([
   ["null", "network_error", { type: "failed", failure: { kind: "unknown", retryable: true } }],
 ])("the reason %j with each piece is none, and the last one is %j", async (first, last, expected) => {
   const pieces = [chunkOf({ content: "Hi" }, first), chunkOf({ content: " there" }, first), chunkOf({}, last)];
-  const text = `${pieces.map(eventOf).join("")}data: [DONE]\n\n`;
-  const server = await chatServer(answering(text, 200, { "content-type": "text/event-stream" }));
-  expect(await perform(chat()(server.baseURL)).outcome).toMatchObject(expected);
+  expect(await outcomeOf(streaming(...pieces))).toMatchObject(expected);
 });
 
 test("an answer with nothing in it whose reason is a full window is a prompt that is too long", async () => {
   const choice = { index: 0, message: { content: "" }, finish_reason: "model_context_window_exceeded" };
-  const server = await chatServer(answeringJson({ choices: [choice] }));
-  const outcome = await perform(chat()(server.baseURL)).outcome;
+  const outcome = await outcomeOf(answeringJson({ choices: [choice] }));
   expect(outcome).toMatchObject({ type: "failed", failure: { kind: "context_length", retryable: false } });
 });
 
@@ -252,8 +242,7 @@ test("zeros beside a report of usage do not hide it, wherever both are", async (
   const zeros = { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 };
   const usage = { prompt_tokens: 10, completion_tokens: 3, total_tokens: 13 };
   const choices = [{ index: 0, message: { content: "Hi" }, finish_reason: "stop" }];
-  const server = await chatServer(answeringJson({ choices, usage: zeros, x_groq: { usage } }));
-  const outcome = await perform(chat()(server.baseURL)).outcome;
+  const outcome = await outcomeOf(answeringJson({ choices, usage: zeros, x_groq: { usage } }));
   expect(outcome).toMatchObject({ usage: { inputTokens: 10, outputTokens: 3 } });
 });
 
@@ -304,9 +293,7 @@ describe("the schema of a tool", () => {
 
 describe("a streamed reply", () => {
   const messageOf = async (...chunks: readonly object[]): Promise<ReplyDraft> => {
-    const text = `${chunks.map(eventOf).join("")}data: [DONE]\n\n`;
-    const server = await chatServer(answering(text, 200, { "content-type": "text/event-stream" }));
-    const outcome = await perform(chat()(server.baseURL)).outcome;
+    const outcome = await outcomeOf(streaming(...chunks));
     return outcome.type === "completed" ? outcome.reply : {};
   };
   const piece = (entry: object): object => chunkOf({ tool_calls: [entry] });
@@ -324,7 +311,7 @@ describe("a streamed reply", () => {
   });
 
   test.each([
-    // The whole so far, with each piece.
+    // Each piece repeats everything so far.
     ['{"a":"Os', '{"a":"Oslo"', '{"a":"Oslo"}'],
     // Encoded twice.
     [String.raw`"{\"a\":\"Os`, String.raw`lo\"}"`],
@@ -354,10 +341,7 @@ describe("a streamed reply", () => {
   ])("was cut if a reason of %j %j says so", async (...reasons) => {
     const ends = reasons.map((reason) => ({ choices: [{ index: 0, delta: {}, ...reason }] }));
     const call = piece({ index: 0, id: "c", function: { name: "wipe", arguments: "" } });
-    const server = await chatServer(
-      answering([call, ...ends].map(eventOf).join(""), 200, { "content-type": "text/event-stream" }),
-    );
-    expect(await perform(chat()(server.baseURL)).outcome).toMatchObject({ finishReason: "MAX_TOKENS" });
+    expect(await outcomeOf(streaming(call, ...ends))).toMatchObject({ finishReason: "MAX_TOKENS" });
   });
 
   test.each(["null", '""'])("has the arguments that follow %s", async (first) => {

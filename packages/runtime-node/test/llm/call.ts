@@ -1,7 +1,7 @@
 import type { Clock, LlmContext, LlmDelta, LlmHandler, LlmOutcome } from "@colloquy/host";
-import type { CallLlm, Message } from "@colloquy/machine";
-import { messageFromDraft } from "@colloquy/machine";
+import { type CallLlm, type Message, messageFromDraft } from "@colloquy/machine";
 import { openaiChat } from "../../src/llm/openai.ts";
+import { type Answer, chatServer } from "./server.ts";
 
 const question: readonly Message[] = [messageFromDraft("1.0", { role: "user", content: "why?" })];
 
@@ -19,10 +19,10 @@ export const callOf = (fields: Partial<CallLlm> = {}): CallLlm => ({
   ...fields,
 });
 
-/** Time that moves when the test says so. */
+/** A clock that the test moves. */
 export interface TestClock extends Clock {
   readonly advance: (ms: number) => void;
-  /** How many callbacks wait. */
+  /** Returns the number of waiting callbacks. */
   readonly waiting: () => number;
 }
 
@@ -49,13 +49,17 @@ export const testClock = (startAt = 0): TestClock => {
 export const handlerFor = (baseURL: string): LlmHandler =>
   openaiChat({ baseURL, apiKey: "sk-test-key-0123456789", tools: [] });
 
-/** A call under way, and what was told of it. */
+/** Returns the outcome of a call to a server with this answer. */
+export const outcomeOf = async (answer: Answer): Promise<LlmOutcome> =>
+  perform(handlerFor((await chatServer(answer)).baseURL)).outcome;
+
+/** A call under way, with its deltas so far. */
 export interface Performance {
   readonly outcome: Promise<LlmOutcome>;
   readonly deltas: readonly LlmDelta[];
   readonly clock: TestClock;
   readonly control: AbortController;
-  /** Resolves when so many deltas were told. */
+  /** Resolves after `count` deltas. */
   readonly told: (count: number) => Promise<void>;
 }
 

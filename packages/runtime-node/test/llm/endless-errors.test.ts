@@ -3,19 +3,17 @@ import { errorTextOf } from "@colloquy/host/runtime";
 import { promptFormat } from "@colloquy/interchange/templates";
 import OpenAI from "openai";
 import { describe, expect, test } from "vitest";
-import { openaiChat } from "../../src/llm/openai.ts";
-import { openaiResponses } from "../../src/llm/openai.ts";
-import { textCompletion } from "../../src/llm/openai.ts";
+import { openaiChat, openaiResponses, textCompletion } from "../../src/llm/openai.ts";
 import { callOf, perform } from "./call.ts";
 
 interface Answer {
   readonly fetch: typeof fetch;
-  /** How many bytes of the body were taken. */
+  /** Returns the number of bytes of the body that were read. */
   readonly taken: () => number;
   readonly isCancelled: () => boolean;
 }
 
-/** A server whose answer begins with a text, and then never ends, or stalls. */
+/** Makes an answer that begins with a text, and then never ends, or stalls. */
 const answer = (status: number, text: string, rest: "endless" | "stalled", type = "application/json"): Answer => {
   let taken = 0;
   let cancelled = false;
@@ -80,6 +78,48 @@ describe.each(handlers)("%s", (_, make) => {
     while (server.taken() === 0) await new Promise((resolve) => setImmediate(resolve));
     clock.advance(1000);
     expect(await outcome).toMatchObject({ failure: { kind: "auth", status: 401, message: "wrong key" } });
+    expect(server.isCancelled()).toBe(true);
+  });
+
+  test.each(["application/json", "text/event-stream"])(
+    "ends with its call if the fetch ignores the signal and a body of %s stalls",
+    async (type) => {
+      const server = answer(200, ": wait\n\n", "stalled", type);
+      const { outcome, clock } = perform(make(server.fetch), callOf({ idleTimeoutMs: 1000 }));
+      while (server.taken() === 0) await new Promise((resolve) => setImmediate(resolve));
+      clock.advance(1000);
+      expect(await outcome).toMatchObject({ failure: { kind: "timeout" } });
+      expect(server.isCancelled()).toBe(true);
+    },
+  );
+
+  test("ends with its call if the fetch ignores the signal and never answers", async () => {
+    let asked = false;
+    const never = (): Promise<Response> => {
+      asked = true;
+      return new Promise(() => {});
+    };
+    const { outcome, control } = perform(make(never));
+    while (!asked) await new Promise((resolve) => setImmediate(resolve));
+    control.abort();
+    expect(await outcome).toMatchObject({ failure: { code: "aborted" } });
+  });
+
+  test("cancels an answer that comes after its call was aborted, if the fetch ignores the signal", async () => {
+    const server = answer(200, ": wait\n\n", "stalled", "text/event-stream");
+    const asked = Promise.withResolvers<void>();
+    const late = Promise.withResolvers<Response>();
+    const { outcome, control } = perform(
+      make(() => {
+        asked.resolve();
+        return late.promise;
+      }),
+    );
+    await asked.promise;
+    control.abort();
+    expect(await outcome).toMatchObject({ failure: { code: "aborted" } });
+    late.resolve(await server.fetch("http://127.0.0.1:1/"));
+    await new Promise((resolve) => setImmediate(resolve));
     expect(server.isCancelled()).toBe(true);
   });
 

@@ -8,7 +8,7 @@ import { openaiChat, openaiResponses, textCompletion } from "../../src/llm/opena
 import type { WaitOptions } from "../../src/llm/transport/running-call.ts";
 import { callOf, perform } from "./call.ts";
 
-/** An answer whose pieces the test sends one by one. */
+/** Makes an answer whose pieces the test sends one by one. */
 const drip = (type: string) => {
   let pulled = Promise.withResolvers<void>();
   let control: ReadableStreamDefaultController<Uint8Array<ArrayBuffer>> | undefined;
@@ -24,12 +24,12 @@ const drip = (type: string) => {
   );
   let goOn = (): void => {};
   return {
-    // As any fetch does, it breaks the body off when it is aborted.
+    // Like any fetch, it breaks off the body when aborted.
     fetch: async (_: unknown, init?: RequestInit): Promise<Response> => {
       init?.signal?.addEventListener("abort", () => control?.error(init.signal?.reason));
       return new Response(body, { headers: { "content-type": type } });
     },
-    /** Sends a piece, and waits until the next one is wanted. */
+    /** Sends a piece, and waits until the reader wants the next. */
     send: async (text: string): Promise<void> => {
       await pulled.promise;
       pulled = Promise.withResolvers();
@@ -67,7 +67,7 @@ const ofResponses = (type: string, more: object = {}): string => event({ type: `
 
 interface Dialect {
   readonly handler: (own: typeof fetch, options?: WaitOptions) => LlmHandler;
-  /** Says why the answer ended. The Responses API has its end in one event. */
+  /** The event with the finish reason. The Responses API has its end in one event. */
   readonly finish?: string;
   readonly pieces: readonly string[];
   readonly heartbeats: readonly string[];
@@ -118,7 +118,7 @@ const idleTimeoutMs = 1000;
 
 const ended = async (outcome: Promise<unknown>): Promise<boolean> => {
   const waiting = Symbol("waiting");
-  // All that is due is done before the next turn of the loop.
+  // All due work is done before the next turn of the event loop.
   const turn = new Promise((resolve) => void setImmediate(() => resolve(waiting)));
   return (await Promise.race([outcome, turn])) !== waiting;
 };
@@ -188,7 +188,7 @@ describe.each(Object.entries(dialects))("%s", (_, { handler, pieces, heartbeats 
 
 test.each([
   [": ping\n\n", (own: typeof fetch) => createOpenAI({ apiKey: "none", baseURL: base.baseURL, fetch: own }).chat("m")],
-  // Its provider waits for the first piece itself.
+  // This provider itself waits for the first piece.
   [event({ type: "ping" }), (own: typeof fetch) => createAnthropic({ apiKey: "none", fetch: own })("m")],
 ])(
   "aiSdkModel gives up an answer whose first piece does not come, although %j does",
@@ -220,6 +220,18 @@ describe.each(withFinish)("$name", ({ handler, pieces, finish }) => {
     clock.advance(1);
     expect(await outcome).toMatchObject({ type: "completed", finishReason: "stop", usage: { inputTokens: 3 } });
     expect(clock.waiting()).toBe(0);
+  });
+
+  test("waits on while pieces follow a finish reason, and not while only the reason comes again", async () => {
+    const server = drip("text/event-stream");
+    const { outcome, clock } = perform(handler(server.fetch));
+    for (const sent of [finish, ...Array<string>(4).fill(pieces[0] ?? ""), ...Array<string>(4).fill(finish)]) {
+      expect(await ended(outcome)).toBe(false);
+      await server.send(sent);
+      clock.advance(499);
+    }
+    clock.advance(4);
+    expect(await outcome).toMatchObject({ type: "completed", reply: { content: "aaaa" } });
   });
 
   test("waits for the end of a stream as long as its options say", async () => {

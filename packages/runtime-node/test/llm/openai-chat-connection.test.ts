@@ -1,8 +1,7 @@
 import { getEventListeners, once } from "node:events";
-import type { ServerResponse } from "node:http";
 import { describe, expect, test } from "vitest";
 import { openaiChat } from "../../src/llm/openai.ts";
-import { callOf, handlerFor, perform, testClock } from "./call.ts";
+import { callOf, handlerFor, perform, outcomeOf } from "./call.ts";
 import { answeringJson, begin, chatServer, chunkOf, eventOf } from "./server.ts";
 
 const partial = { content: "Be" };
@@ -20,71 +19,12 @@ describe("a connection", () => {
       failure: { kind: "network", retryable: true },
     });
     for (const headers of [{ "content-type": "text/event-stream" }, { "content-type": "application/json" }]) {
-      const { baseURL } = await chatServer((_, response) => {
+      const outcome = await outcomeOf((_, response) => {
         response.writeHead(200, headers);
         response.write(eventOf(chunkOf({ content: "Be" })), () => response.destroy());
       });
-      expect(await perform(handlerFor(baseURL)).outcome).toMatchObject({
-        failure: { kind: "network", retryable: true },
-      });
+      expect(outcome).toMatchObject({ failure: { kind: "network", retryable: true } });
     }
-  });
-
-  test("that falls silent for longer than is allowed is a timeout, with what had come", async () => {
-    let response: ServerResponse | undefined;
-    const { baseURL } = await chatServer((_, opened) => {
-      response = opened;
-      begin(opened, chunkOf({ content: "B" }));
-    });
-    const { outcome, told, clock } = perform(handlerFor(baseURL), callOf({ idleTimeoutMs: 1000 }));
-    await told(1);
-    clock.advance(600);
-    response?.write(eventOf(chunkOf({ content: "e" })));
-    await told(2);
-    clock.advance(600);
-    response?.write(eventOf(chunkOf({ reasoning: "hm" })));
-    await told(3);
-    clock.advance(1000);
-    expect(await outcome).toMatchObject({
-      type: "failed",
-      failure: { kind: "timeout", retryable: true },
-      partial: { content: [{ text: "hm" }, { text: "Be" }] },
-    });
-    expect(clock.waiting()).toBe(0);
-  });
-
-  test.each(["event-stream", "json"])("that never answers, or only with headers (%s), is a timeout", async (type) => {
-    for (const answers of [false, true]) {
-      const arrived = Promise.withResolvers<void>();
-      const { baseURL } = await chatServer((_, response) => {
-        if (answers) response.writeHead(200, { "content-type": type }).flushHeaders();
-        arrived.resolve();
-      });
-      const { outcome, clock } = perform(handlerFor(baseURL), callOf({ idleTimeoutMs: 1000 }));
-      await arrived.promise;
-      clock.advance(1000);
-      expect(await outcome).toMatchObject({ type: "failed", failure: { kind: "timeout" } });
-      expect(clock.waiting()).toBe(0);
-    }
-  });
-
-  test("that sends comments alone is alive", async () => {
-    const { readable, writable } = new TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>>();
-    const handler = openaiChat({ baseURL: "http://127.0.0.1:1", apiKey: "k", fetch: async () => streamOf(readable) });
-    const { outcome, clock } = perform(handler, callOf({ idleTimeoutMs: 1000 }));
-    const writer = writable.getWriter();
-    const write = async (text: string): Promise<void> => {
-      await writer.write(new TextEncoder().encode(text));
-      // What is written has then been read, and what follows from that is done.
-      await new Promise((resolve) => setImmediate(resolve));
-    };
-    await write(": waiting\n\n");
-    clock.advance(600);
-    await write(": keep-alive\n\n");
-    clock.advance(600);
-    await write(eventOf(chunkOf({ content: "Be" }, "stop")));
-    await writer.close();
-    expect(await outcome).toMatchObject({ type: "completed", reply: partial });
   });
 
   test.each([
@@ -136,18 +76,6 @@ describe("a connection", () => {
     await closed.promise;
     expect(getEventListeners(control.signal, "abort")).toHaveLength(0);
     expect(clock.waiting()).toBe(0);
-  });
-
-  test("is not made when the call was cancelled before", async () => {
-    const { baseURL, bodies } = await chatServer(answeringJson({}));
-    const outcome = await handlerFor(baseURL)(callOf(), {
-      signal: AbortSignal.abort(),
-      onDelta: () => {},
-      clock: testClock(),
-      tools: [],
-    });
-    expect(outcome).toMatchObject({ type: "failed", failure: { code: "aborted" } });
-    expect(bodies).toHaveLength(0);
   });
 
   test("leaves no listener behind when all went well", async () => {

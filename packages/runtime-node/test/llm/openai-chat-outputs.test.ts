@@ -7,7 +7,7 @@ import { begin, chatServer, chunkOf, eventOf } from "./server.ts";
 const schema = { type: "object", properties: { title: { type: "string" } }, required: ["title"] } as const;
 const body = z.looseObject({ messages: z.array(z.object({ role: z.string(), content: z.unknown() })) });
 
-/** Makes a call that wants an output, and returns its request and its outcome. */
+/** Makes a call with an expected output. Returns its request and outcome. */
 const exchange = async (
   mode: "native" | "tool" | "prompted",
   fields: Partial<CallLlm>,

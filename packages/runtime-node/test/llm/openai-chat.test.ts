@@ -3,7 +3,7 @@ import { describe, expect, test, vi } from "vitest";
 import { openaiChat } from "../../src/llm/openai.ts";
 import { type CallLlm, ConfigurationError } from "@colloquy/machine";
 import { z } from "zod";
-import { callOf, handlerFor, perform, testClock } from "./call.ts";
+import { callOf, handlerFor, perform, testClock, outcomeOf } from "./call.ts";
 import { answering, answeringJson, begin, chatServer, chunkOf, eventOf } from "./server.ts";
 
 const usage = { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 };
@@ -88,19 +88,21 @@ describe("a reply", () => {
   });
 
   test("counts when the end mark came, whatever the server does then", async () => {
-    const { baseURL } = await chatServer((_, response) => {
-      begin(response, chunkOf({ content: "Be" }, "stop"));
-      response.write("data: [DONE]\n\n");
-    });
-    expect(await perform(handlerFor(baseURL)).outcome).toMatchObject({ type: "completed", reply: partial });
+    expect(
+      await outcomeOf((_, response) => {
+        begin(response, chunkOf({ content: "Be" }, "stop"));
+        response.write("data: [DONE]\n\n");
+      }),
+    ).toMatchObject({ type: "completed", reply: partial });
   });
 
   test("counts when it said why it ended and the connection breaks then", async () => {
-    const { baseURL } = await chatServer((_, response) => {
-      begin(response, chunkOf({ content: "Be" }, "stop"));
-      response.write(": no more\n\n", () => response.destroy());
-    });
-    expect(await perform(handlerFor(baseURL)).outcome).toMatchObject({ type: "completed", reply: partial });
+    expect(
+      await outcomeOf((_, response) => {
+        begin(response, chunkOf({ content: "Be" }, "stop"));
+        response.write(": no more\n\n", () => response.destroy());
+      }),
+    ).toMatchObject({ type: "completed", reply: partial });
   });
 
   test.each([true, false])(
@@ -138,8 +140,9 @@ describe("a reply", () => {
     ],
     [{ type: "text", text: "a" }, "a"],
   ])("whose content is %j is read", async (content, read) => {
-    const { baseURL } = await chatServer(answeringJson({ choices: [{ message: { content }, finish_reason: "stop" }] }));
-    expect(await perform(handlerFor(baseURL)).outcome).toMatchObject({ reply: { content: read } });
+    expect(
+      await outcomeOf(answeringJson({ choices: [{ message: { content }, finish_reason: "stop" }] })),
+    ).toMatchObject({ reply: { content: read } });
   });
 
   test("to several choices is the first", async () => {
@@ -148,8 +151,9 @@ describe("a reply", () => {
       message: { content: `answer ${index}` },
       finish_reason: "stop",
     });
-    const { baseURL } = await chatServer(answeringJson({ choices: [choice(1), choice(0)] }));
-    expect(await perform(handlerFor(baseURL)).outcome).toMatchObject({ reply: { content: "answer 0" } });
+    expect(await outcomeOf(answeringJson({ choices: [choice(1), choice(0)] }))).toMatchObject({
+      reply: { content: "answer 0" },
+    });
   });
 });
 

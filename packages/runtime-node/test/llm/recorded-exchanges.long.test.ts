@@ -1,7 +1,17 @@
 import type { LlmHandler, LlmOutcome } from "@colloquy/host";
-import type { Json, JsonObject, Message, SeedDraft, ToolCallPart, ToolDeclaration } from "@colloquy/machine";
+import {
+  type Json,
+  type JsonObject,
+  type Message,
+  messageFromDraft,
+  messageFromReply,
+  messageFromResult,
+  type SeedDraft,
+  type ToolCallPart,
+  toolCallsOf,
+  type ToolDeclaration,
+} from "@colloquy/machine";
 import { fromChatMessage } from "@colloquy/interchange";
-import { messageFromDraft, messageFromReply, messageFromResult, toolCallsOf } from "@colloquy/machine";
 import * as Either from "fp-ts/lib/Either.js";
 import { describe, expect, test } from "vitest";
 import { isObject, listOf, textOf } from "../../src/llm/json/loose-json.ts";
@@ -19,7 +29,7 @@ interface Exchange {
   readonly response: { readonly status: number; readonly body?: JsonObject; readonly sse?: string };
 }
 
-/** Writes requests for the recorded host. A server that nobody recorded took what it was sent. */
+/** Makes a handler that writes requests for the recorded host, or else for this server. */
 const handlerOf = ({ host = "" }: Exchange, url: string): LlmHandler => {
   const baseURL = host === "" ? url : `https://${host}/v1`;
   return openaiChat({
@@ -44,7 +54,7 @@ interface ErrorRecording {
 }
 
 const folder = recordingsFolder();
-// As the recordings say what these files hold.
+// Cast: the recordings describe their files so.
 const exchanges = (recordingsOf(folder, "exchanges.jsonl") as readonly Exchange[]).filter(
   ({ api }) => api === "chat.completions",
 );
@@ -92,7 +102,7 @@ describe.skipIf(folder === null)("recorded requests", () => {
 const canonicalOf = (messages: Json | undefined): readonly JsonObject[] =>
   listOf(messages).filter(isObject).map(canonical);
 
-/** The messages of a recorded request, each result under the newest call that has its id. */
+/** Returns the messages of a recorded request, each result under the newest call with its id. */
 const messagesOf = (wire: readonly unknown[]): readonly Message[] => {
   const calls: ToolCallPart[] = [];
   return wire.map((recorded, index) => {
@@ -128,7 +138,7 @@ const expectAnswer = (outcome: LlmOutcome, { body }: Exchange["response"]): void
   expect(outcome.type === "completed" ? (outcome.reply.toolCalls ?? []).length : null).toBe(listOf(calls ?? []).length);
 };
 
-/** The declarations behind tools that are plain functions with a description and parameters; null for others. */
+/** Returns the declarations of tools that are plain functions with a description and parameters; null for others. */
 const declarationsOf = (tools: unknown): readonly ToolDeclaration[] | null => {
   if (!Array.isArray(tools)) return null;
   const functions = tools.map((tool: unknown) =>

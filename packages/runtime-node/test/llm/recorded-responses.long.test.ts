@@ -1,6 +1,12 @@
 import { fromResponseItems, toResponseItems } from "@colloquy/interchange";
-import type { Json, JsonObject, Message } from "@colloquy/machine";
-import { messageFromDraft, messageFromReply, messagesFromSeed } from "@colloquy/machine";
+import {
+  type Json,
+  type JsonObject,
+  type Message,
+  messageFromDraft,
+  messageFromReply,
+  messagesFromSeed,
+} from "@colloquy/machine";
 import * as Either from "fp-ts/lib/Either.js";
 import { describe, expect, test } from "vitest";
 import { openaiResponses } from "../../src/llm/openai.ts";
@@ -18,7 +24,7 @@ interface Exchange {
 }
 
 const folder = recordingsFolder();
-// As the recordings say what this file holds.
+// Cast: the recordings describe their file so.
 const exchanges = (recordingsOf(folder, "exchanges.jsonl") as readonly Exchange[]).filter(
   ({ api }) => api === "responses",
 );
@@ -71,7 +77,7 @@ describe.skipIf(folder === null)("recorded answers of the Responses API", () => 
   });
 });
 
-/** The answer as it stands at its end. */
+/** Returns the final answer. */
 const endOf = ({ sse, body = {} }: Exchange["response"]): JsonObject => {
   if (sse === undefined) return body;
   const events = sse.split("\n").flatMap((line) => (line.startsWith("data:") ? [parseJson(line.slice(5))] : []));
@@ -84,7 +90,7 @@ const itemsOf = (input: Json | undefined): readonly JsonObject[] =>
     ? [canonical({ role: "user", content: input })]
     : listOf(input).filter(isObject).map(canonical);
 
-/** An item without what says nothing, its content in parts. */
+/** Returns an item without empty members, its content in parts. */
 const canonical = ({ type = "message", content, output, ...item }: JsonObject): JsonObject => {
   const said = content ?? (item["role"] === undefined ? undefined : "");
   const parts = partsOf(said);

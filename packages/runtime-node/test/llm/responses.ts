@@ -5,7 +5,7 @@ import { openaiResponses } from "../../src/llm/openai.ts";
 import { callOf as call, testClock } from "./call.ts";
 import { type Answer, begin, chatServer, eventOf } from "./server.ts";
 
-// What a server of the Responses API sends.
+// Answers of a server of the Responses API.
 
 const usage = {
   input_tokens: 5,
@@ -57,14 +57,14 @@ export const responseOf = (output: readonly object[], fields: object = {}) => ({
   ...fields,
 });
 
-/** The events of an item, with these pieces of it. */
+/** Returns the events of an item, with these pieces. */
 export const eventsOf = (item: Item, index: number, ...pieces: readonly object[]): readonly object[] => [
   { type: "response.output_item.added", output_index: index, item: begunOf(item) },
   ...pieces.map((piece) => ({ item_id: `of ${index}`, output_index: index, ...piece })),
   { type: "response.output_item.done", output_index: index, item },
 ];
 
-/** An item as it is when it begins: nothing in it is whole. */
+/** Returns an item as it begins: incomplete. */
 const begunOf = (item: Item): object => ({
   ...item,
   status: "in_progress",
@@ -95,7 +95,7 @@ export const streaming =
     response.end(events.map(eventOf).join(""));
   };
 
-/** All servers go by one base URL: what one of them answered goes back to any of them. */
+/** Makes a handler. All servers share one base URL, so that the answers of one go back to any of them. */
 export const handlerFor = (url: string): LlmHandler => {
   const baseURL = "https://models.example/v1";
   return openaiResponses({
@@ -106,7 +106,7 @@ export const handlerFor = (url: string): LlmHandler => {
   });
 };
 
-/** What comes of one call, and what was sent for it. */
+/** Makes one call. Returns its outcome and its request. */
 export const exchange = async (
   answer: Answer,
   fields: Partial<CallLlm> = {},
@@ -134,5 +134,5 @@ export const offered = { tools: [{ name: "weather", digest: "d" }] };
 
 export const said = messageOf("Sunny.", { phase: "final_answer" });
 
-/** An answer that says no more than is needed. */
+/** A minimal answer. */
 export const answered = streaming(ended([messageOf("ok")]));

@@ -1,10 +1,9 @@
-import type { IncomingMessage, ServerResponse } from "node:http";
-import { createServer } from "node:http";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { JsonObject } from "@colloquy/machine";
 import { onTestFinished } from "vitest";
 
-/** A chat completions server on this machine, as long as the test runs. */
+/** A chat completions server on this machine, which closes with the test. */
 export interface ChatServer {
   readonly baseURL: string;
   /** The bodies of the requests so far. */
@@ -13,14 +12,14 @@ export interface ChatServer {
 
 export type Answer = (request: IncomingMessage, response: ServerResponse, body: JsonObject) => void;
 
-/** Starts a server that answers each request so. */
+/** Starts a server that gives each request this answer. */
 export const chatServer = async (answer: Answer): Promise<ChatServer> => {
   const bodies: JsonObject[] = [];
   const server = createServer((request, response) => {
     const pieces: Buffer[] = [];
     request.on("data", (piece: Buffer) => pieces.push(piece));
     request.on("end", () => {
-      // The tests send JSON objects.
+      // Cast: the tests send JSON objects.
       const body = JSON.parse(Buffer.concat(pieces).toString()) as JsonObject;
       bodies.push(body);
       answer(request, response, body);
@@ -31,7 +30,7 @@ export const chatServer = async (answer: Answer): Promise<ChatServer> => {
     server.closeAllConnections();
     server.close();
   });
-  // A server that listens on a port has an address of this kind.
+  // Cast: a server on a port has such an address.
   const { port } = server.address() as AddressInfo;
   return { baseURL: `http://127.0.0.1:${port}/v1`, bodies };
 };
@@ -50,7 +49,7 @@ export const answering =
 export const answeringJson = (body: unknown, status = 200, headers: Readonly<Record<string, string>> = {}): Answer =>
   answering(JSON.stringify(body), status, { "content-type": "application/json", ...headers });
 
-/** The beginning of a stream, left open. */
+/** Begins a stream and leaves it open. */
 export const begin = (response: ServerResponse, ...events: readonly object[]): void => {
   response.writeHead(200, { "content-type": "text/event-stream" });
   response.write(events.map(eventOf).join(""));
@@ -65,3 +64,7 @@ export const chunkOf = (delta: object, finishReason: string | null = null): obje
   model: "model-1",
   choices: [{ index: 0, delta, finish_reason: finishReason }],
 });
+
+/** Answers with a stream of these events and its end mark. */
+export const streaming = (...events: readonly object[]): Answer =>
+  answering(`${events.map(eventOf).join("")}data: [DONE]\n\n`, 200, { "content-type": "text/event-stream" });

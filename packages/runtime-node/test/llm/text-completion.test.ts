@@ -20,10 +20,10 @@ const piece = (text: string, finish: string | null = null): object => ({
   choices: [{ index: 0, text, finish_reason: finish }],
 });
 
-const handlerOf = (baseURL: string, options: Partial<TextRequestOptions> = {}) =>
+const handlerOf = (baseURL: string, options: Partial<TextCompletionOptions> = {}) =>
   textCompletion({ baseURL, apiKey: "sk-test-key-0123456789", template, ...options });
 
-/** A server that streams these events to their end. */
+/** Starts a server that streams these events and ends. */
 const streaming = async (...events: readonly object[]) =>
   chatServer((_, response) => {
     begin(response, ...events);
@@ -49,6 +49,14 @@ describe("a streamed reply", () => {
       responseId: "text-1",
     });
     expect(deltas.map((delta) => ("text" in delta ? delta.text : ""))).toEqual(["Hi! How", " are you today ?"]);
+  });
+
+  test("has each piece, even if it begins with all that came before", async () => {
+    const { baseURL } = await streaming(piece("ha"), piece("ha"), piece("haha"), piece("!", "stop"));
+    const marks = { role: "", role_sep: "", pre: "", suf: "" };
+    const plain = promptFormat({ user: marks, agent: marks, system_prompt: marks, prompt: marks });
+    const { outcome } = perform(handlerOf(baseURL, { template: plain }));
+    expect(await outcome).toMatchObject({ reply: { content: "hahahaha!" } });
   });
 
   test("loses the role that the model repeats", async () => {
@@ -156,13 +164,13 @@ describe("a request", () => {
 });
 
 test("without a template there is no handler", () => {
-  // As a caller in JavaScript may.
+  // Cast: a caller in JavaScript may do so.
   const options = { baseURL: "http://127.0.0.1:1/v1" } as TextCompletionOptions;
   expect(() => textCompletion(options)).toThrow(ConfigurationError);
 });
 
-test("a stop pattern that is no list is refused, for its characters would be patterns", () => {
-  // As a caller in JavaScript may.
+test("a stop pattern that is not a list is refused, since its characters would be patterns", () => {
+  // Cast: a caller in JavaScript may do so.
   const options = { baseURL: "http://127.0.0.1:1/v1", template, stop: "</s>" } as unknown as TextCompletionOptions;
   expect(() => textCompletion(options)).toThrow("textCompletion: stop must be a list of texts (got a text)");
 });

@@ -1,7 +1,7 @@
 import type { Tool, ToolCall } from "@colloquy/host";
 import type { McpTools } from "../../src/mcp/index.ts";
 
-/** Calls a tool of a server as a host does, which reads the arguments first. */
+/** Calls a tool of a server as a host does: it validates the arguments first. */
 export const callTool = async (
   { tools }: Pick<McpTools, "tools">,
   name: string,

@@ -1,4 +1,4 @@
-// Asks that call tools of a server whose schemas are hostile, beside one that calls none. Run by the test of this name.
+// Asks that call tools of a server with hostile schemas, beside an ask without calls. The test of this name runs it.
 import { createHost, memoryStore } from "@colloquy/runtime-node";
 import { reply, ruleModel, toolCalls } from "@colloquy/runtime-test/models";
 import { mcpTools } from "../../src/mcp/index.ts";

@@ -11,7 +11,7 @@ const connect = (answers: Parameters<typeof rawServer>[0], options: Partial<McpO
   return { servers, opening: mcpTools({ transport: open, ...options }) };
 };
 
-/** A server is connected to before: how long that takes depends on the machine. */
+/** Runs with fake timers. Connect to a server before, since that takes real time. */
 const withFakeTimers = async (run: () => Promise<void>): Promise<void> => {
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "Date"] });
   try {
@@ -230,7 +230,7 @@ describe("a call of a server that lies", () => {
         report();
         await vi.advanceTimersByTimeAsync(20_000);
       }
-      // Longer than a silence of 50 s, and not yet 150 s.
+      // More than 50 s of silence, but not yet 150 s.
       expect(ended).not.toHaveBeenCalled();
       for (let times = 0; times < 2; times++) {
         report();

@@ -7,11 +7,11 @@ export type Answer = (params: Readonly<Record<string, unknown>>, server: RawServ
 export interface RawServer {
   readonly send: (message: object) => void;
   readonly close: () => Promise<void>;
-  /** The methods of what was received, in order. */
+  /** The methods of the received messages, in order. */
   readonly received: string[];
 }
 
-/** A server in this process that answers as it is written, whether or not the protocol has it so. */
+/** Makes a server in this process that gives these answers, even if they violate the protocol. */
 export const rawServer = (answers: {
   readonly list?: Answer;
   readonly call?: Answer;

@@ -13,7 +13,7 @@ import { callTool, nameOf } from "./calls.ts";
 const manifest = createRequire(import.meta.url).resolve("@modelcontextprotocol/server-everything/package.json");
 const everything = join(dirname(manifest), "dist/index.js");
 
-/** Has a process note its id: the last one of the file is the server, behind those that look for its version. */
+/** Makes a process append its id to a file. The last id is the server's, after those that check its version. */
 const noting = `data:text/javascript,${encodeURIComponent(
   'import { appendFileSync } from "node:fs"; appendFileSync(process.env.PROCESSES, `${process.pid} `);',
 )}`;
@@ -160,7 +160,7 @@ describe("a server of the newest protocol, by HTTP", () => {
   });
 });
 
-/** The handler behind a socket. */
+/** Starts a server with the handler. */
 const listening = async () => {
   const server = createServer((request, response) => {
     void (async () => {
@@ -180,7 +180,7 @@ const listening = async () => {
     })().catch(() => response.destroy());
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  // A server that listens on a port has an address of this kind.
+  // Cast: a server on a port has such an address.
   const { port } = server.address() as AddressInfo;
   return {
     url: `http://127.0.0.1:${port}`,

@@ -21,7 +21,7 @@ it.each<[unknown, string]>([
   [{ transport: "npx server" }, "transport is of type string"],
   [{ transport: {} }, "transport is none"],
   [{ transport: { command: "serve", argz: [] } }, 'no option "argz"'],
-  [{ transport: { url: "secret-key@" } }, "transport.url is no URL"],
+  [{ transport: { url: "secret-key@" } }, "transport.url is not a URL"],
   [{ transport: { url: "http://localhost", header: {} } }, 'no option "header"'],
   [{ transport: { command: "serve" }, name: "my files" }, 'stands before names of tools (got "my files")'],
   [
@@ -30,7 +30,7 @@ it.each<[unknown, string]>([
   ],
   [{ transport: { command: "serve" }, trusted: true }, 'no option "trusted"'],
 ])("refuses %j", async (options, words) => {
-  // As a caller in JavaScript may give them.
+  // Cast: a caller in JavaScript may pass them.
   const refused = mcpTools(options as McpOptions);
   await expect(refused).rejects.toThrow(ConfigurationError);
   await expect(refused).rejects.toThrow(words);

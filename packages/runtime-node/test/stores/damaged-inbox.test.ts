@@ -1,19 +1,17 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, test } from "vitest";
 
 import { filesStore } from "../../src/stores/files/files-store.ts";
 import { sqliteStore } from "../../src/stores/sqlite/sqlite-store.ts";
 import { checkDamagedAnswer, checkDamagedLetters } from "./damaged-inbox.ts";
+import { newFolder } from "./folder.ts";
 
 let folder: string;
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), "colloquy-letters-"));
+  folder = newFolder();
 });
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 test.each([
   ["a SQLite store", (path: string) => sqliteStore({ path })],

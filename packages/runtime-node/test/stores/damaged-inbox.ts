@@ -5,10 +5,10 @@ import { expect } from "vitest";
 import { take } from "./journal.ts";
 
 /**
- * Holds a store to what it owes a thread one of whose inbox items was damaged where it is kept: the others are read, and the
- * damaged one can be answered by its id; an answer that was damaged is a refusal.
+ * Checks a store with a damaged inbox item: it reads the other items, and the damaged one can be answered by its id. A
+ * damaged answer is a refusal.
  *
- * @param spoil puts a text in the place of what the store keeps of an inbox item, or of its answer.
+ * @param spoil replaces the stored inbox item, or its answer, with a text.
  */
 export const checkDamagedLetters = async (
   store: Store,
@@ -29,7 +29,7 @@ export const checkDamagedLetters = async (
   expect(await inbox.answerTo("thread", "torn")).toBeNull();
 };
 
-/** The same for stores that keep an answer apart from its inbox item, so that it is known which of them was damaged. */
+/** Checks a damaged answer in stores that keep it apart from its inbox item, so that they know which is damaged. */
 export const checkDamagedAnswer = async (
   store: Store,
   spoil: (threadId: string, letterId: string, text: string) => unknown,

@@ -1,20 +1,18 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 
 import type { Entry } from "@colloquy/machine";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, test } from "vitest";
 
 import { timeAt, timeText } from "../../src/stores/redis/keys.ts";
 import { sqliteStore } from "../../src/stores/sqlite/sqlite-store.ts";
 import { take } from "./journal.ts";
+import { newFolder } from "./folder.ts";
 
 let folder: string;
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), "colloquy-listing-"));
+  folder = newFolder();
 });
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 const started = (threadId: string): Entry => ({
   seq: 0,

@@ -1,8 +1,7 @@
-// A lease ends with the process of its holder, however that dies, and not before.
+// A lease ends when its holder's process dies in any way, and not before.
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
-import { globSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { globSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { Worker } from "node:worker_threads";
@@ -11,46 +10,26 @@ import type { Clock, Store } from "@colloquy/host";
 import { LeaseLostError } from "@colloquy/host/store";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 
-import { filesStore } from "../../src/stores/files/files-store.ts";
 import { ProcessLock } from "../../src/stores/process-lock.ts";
-import { sqliteStore } from "../../src/stores/sqlite/sqlite-store.ts";
 import { said, take } from "./journal.ts";
+import { storeAt } from "./kinds.ts";
+import { newFolder } from "./folder.ts";
 
 let folder: string;
 const opened: Store[] = [];
 const children: ChildProcess[] = [];
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), "colloquy-holder-"));
+  folder = newFolder();
 });
 afterEach(async () => {
   for (const store of opened.splice(0)) await store.close();
   for (const child of children.splice(0)) child.kill("SIGKILL");
-  rmSync(folder, { recursive: true, force: true });
 });
 
-interface Kind {
-  readonly place: () => string;
-  readonly make: (place: string, clock?: Pick<Clock, "now">) => Store;
-  /** The file that has the leases. */
-  readonly leases: (place: string) => string;
-}
-
-const kinds: Readonly<Record<string, Kind>> = {
-  sqlite: {
-    place: () => join(folder, "threads.db"),
-    make: (path, clock) => sqliteStore({ path, ...(clock !== undefined && { clock }) }),
-    leases: (path) => path,
-  },
-  files: {
-    place: () => join(folder, "threads"),
-    make: (place, clock) => filesStore({ folder: place, ...(clock !== undefined && { clock }) }),
-    leases: (place) => join(place, "threads.db"),
-  },
-};
-
-describe.each(Object.entries(kinds))("a lease of a %s store", (kind, { place, make, leases }) => {
+describe.each(["sqlite", "files"])("a lease of a %s store", (kind) => {
+  const place = (): string => join(folder, kind === "files" ? "threads" : "threads.db");
   const open = (clock?: Pick<Clock, "now">): Store => {
-    const store = make(place(), clock);
+    const store = storeAt(kind, place(), clock === undefined ? {} : { clock });
     opened.push(store);
     return store;
   };
@@ -81,7 +60,7 @@ describe.each(Object.entries(kinds))("a lease of a %s store", (kind, { place, ma
     const first = open();
     const lease = await take(first, "thread", "first");
     await first.append(lease, -1, [said(0, "first")]);
-    // As if the system had dropped the lock of a process that still writes.
+    // The system may have dropped the lock of a process that still writes.
     for (const name of locks()) rmSync(join(folder, name));
     const next = await take(open(), "thread", "second");
     expect(next.token).toBeGreaterThan(lease.token);
@@ -151,7 +130,7 @@ describe.each(Object.entries(kinds))("a lease of a %s store", (kind, { place, ma
     writeFileSync(other, "");
     const store = open();
     await take(store, "thread", "first");
-    const database = new DatabaseSync(leases(place()));
+    const database = new DatabaseSync(kind === "files" ? join(place(), "threads.db") : place());
     database.prepare("UPDATE leases SET holder = ?").run("/../other.db");
     database.close();
     expect(await open().acquire("thread", "second", 60_000)).toBeNull();
@@ -172,7 +151,7 @@ test("the leases of a store that was moved while its process was dead are free",
   child.kill("SIGKILL");
   await once(child, "exit");
   renameSync(join(folder, "threads"), join(folder, "moved"));
-  const store = filesStore({ folder: join(folder, "moved") });
+  const store = storeAt("files", join(folder, "moved"));
   opened.push(store);
   expect(await store.acquire("thread", "another", 60_000)).not.toBeNull();
 });

@@ -1,24 +1,24 @@
-// What makes room on a full disk has to be possible on one.
+// Operations that free space must work on a full disk.
 import { execFileSync } from "node:child_process";
-import { appendFileSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { appendFileSync, globSync, mkdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 
 import type { Lease } from "@colloquy/host/store";
 import type { Store } from "@colloquy/host";
-import type { Entry } from "@colloquy/machine";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 
 import { filesStore } from "../../src/stores/files/files-store.ts";
 import { sqliteStore } from "../../src/stores/sqlite/sqlite-store.ts";
+import { newFolder } from "./folder.ts";
+import { said, take } from "./journal.ts";
 
 let parent: string;
 let disk: string;
 let isMounted: boolean;
 const opened: Store[] = [];
 beforeEach(() => {
-  parent = mkdtempSync(join(tmpdir(), "colloquy-full-"));
+  parent = newFolder();
   disk = join(parent, "disk");
   mkdirSync(disk);
   isMounted = mount();
@@ -26,7 +26,6 @@ beforeEach(() => {
 afterEach(async () => {
   for (const store of opened.splice(0)) await store.close();
   if (isMounted) execFileSync("bash", ["-c", 'umount "$0"', disk]);
-  rmSync(parent, { recursive: true, force: true });
 });
 
 const kinds: Readonly<Record<string, () => Store>> = {
@@ -72,15 +71,15 @@ describe.each(Object.entries(kinds))("a store in %s", (_kind, make) => {
     const filler = await begin(store, "filler", 1000);
     const seq = await fill(store, filler);
     const full = { name: "StorageError", kind: "full" };
-    await expect(async () => store.append(lease, 1, [entry(2, "x".repeat(50_000))])).rejects.toMatchObject(full);
-    const large = await leaseOf(store, "large");
-    await expect(store.rewrite(large, [entry(1, words.repeat(500_000))])).rejects.toMatchObject({
+    await expect(async () => store.append(lease, 1, [said(2, "x".repeat(50_000))])).rejects.toMatchObject(full);
+    const large = await take(store, "large");
+    await expect(store.rewrite(large, [said(1, words.repeat(500_000))])).rejects.toMatchObject({
       ...full,
       message: expect.stringMatching(/Nothing of thread "large" was rewritten; that needs room on the disk: /),
     });
     expect(await store.read("large")).toHaveLength(2);
     for (const threadId of ["one", "filler"]) {
-      const held = await leaseOf(store, threadId);
+      const held = await take(store, threadId);
       await deleted(store, threadId);
       await store.release(held);
     }
@@ -96,11 +95,11 @@ test("entries that a full disk left over are no thread's, and are erased when th
   await before.list();
   const emptyBytes = statSync(path).size;
   await begin(before, "gone", 20_000);
-  // As `delete` leaves it: what names the thread is gone, and the rest is owed.
+  // `delete` leaves this state: the thread's name is gone, and the rest is still to be erased.
   const other = new DatabaseSync(path);
   other.exec("DELETE FROM threads WHERE thread = 'gone'; UPDATE last_token SET unerased = unerased + 4294967297");
   await begin(before, "new", 10);
-  expect(await before.read("new")).toEqual([entry(0), entry(1, words.repeat(10))]);
+  expect(await before.read("new")).toEqual([said(0), said(1, words.repeat(10))]);
   expect(await before.read("gone")).toEqual([]);
   expect((await before.search?.("words"))?.hits.map(({ threadId }) => threadId)).toEqual(["new"]);
   other.close();
@@ -139,7 +138,7 @@ const fillUp = (): void => {
 const fill = async (store: Store, lease: Lease): Promise<number> => {
   for (let seq = 1; ; seq += 1) {
     try {
-      await store.append(lease, seq, [entry(seq + 1, words.repeat(500))]);
+      await store.append(lease, seq, [said(seq + 1, words.repeat(500))]);
     } catch (error) {
       expect(error).toMatchObject({ kind: "full" });
       return seq;
@@ -147,7 +146,7 @@ const fill = async (store: Store, lease: Lease): Promise<number> => {
   }
 };
 
-/** Deleted, whether or not its bytes could be written over. */
+/** Deletes a thread, even if its bytes can't be overwritten. */
 const deleted = async (store: Store, threadId: string): Promise<void> => {
   await store.delete(threadId).catch((error: unknown) => expect(error).toMatchObject({ kind: "not-erased" }));
   expect(await store.read(threadId)).toEqual([]);
@@ -160,20 +159,9 @@ const wordsLeft = (): readonly string[] =>
     .map(({ name }) => name);
 
 const begin = async (store: Store, threadId: string, size: number): Promise<Lease> => {
-  const lease = await leaseOf(store, threadId);
-  await store.append(lease, -1, [entry(0), entry(1, words.repeat(size))]);
+  const lease = await take(store, threadId);
+  await store.append(lease, -1, [said(0), said(1, words.repeat(size))]);
   const chunks = new Map([["a", words.repeat(10)]]);
   await store.saveSnapshot(lease, { threadId, seq: 1, head: words, chunks, dropped: [] });
   return lease;
 };
-
-const leaseOf = async (store: Store, threadId: string): Promise<Lease> => {
-  const lease = await store.acquire(threadId, "owner", 60_000);
-  if (lease === null) throw new Error("the lease should have been free");
-  return lease;
-};
-
-const entry = (seq: number, name = `entry ${seq}`): Entry =>
-  seq === 0
-    ? { seq, format: 2, event: { type: "thread.started", at: 0, threadId: "thread" } }
-    : { seq, event: { type: "ask.received", at: seq, askId: `ask ${seq}`, input: name } };

@@ -1,4 +1,4 @@
-// Two hosts on one store, each with a connection of its own: one that only keeps a thread open gives it to the other.
+// Two hosts on one store, each with its own connection. A host with an idle thread gives it to the other.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -13,7 +13,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 let made = 0;
 
-/** Each makes a place for threads. The function that it returns opens a store on it. */
+/** Functions that make a place for threads and return a function that opens a store on it. */
 const stores: Readonly<Record<string, () => () => Store>> = {
   memory: () => {
     const store = memoryStore();
@@ -68,7 +68,7 @@ describe.each(Object.entries(stores))("a thread on the store %s that another hos
       await holder.ask("one");
       await use(other, elsewhere);
       const { turn } = await holder.ask("three");
-      // A thread that is gone begins again.
+      // A removed thread begins again.
       expect(turn).toBe(name === "deletes" || name === "moves" ? 1 : name.startsWith("asks") ? 3 : 2);
     }),
   );

@@ -15,7 +15,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 let made = 0;
 const place = (): string => join(folder, `${(made += 1)}`);
 
-// On the disk, in real time.
+// These run on the disk, in real time.
 const subjects: Readonly<Record<string, HostUnderTest>> = {
   files: {
     createClock: () => systemClock,

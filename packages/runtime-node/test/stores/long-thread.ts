@@ -14,7 +14,7 @@ export interface Traffic {
 const turns = 1500;
 
 /**
- * Checks that an ask on a long thread reads no more than it looks at, and that handing out a state reads all.
+ * Checks that an ask on a long thread reads only the parts that it needs, and that returning a state reads all.
  *
  * @param store one whose traffic is counted.
  * @param traffic returns the traffic since its last call.
@@ -29,7 +29,7 @@ export const opensLittle = async (store: Store, traffic: () => Traffic): Promise
   expect(await asking.ask("go", { threadId: "long" })).toMatchObject({ text: "ok", turn: turns + 1 });
   const asked = traffic();
   await asking.close();
-  // An ask looks for itself in the newest 256 turns.
+  // An ask searches the newest 256 turns for its id.
   expect(asked.bytes).toBeLessThan(journal.bytes / 3);
   expect(asked.calls).toBeLessThan(30);
   traffic();
@@ -41,7 +41,7 @@ export const opensLittle = async (store: Store, traffic: () => Traffic): Promise
 
   const state = await looking.thread("long").state();
   expect(state === null ? [] : turnsOf(state)).toHaveLength(turns + 1);
-  // The head, the entry that it is of, and all chunks.
+  // The head, its entry, and all chunks.
   expect(traffic().calls).toBe(3);
   await looking.close();
 };

@@ -1,29 +1,28 @@
-// Conversations are nobody else's business: what the stores make is for the user of the process alone.
-import { chmodSync, globSync, mkdirSync, mkdtempSync, rmSync, statSync, symlinkSync } from "node:fs";
-import { tmpdir } from "node:os";
+// Conversations are private: only the user of the process may read the stores' files.
+import { chmodSync, globSync, mkdirSync, statSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 
 import type { Lease } from "@colloquy/host/store";
 import type { Store } from "@colloquy/host";
-import type { Entry } from "@colloquy/machine";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 
 import { filesStore } from "../../src/stores/files/files-store.ts";
 import { sqliteStore } from "../../src/stores/sqlite/sqlite-store.ts";
+import { newFolder } from "./folder.ts";
+import { said, take } from "./journal.ts";
 
 let parent: string;
 let umask: number;
 let workingFolder: string;
 beforeEach(() => {
-  parent = mkdtempSync(join(tmpdir(), "colloquy-modes-"));
+  parent = newFolder();
   workingFolder = process.cwd();
-  // The most careless of all.
+  // The most permissive mask.
   umask = process.umask(0);
 });
 afterEach(() => {
   process.chdir(workingFolder);
   process.umask(umask);
-  rmSync(parent, { recursive: true, force: true });
 });
 
 describe("files", () => {
@@ -46,9 +45,9 @@ describe("files", () => {
     const journal = join(folder, "thread.jsonl");
     chmodSync(journal, 0o644);
     chmodSync(folder, 0o755);
-    await store.append(lease, 1, [entry(2)]);
+    await store.append(lease, 1, [said(2)]);
     expect([modeOf(journal), modeOf(folder)]).toEqual(["644", "755"]);
-    await store.rewrite(lease, [entry(1)]);
+    await store.rewrite(lease, [said(1)]);
     expect([modeOf(journal), modeOf(folder)]).toEqual(["600", "755"]);
     await store.close();
   });
@@ -125,11 +124,10 @@ describe("a SQLite file", () => {
   });
 });
 
-/** All that a store keeps, once. */
+/** Writes one of each thing that a store keeps. */
 const use = async (store: Store, threadId: string): Promise<Lease> => {
-  const lease = await store.acquire(threadId, "owner", 60_000);
-  if (lease === null) throw new Error("the lease should have been free");
-  await store.append(lease, -1, [entry(0), entry(1)]);
+  const lease = await take(store, threadId);
+  await store.append(lease, -1, [said(0), said(1)]);
   await store.saveSnapshot(lease, { threadId, seq: 1, head: "head", chunks: new Map([["a", "A"]]), dropped: [] });
   await store.inbox?.post(threadId, {
     id: "letter",
@@ -144,8 +142,3 @@ const modesIn = (folder: string): readonly (readonly [string, string])[] =>
     .map((name) => [join(folder, name), modeOf(join(folder, name))]);
 
 const modeOf = (path: string): string => (statSync(path).mode & 0o777).toString(8);
-
-const entry = (seq: number): Entry =>
-  seq === 0
-    ? { seq, format: 2, event: { type: "thread.started", at: 0, threadId: "thread" } }
-    : { seq, event: { type: "checkpoint.named", at: seq, name: `entry ${seq}` } };

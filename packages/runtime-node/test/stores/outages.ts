@@ -6,7 +6,7 @@ import { expect, test, type TestContext } from "vitest";
 import { said, take } from "./journal.ts";
 import { type Proxy, proxyTo } from "../../../../proof/kit/proxy.ts";
 
-/** Opens a store by way of a URL; all that one run opens share their journals. */
+/** Opens a store at a URL. All stores of one run share their journals. */
 export type OpenStore = (options: {
   readonly url: string;
   readonly clock: ManualClock;
@@ -14,8 +14,8 @@ export type OpenStore = (options: {
 }) => Store;
 
 /**
- * Tests a store's promises while its server is away and after it, all at once, since most of it is waiting. `begin`
- * gives the server, and a new empty store on it.
+ * Tests a store's promises during and after an outage of its server. The tests run at once, as they mostly wait.
+ * `begin` returns the server, and a new empty store on it.
  */
 export const outageTests = (begin: () => Promise<{ readonly url: string; readonly open: OpenStore }>): void => {
   const setUp = async ({
@@ -29,7 +29,7 @@ export const outageTests = (begin: () => Promise<{ readonly url: string; readonl
     onTestFinished(async () => {
       for (const each of [near, far, proxy]) await each.close();
     });
-    // The store with the long timeout makes the tables, which the first call needs.
+    // The store with the long timeout creates the tables for the first call.
     await near.list();
     return { proxy, clock, far, near };
   };
@@ -75,7 +75,7 @@ export const outageTests = (begin: () => Promise<{ readonly url: string; readonl
     await proxy.shut();
     const outcomes = await Promise.all(reading.map((each) => each.catch((error: StorageError) => error.kind)));
     const others = outcomes.filter((outcome) => outcome !== "unreachable");
-    // Some may have been quick enough.
+    // Some reads may have been quick enough.
     expect(others).toEqual(others.map(() => [said(0, "before")]));
     expect(others.length).toBeLessThan(reading.length);
     await proxy.open();
@@ -117,7 +117,7 @@ export const outageTests = (begin: () => Promise<{ readonly url: string; readonl
   });
 };
 
-/** The outcome of an operation once the server is reached again: it may take a moment until that is noticed. */
+/** Retries an operation until the store has noticed that the server is back. Returns its outcome. */
 const until = async <A>(operation: () => A | Promise<A>): Promise<A> => {
   for (let attempts = 0; ; attempts += 1) {
     try {
@@ -131,5 +131,5 @@ const until = async <A>(operation: () => A | Promise<A>): Promise<A> => {
 
 const attemptsMax = 20;
 
-/** Long enough for a call on a busy machine; calls that hang take as long. */
+/** Long enough for a call on a busy machine. Hanging calls take as long. */
 const timeoutMs = 5000;

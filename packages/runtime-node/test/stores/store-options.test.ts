@@ -1,53 +1,77 @@
 import { ConfigurationError } from "@colloquy/machine";
-import { mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, test } from "vitest";
 
 import { filesStore } from "../../src/stores/files/files-store.ts";
 import { postgresStore } from "../../src/stores/postgres/index.ts";
 import { redisStore } from "../../src/stores/redis/index.ts";
 import { sqliteStore } from "../../src/stores/sqlite/sqlite-store.ts";
+import { newFolder } from "./folder.ts";
 
 let folder = "";
 
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), "colloquy-"));
-});
-
-afterEach(() => {
-  rmSync(folder, { recursive: true });
+  folder = newFolder();
 });
 
 const stores = { sqliteStore, filesStore, postgresStore, redisStore };
 
 test.each<[keyof typeof stores, object, string]>([
   ["sqliteStore", {}, "sqliteStore: path is missing"],
+  ["sqliteStore", { path: 42 }, "path must be a text (got 42)"],
+  ["filesStore", { folder: 5 }, "folder must be a text (got 5)"],
+  ["postgresStore", { connectionString: 5 }, "connectionString must be a text (got 5)"],
+  ["redisStore", { url: new URL("redis://127.0.0.1") }, "url must be a text (got an object)"],
   ["sqliteStore", { file: "x.db" }, 'sqliteStore has no option "file"; there are path, clock, '],
   ["sqliteStore", { path: "FOLDER/x.db", sync: "FULL" }, 'sqliteStore has no option "sync"'],
-  ["sqliteStore", { path: "FOLDER/x.db", synchronous: "full" }, 'synchronous is "full"; give "NORMAL" or "FULL"'],
-  ["sqliteStore", { path: "FOLDER/x.db", erasing: "never" }, 'erasing is "never"; give "at-once" or "on-close"'],
-  ["sqliteStore", { path: "FOLDER/x.db", busyTimeoutMs: -1 }, "busyTimeoutMs is -1; give milliseconds, from 0"],
+  ["sqliteStore", { path: "FOLDER/x.db", synchronous: "full" }, 'synchronous must be "NORMAL" or "FULL" (got "full")'],
+  ["sqliteStore", { path: "FOLDER/x.db", erasing: "never" }, 'erasing must be "at-once" or "on-close" (got "never")'],
+  [
+    "sqliteStore",
+    { path: "FOLDER/x.db", busyTimeoutMs: -1 },
+    "busyTimeoutMs must be milliseconds from 0 to 2147483647 (got -1)",
+  ],
+  ["sqliteStore", { path: ":memory:", busyTimeoutMs: Number.NaN }, "milliseconds from 0 to 2147483647 (got NaN)"],
   ["filesStore", {}, "filesStore: folder is missing"],
   ["filesStore", { path: "FOLDER/x" }, 'filesStore has no option "path"; there are folder, '],
-  ["filesStore", { folder: "FOLDER/x", synchronous: "full" }, 'synchronous is "full"; give "NORMAL" or "FULL"'],
+  ["filesStore", { folder: "FOLDER/x", synchronous: "full" }, 'synchronous must be "NORMAL" or "FULL" (got "full")'],
+  ["filesStore", { folder: "FOLDER/x", busyTimeoutMs: Number.NaN }, "milliseconds from 0 to 2147483647 (got NaN)"],
   ["postgresStore", {}, "postgresStore: pool or connectionString is missing"],
   ["postgresStore", { url: "postgres://me:secret@127.0.0.1/x" }, 'postgresStore has no option "url"'],
-  ["postgresStore", { connectionString: "postgres://127.0.0.1", schema: "a b" }, 'schema is "a b"; give letters'],
-  ["postgresStore", { connectionString: "postgres://127.0.0.1", timeoutMs: 0 }, "timeoutMs is 0; give milliseconds"],
-  ["redisStore", { url: "redis://127.0.0.1", prefix: "{a}" }, 'prefix is "{a}"; leave out braces'],
+  [
+    "postgresStore",
+    { connectionString: "postgres://127.0.0.1", schema: "a b" },
+    'schema must be letters, digits and _, at most 63 (got "a b")',
+  ],
+  ["postgresStore", { connectionString: "postgres://127.0.0.1", schema: "" }, "at most 63 (got an empty text)"],
+  [
+    "postgresStore",
+    { connectionString: "postgres://127.0.0.1", timeoutMs: Number.NaN },
+    "timeoutMs must be milliseconds, more than 0 (got NaN)",
+  ],
+  [
+    "postgresStore",
+    { connectionString: "postgres://127.0.0.1", timeoutMs: 0 },
+    "timeoutMs must be milliseconds, more than 0 (got 0)",
+  ],
+  ["redisStore", { url: "redis://127.0.0.1", prefix: "{a}" }, 'prefix must be a text without braces (got "{a}")'],
+  ["redisStore", { url: "redis://127.0.0.1", timeoutMs: -1 }, "more than 0 (got -1)"],
   ["redisStore", {}, "redisStore: client or url is missing"],
   ["redisStore", { connectionString: "redis://me:secret@127.0.0.1" }, 'redisStore has no option "connectionString"'],
 ])("%s of %j is refused, and nothing is made", (name, options, words) => {
-  const given = JSON.parse(JSON.stringify(options).replace("FOLDER", folder));
-  const make = () => stores[name](given);
+  const given = Object.entries(options).map(([key, value]) => [
+    key,
+    String(value).startsWith("FOLDER") ? value.replace("FOLDER", folder) : value,
+  ]);
+  const make = () => stores[name](Object.fromEntries(given));
   expect(make).toThrow(ConfigurationError);
   expect(make).toThrow(words);
   expect(readdirSync(folder)).toEqual([]);
 });
 
 test("an address in place of options is not shown", () => {
-  // As whoever writes JavaScript may have it.
+  // Cast: a caller in JavaScript may pass it.
   const address = "postgres://me:secret@127.0.0.1/x" as unknown as { readonly connectionString: string };
   expect(() => postgresStore(address)).toThrow(
     /^postgresStore is given a value of type string; it takes an object of pool, [A-Za-z, ]*$/,
@@ -57,7 +81,7 @@ test("an address in place of options is not shown", () => {
 test.each(["sqliteStore", "filesStore"] as const)("%s of options that are left undefined is made", async (name) => {
   const where = join(folder, "x");
   const given = name === "sqliteStore" ? { path: where } : { folder: where };
-  // Without exact optional properties a caller may leave some undefined.
+  // Without `exactOptionalPropertyTypes` a caller may pass undefined.
   const store = stores[name]({ ...given, other: undefined } as never);
   expect((await store.list()).threads).toEqual([]);
   await store.close();

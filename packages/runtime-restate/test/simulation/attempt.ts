@@ -10,7 +10,7 @@ import {
   type VirtualWorker,
 } from "./invocation.ts";
 
-/** One attempt at an invocation: what was done before is replayed, and has to be the same. */
+/** One attempt at an invocation. It replays earlier commands, and must repeat them exactly. */
 export class Attempt implements RunningAttempt, Waiter {
   readonly invocation: Invocation;
   readonly worker: VirtualWorker;
@@ -19,7 +19,7 @@ export class Attempt implements RunningAttempt, Waiter {
   readonly #restate: Server;
   readonly #ready = new Map<string, Outcome<string | undefined>>();
   readonly #begun = new Set<string>();
-  /** Invocations that it waits for, by the id under which their outcome is told. */
+  /** The invocations that it awaits, by the id of the notification of their outcome. */
   readonly #called = new Map<string, string>();
   #done = 0;
   #heard = 0;
@@ -53,7 +53,7 @@ export class Attempt implements RunningAttempt, Waiter {
     for (const wake of this.#wakes.splice(0)) wake();
   }
 
-  /** It is told one thing after the other, until what it waits for is there: so a replay hears the same. */
+  /** Takes one notification after the other until the promise is settled, so that a replay hears the same. */
   async wait<Value>(promise: DoublePromise<Value>): Promise<Value> {
     for (;;) {
       if (this.isDead) return new Promise(() => {});
@@ -99,7 +99,7 @@ export class Attempt implements RunningAttempt, Waiter {
     this.#restate.problems.push(`${this.invocation.name} ${this.invocation.input}: ${problem}`);
   }
 
-  /** Does something that is journalled, and was perhaps done by an attempt before. Gives the id of what it is told of it. */
+  /** Issues a journalled command, unless an earlier attempt did. Returns the id of its notification. */
   #command(does: string, act: (id: string) => void): string {
     const { commands } = this.invocation;
     const id = `c${this.#done}`;
@@ -116,7 +116,7 @@ export class Attempt implements RunningAttempt, Waiter {
   #promiseOf<Value>(id: string, begin?: () => void): DoublePromise<Value> {
     const look = (): Outcome<Value> | null => {
       const outcome = this.#ready.get(id) ?? null;
-      // As with the SDK: that it is of this type is the word of who asks for it.
+      // As in the SDK, the caller vouches for the type.
       return outcome === null || "failure" in outcome ? outcome : { value: valueIn(outcome.value) as Value };
     };
     return new DoublePromise(this, look, begin);
@@ -130,7 +130,7 @@ export class Attempt implements RunningAttempt, Waiter {
     this.#restate.tell(this.invocation.id, id, { value: JSON.stringify(value) });
   }
 
-  /** Reads a value at the moment at which Restate performs the reading. */
+  /** Reads a value when Restate performs the read. */
   #read<Value>(does: string, read: () => unknown): DoublePromise<Value> {
     return this.#asked(does, (id) => this.#restate.later(2, () => this.#tellSelf(id, read())));
   }
@@ -176,7 +176,7 @@ export class Attempt implements RunningAttempt, Waiter {
     return this.#promiseOf(id);
   }
 
-  /** The next one of this name that is not taken yet. */
+  /** Returns the next signal of this name that is not taken yet. */
   #signal(name: string): DoublePromise<unknown> {
     const signalled = this.#promiseOf(name);
     return new DoublePromise(this, () => {
@@ -186,7 +186,7 @@ export class Attempt implements RunningAttempt, Waiter {
     });
   }
 
-  /** As much of a context as the handlers use. */
+  /** The part of a context that the handlers use. */
   #context() {
     const { key } = this.invocation;
     const restate = this.#restate;
@@ -234,6 +234,6 @@ type Options = { readonly getOpts: () => { readonly delay?: number } } | undefin
 const clientOf = (call: (name: HandlerName, input: unknown, options: Options) => unknown): object =>
   new Proxy(
     {},
-    // Its members are called by the names of handlers.
+    // Its members are the names of handlers.
     { get: (_, name) => (input: unknown, options: Options) => call(name as HandlerName, input, options) },
   );

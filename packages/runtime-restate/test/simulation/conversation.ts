@@ -17,13 +17,12 @@ export const kinds =
     " ",
   );
 
-/** A conversation, and how it is held. */
 export interface Plan {
   readonly kinds: readonly string[];
-  /** It begins on another host, which is gone while this is under way: a call waits for its approval, a model is called, or a tool runs. */
+  /** The ask in which its first host disappears: it waits for an approval, calls a model, or runs a tool. */
   readonly movedAt: "refund" | "steer" | "charge" | null;
   /**
-   * Whether a reply that is cut off was shown. Another process starts it again, and then it may not have been shown.
+   * Whether the shown part of a cut-off reply counts. It does not if another process may have started the reply again.
    */
   readonly isShown: boolean;
 }
@@ -36,10 +35,10 @@ export interface Held {
 
 const threadId = "t";
 
-/** The world outside of all processes: the models and tools that they call, and their knowledge. */
+/** The world outside of all processes: the models and tools that they call. */
 export class World {
   readonly clock: VirtualClock;
-  /** Each run of a tool, by the key of its call. */
+  /** The runs of tools, by the keys of their calls. */
   readonly ran: string[] = [];
   readonly tools: readonly Tool[];
   readonly machine: ConversationMachine;
@@ -61,7 +60,7 @@ export class World {
     this.machine = conversationMachine({ tools, retry: { attempts: 3, baseDelayMs: 20 } });
   }
 
-  /** A host in memory, or over a store. */
+  /** Makes a host in memory, or over a store. */
   host(options: Partial<HostOptions> = {}): Host {
     const { clock, machine, tools, llm } = this;
     return createHost({ clock, machine, tools, llm, store: memoryStore({ clock }), ids: sequentialIds(), ...options });
@@ -71,7 +70,7 @@ export class World {
     return new Promise((resolve) => void this.clock.wakeAt(this.clock.now() + ms, resolve));
   }
 
-  /** By which a model call says that it has begun, and where it waits until it may end. */
+  /** Returns the gate by which a model call reports its start, and at which it waits for its end. */
   gate(asked: string): Gate {
     const gate = this.#gates.get(asked) ?? { begun: Promise.withResolvers(), opened: Promise.withResolvers() };
     this.#gates.set(asked, gate);
@@ -79,7 +78,7 @@ export class World {
   }
 
   readonly llm: LlmHandler = async ({ messages, attempt, step }, { onDelta, signal }) => {
-    // A message that the machine writes as the user begins with no kind.
+    // A user message that the machine writes does not begin with a kind.
     const question = messages.findLast((message) => message.role === "user" && isKind(textOf(message).split(" ")[0]));
     const asked = question === undefined ? "" : textOf(question);
     const [kind = "", number = ""] = asked.split(" ");
@@ -173,17 +172,17 @@ class User {
     if (kind === "redact") await thread.redact({ turn });
     if (kind !== "delete") return;
     await thread.delete();
-    // The next thread under this id has calls of the same ids.
+    // The next thread under this id has calls with the same ids.
     this.#world.ran.length = 0;
     await this.#ask(`plain ${input}`, askId);
   }
 
-  /** Another host has begun it, and is gone. */
+  /** Imports a thread from another host, which is closed. */
   async moveHere(kind: string): Promise<void> {
     const [input, askId] = [`${kind} 100`, "before"];
     const other = this.#world.host();
     await other.thread(threadId).start();
-    // So many that snapshots have chunks.
+    // Enough turns for snapshots with chunks.
     const turns = kind === "charge" ? 70 : 0;
     for (let turn = 1; turn <= turns; turn++)
       await other.thread(threadId).addTurn([{ role: "user", content: `turn ${turn}` }]);
@@ -200,10 +199,10 @@ class User {
     await this.#ask(input, askId);
   }
 
-  /** Gives its turn; 0 where none ended well. */
+  /** Returns its turn; 0 if it did not complete. */
   #ask(input: string, askId: string, options: AskOptions = {}): Promise<number> {
     const asked = this.#hold(input, askId, options);
-    // It may fail while something else is waited for.
+    // It may fail while something else is awaited.
     asked.catch(() => {});
     return asked;
   }
@@ -212,8 +211,8 @@ class User {
     const handle = this.#host.ask(input, { threadId, askId, ...options });
     const came = handle.then(
       ({ turn, text }) => ({ turn, came: `${turn} ${text}` }),
-      // Without how long it took.
-      (failure: Error) => ({ turn: 0, came: `${failure.name}: ${failure.message.replace(/ \(\d+\)$/u, "")}` }),
+      // Removes how long it took.
+      (failure: Error) => ({ turn: 0, came: `${failure.name}: ${failure.message.replace(/\d+ passed/u, "passed")}` }),
     );
     const thread = this.#host.thread(threadId);
     for await (const part of handle) {

@@ -13,8 +13,7 @@ import type { ThreadHandlers } from "../../src/handlers.ts";
 import { type Hub, memoryHub } from "../../src/hub.ts";
 import { cutHandler, performHandler } from "../../src/perform.ts";
 import { tellHandler } from "../../src/tell.ts";
-import { entryKey, KnownThreads } from "../../src/thread-state.ts";
-import type { WorkerContext } from "../../src/worker-context.ts";
+import { entryKey, KnownThreads, type WorkerContext } from "../../src/thread-state.ts";
 import { converse, type Held, type Plan, World } from "./conversation.ts";
 import type { Handle, HandlerName } from "./invocation.ts";
 import { randomBy } from "./random.ts";
@@ -23,9 +22,9 @@ import { Restate } from "./restate.ts";
 export interface Case extends Plan {
   readonly seed: number;
   readonly snapshotEvery: number;
-  /** How often something dies, at most. */
+  /** The most deaths. */
   readonly strikes: number;
-  /** How many of a hundred times that is only a connection. */
+  /** The percentage of deaths that only lose a connection. */
   readonly lost: number;
 }
 
@@ -35,13 +34,13 @@ export interface Seeded {
   readonly handlers?: (handlers: ThreadHandlers, worker: WorkerContext) => ThreadHandlers;
 }
 
-/** A conversation as the engine held it. */
+/** A conversation on the engine, with its world. */
 export interface Simulated extends Held {
   readonly world: World;
   readonly restate: Restate;
 }
 
-/** Holds a conversation on two workers, of which one dies now and then. */
+/** Holds a conversation on two workers, one of which dies at times. */
 export const simulate = async (given: Case, seeded: Seeded = {}): Promise<Simulated> => {
   const world = new World(virtualClock(), given);
   const { restate, store } = engineIn(world, given, seeded);
@@ -50,7 +49,7 @@ export const simulate = async (given: Case, seeded: Seeded = {}): Promise<Simula
   return { ...held, world, restate };
 };
 
-/** An engine whose workers die as a case says, and the store before it. */
+/** Makes an engine whose workers die by a case, and the store in front of it. */
 export const engineIn = (
   world: World,
   given: Omit<Case, keyof Plan>,
@@ -68,7 +67,7 @@ export const engineIn = (
     const worker = seeded.worker?.(plain) ?? plain;
     const own = handlersOf(worker);
     const handlers = seeded.handlers?.(own, worker) ?? own;
-    // The double has as much of a context as they use, and gives them what they were sent.
+    // The double has all that handlers use of a context, and passes on their requests unchanged.
     return (name, context, input) => (handlers[name] as UntypedHandler)(context, input);
   };
   const { strikes, lost } = given;
@@ -77,13 +76,13 @@ export const engineIn = (
   return { restate, store };
 };
 
-/** The same on a host in memory, where nothing dies. */
+/** Holds the conversation on a host in memory, without deaths. */
 export const reference = (plan: Plan): Promise<Held> => {
   const world = new World(virtualClock(), plan);
   return ending(world, null, converse(world, world.host(), plan));
 };
 
-/** Checks at each decision that the worker has the very state that the entries fold to. */
+/** Checks at each decision that the worker's state is the one that the entries fold to. */
 const watched =
   (performer: Performer, stored: (threadId: string) => ReadonlyMap<string, string>): Performer["decide"] =>
   (threadId, state, event, how) => {
@@ -95,7 +94,7 @@ const watched =
 const differenceFrom = (stored: ReadonlyMap<string, string>, state: State): string | null => {
   const keys = Array.from({ length: state.context.seq + 1 }, (_, seq) => entryKey(seq));
   const entries = keys.map((key): Entry => JSON.parse(stored.get(key) ?? "null"));
-  // An attempt that is dead may still have a state with words that were taken out.
+  // A dead attempt may still have a state with redacted words.
   if (entries.some((entry) => entry === null || "redacted" in entry)) return null;
   const folded = fold(entries);
   if (Either.isLeft(folded)) return folded.left.reason;
@@ -120,11 +119,11 @@ const clientOf = (restate: Restate, threadId: string): IngressClient<ThreadHandl
   type Options = { readonly opts: { readonly idempotencyKey?: string } } | undefined;
   const get = (_: unknown, name: string | symbol) => (input: unknown, options: Options) =>
     restate.call(threadId, name as HandlerName, input, options?.opts.idempotencyKey);
-  // Its members are called by the names of handlers, and it gives what those give.
+  // Its members are the names of handlers, with their results.
   return new Proxy({}, { get }) as IngressClient<ThreadHandlers>;
 };
 
-/** A hub that loses some messages, which must not matter. */
+/** Makes a hub that loses some messages, which must not matter. */
 const losing = (hub: Hub, isLost: () => boolean): Hub => ({
   ...hub,
   publish: (threadId, message) => {

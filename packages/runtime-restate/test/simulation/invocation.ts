@@ -4,10 +4,10 @@ import type { Outcome } from "./promise.ts";
 
 export type HandlerName = keyof ThreadHandlers;
 
-/** Calls a handler of a worker; each makes its own sense of what it is given. */
+/** Calls a handler of a worker, which parses the request. */
 export type Handle = (name: HandlerName, context: unknown, input: unknown) => Promise<unknown>;
 
-/** One call of a handler, with the journal of what it did. */
+/** One call of a handler, with the journal of its commands. */
 export interface Invocation {
   readonly id: string;
   readonly key: string;
@@ -34,7 +34,7 @@ export interface RunningAttempt {
   readonly invocation: Invocation;
   readonly worker: VirtualWorker;
   readonly completed: AbortController;
-  /** Its commands do not count any more, and nothing that it waits for arrives. */
+  /** Its commands no longer count, and it gets no more notifications. */
   isDead: boolean;
   wake(): void;
 }
@@ -46,18 +46,18 @@ export interface Server {
   readonly problems: string[];
   stateOf(key: string): Map<string, string>;
   send(key: string, name: HandlerName, input: unknown, delayMs?: number): Invocation;
-  /** Does something after up to so many milliseconds. */
+  /** Acts after at most `mostMs` milliseconds. */
   later(mostMs: number, act: () => void): void;
   tell(invocationId: string, id: string, outcome: Outcome<string | undefined>): void;
   cancel(invocationId: string): void;
   end(invocation: Invocation, outcome: Outcome<string | undefined>): void;
-  /** Whether an attempt dies here. */
+  /** Returns true if an attempt dies here. */
   strikes(attempt: RunningAttempt): boolean;
-  /** Has an attempt die within so many milliseconds, now and then. */
+  /** Sometimes lets an attempt die within some milliseconds. */
   mayStrikeWithin(ms: number, attempt: RunningAttempt): void;
 }
 
-/** The id of what tells an invocation that it is cancelled. */
+/** The id of a cancellation's notification. */
 export const cancelled = "cancelled";
 
 export const valueIn = (text: string | undefined): unknown => (text === undefined ? undefined : JSON.parse(text));

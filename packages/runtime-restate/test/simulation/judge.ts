@@ -7,10 +7,10 @@ import type { Held } from "./conversation.ts";
 import type { Simulated } from "./engine.ts";
 
 /**
- * Holds a conversation on the engine against the same one on a host in memory: the journal is the same, times aside, or what
- * differs follows from an entry that is marked `recovered`, as the law of recovery says.
+ * Compares a conversation on the engine with the same one in memory: the journal must be the same, apart from times, or
+ * differ as the law of recovery allows after an entry that is marked `recovered`.
  *
- * @throws LawBroken, or an Error that says what is wrong
+ * @throws LawBroken, or an Error with the problem
  */
 export const judge = ({ journal, results, world, restate }: Simulated, expected: Held): void => {
   const decoded = decodeJournal(JSON.parse(JSON.stringify(journal)));
@@ -19,7 +19,7 @@ export const judge = ({ journal, results, world, restate }: Simulated, expected:
   if (Either.isLeft(replayed)) throw new Error(`it replays otherwise: ${JSON.stringify(replayed.left)}`);
   const [uncrashed, resumed] = [inOneOrder(expected.journal), inOneOrder(journal)];
   const tools = world.tools.map(({ declaration }) => declaration);
-  // Shown text is lost with its worker, and so is its part in the next prompts.
+  // The shown text dies with its worker, and then the next prompts lack it.
   if (!world.isShown || restate.struck === 0) lawRecovery({ uncrashed, resumed, tools, ran: world.ran });
   const asked = journal.flatMap(({ event }) => (event.type === "ask.received" ? [event.askId] : []));
   if (new Set(asked).size < asked.length) throw new Error(`an ask is journalled twice: ${asked.join(", ")}`);
@@ -32,7 +32,7 @@ export const judge = ({ journal, results, world, restate }: Simulated, expected:
   if (kept > 0 && words.length > 0) throw new Error(`what was redacted is still there: ${words[0]}`);
 };
 
-/** The answers of tools that run at the same time, in the order of their calls: which of them comes first is nobody's choice. */
+/** Sorts the answers of concurrent tools by their calls, as the order of their arrival is random. */
 const inOneOrder = (journal: readonly Entry[]): readonly Entry[] => {
   const ordered = [...journal];
   for (let from = 0; from < ordered.length; from += 1) {
@@ -44,11 +44,11 @@ const inOneOrder = (journal: readonly Entry[]): readonly Entry[] => {
     ordered.splice(from, answers.length, ...answers);
     from = Math.max(from, end);
   }
-  // In another place it is the same entry: nothing was decided about it that hangs on the others.
+  // Another position does not change the entry, as its decision does not depend on the others.
   return ordered.map((entry, index) => ({ ...withoutDuration(entry), seq: journal[index]?.seq ?? index }) as Entry);
 };
 
-/** How long a turn took until its deadline is left out, as times are. */
+/** Removes how long a turn took until its deadline, like other times. */
 const withoutDuration = (entry: Entry): object => {
   const decided = "decided" in entry ? entry.decided : undefined;
   return decided?.limit?.limit === "deadlineMs"
@@ -56,7 +56,7 @@ const withoutDuration = (entry: Entry): object => {
     : entry;
 };
 
-/** All of one call, and then all of the next. */
+/** Groups the entries of one call before those of the next. */
 const placeOf = (entry: Entry | undefined): string | null => {
   switch (entry?.event.type) {
     case "tool.started":

@@ -2,7 +2,7 @@ import { RestatePromise, TerminalError, TimeoutError } from "@restatedev/restate
 
 export type Outcome<Value> = { readonly value: Value } | { readonly failure: unknown };
 
-/** Who may wait for a promise: an attempt. */
+/** An attempt, which waits for promises. */
 export interface Waiter {
   wait<Value>(promise: DoublePromise<Value>): Promise<Value>;
   sleep(ms: number): DoublePromise<void>;
@@ -14,7 +14,7 @@ export interface Waiter {
  */
 export class DoublePromise<Value> implements PromiseLike<Value> {
   readonly waiter: Waiter;
-  /** Begins what has to be done here for it. */
+  /** Starts the work of this process for it. */
   readonly begin: () => void;
   readonly #look: () => Outcome<Value> | null;
   #outcome: Outcome<Value> | null = null;
@@ -85,7 +85,7 @@ const together =
     return values.length === outcomes.length ? { value: values } : null;
   };
 
-/** Lets the SDK's combinators take doubles, until the function that it gives is called: they refuse all promises but their own. */
+/** Lets the SDK's combinators, which refuse foreign promises, take doubles. Returns a function that ends this. */
 export const combineDoubles = (): (() => void) => {
   const own = { ...RestatePromise };
   type Combine = (promises: readonly RestatePromise<unknown>[]) => unknown;

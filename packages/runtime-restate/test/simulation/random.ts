@@ -1,4 +1,4 @@
-/** Numbers from 0 up to 1, the same ones for the same seed. */
+/** Returns a generator of numbers from 0 up to 1 by a seed. */
 export const randomBy = (seed: number): (() => number) => {
   let at = seed | 0;
   return () => {

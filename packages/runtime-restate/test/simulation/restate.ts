@@ -13,16 +13,16 @@ import {
 } from "./invocation.ts";
 import type { Outcome } from "./promise.ts";
 
-/** The faults, drawn by `random`: their rate at each operation, and how many there are in all. */
+/** The faults, drawn by `random`: their rate at each operation, and their maximum. */
 export interface Faults {
   readonly random: () => number;
   readonly chance: number;
   readonly most: number;
-  /** How many of a hundred are a connection that is lost, while its worker lives. */
+  /** The percentage of faults that lose a connection while its worker lives. */
   readonly lost: number;
 }
 
-/** Restate in memory, in one process: what it does in which order follows from the numbers that it draws. */
+/** Restate in memory, in one process. Its actions and their order follow from the drawn numbers. */
 export class Restate implements Server {
   readonly clock: VirtualClock;
   readonly problems: string[] = [];
@@ -35,7 +35,7 @@ export class Restate implements Server {
   readonly #byIdempotencyKey = new Map<string, Invocation>();
   #struck = 0;
 
-  /** @param makeWorker makes a worker that remembers nothing */
+  /** @param makeWorker makes a worker with an empty memory */
   constructor(clock: VirtualClock, faults: Faults, makeWorker: () => Handle) {
     this.clock = clock;
     this.#faults = faults;
@@ -134,7 +134,7 @@ export class Restate implements Server {
     });
   }
 
-  /** Its connection is lost, or all of its worker is: that knows nothing any more when it is back. */
+  /** Loses the attempt's connection, or its whole worker, which then restarts with an empty memory. */
   #strike(attempt: RunningAttempt): void {
     const { worker } = attempt;
     if (this.#faults.random() * 100 < this.#faults.lost) return this.#drop(attempt);
@@ -151,7 +151,7 @@ export class Restate implements Server {
     worker.attempts.delete(attempt);
     attempt.isDead = true;
     invocation.attempt = null;
-    // Until the attempt notices, its work continues.
+    // The attempt continues its work until it notices.
     this.later(40, () => attempt.completed.abort());
     this.later(60, () => this.#start(invocation));
   }

@@ -10,7 +10,7 @@ export interface SeededFault {
   readonly noticed: RegExp;
 }
 
-/** States are found by something else than their stamps. */
+/** Finds states by something other than their stamps. */
 class WronglyKnown extends KnownThreads {
   readonly #stampOf: (place: Pick<Place, "stamp" | "seq">) => string;
 
@@ -28,26 +28,26 @@ class WronglyKnown extends KnownThreads {
   }
 }
 
-/** As `tell` is, with another context. */
+/** Changes `tell`, for example its context. */
 const telling =
   (told: (tell: ThreadHandlers["tell"]) => ThreadHandlers["tell"]): NonNullable<Seeded["handlers"]> =>
   (handlers) => ({ ...handlers, tell: told(handlers.tell) });
 
 export const seededFaults: readonly SeededFault[] = [
   {
-    name: "no stamp is looked at",
+    name: "stamps are ignored",
     seeded: { worker: (worker) => ({ ...worker, known: new WronglyKnown(() => "newest") }) },
     script: ["plain", "lookup", "queue"],
     noticed: /another state than the journal's/u,
   },
   {
-    name: "a state of an attempt that was not recorded is kept under the stamp of the one that was",
+    name: "the state of an unrecorded attempt is kept under the recorded one's stamp",
     seeded: { worker: (worker) => ({ ...worker, known: new WronglyKnown(({ seq }) => String(seq)) }) },
     script: ["plain", "retry", "lookup"],
     noticed: /another state than the journal's/u,
   },
   {
-    name: "a tool that is not to run again runs in a plain step",
+    name: "a tool that must not run again runs in a plain step",
     seeded: {
       worker: (worker) => ({ ...worker, performer: { ...worker.performer, repetitionOf: () => "rerun" } }),
     },
@@ -55,7 +55,7 @@ export const seededFaults: readonly SeededFault[] = [
     noticed: /ran 2 times/u,
   },
   {
-    name: "the place is set behind what is sent",
+    name: "the place is set after the messages are sent",
     seeded: {
       handlers: telling((tell) => async (context, mail) => {
         const last: { place?: unknown } = {};
@@ -72,7 +72,7 @@ export const seededFaults: readonly SeededFault[] = [
     noticed: /it hangs/u,
   },
   {
-    name: "what is read depends on what the process has in memory",
+    name: "the reads depend on the memory of the process",
     seeded: {
       handlers: (handlers) => {
         const known = new Set<string>();

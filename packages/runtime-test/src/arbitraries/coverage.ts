@@ -2,16 +2,7 @@ import type { EventType, State } from "@colloquy/machine";
 import type { Trace } from "./trace.ts";
 
 /** The leaf states of the chart. */
-export type Leaf =
-  | "idle"
-  | "responding"
-  | "compacting"
-  | "checking"
-  | "backing_off"
-  | "running"
-  | "awaiting_approval"
-  | "completed"
-  | "error";
+export type Leaf = (typeof leaves)[number];
 
 /** The number of times an event was sent in a leaf state, and the number of times it was handled there. */
 export interface PairCoverage {
@@ -21,7 +12,7 @@ export interface PairCoverage {
   readonly handled: number;
 }
 
-export const leaves: readonly Leaf[] = [
+export const leaves = [
   "idle",
   "responding",
   "compacting",
@@ -31,7 +22,7 @@ export const leaves: readonly Leaf[] = [
   "awaiting_approval",
   "completed",
   "error",
-];
+] as const;
 
 /** Returns the leaf state that a conversation is in. */
 export const leafOf = ({ value }: State): Leaf => {

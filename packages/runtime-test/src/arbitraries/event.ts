@@ -1,21 +1,25 @@
 import type { Event, EventType } from "@colloquy/machine";
 import fc from "fast-check";
-import { callerToolsArbitrary } from "./caller-tool.ts";
-import { jsonArbitrary, jsonObjectArbitrary } from "./json.ts";
 import {
+  callerToolsArbitrary,
   appendedResultArbitrary,
   brokenSeedArbitrary,
   contentArbitrary,
   contentPartArbitrary,
   messageDraftArbitrary,
+  partialArbitrary,
+  replyArbitrary,
+  roundReplyArbitrary,
   systemDraftArbitrary,
+  expectedOutputArbitrary,
+  failureArbitrary,
+  issuesArbitrary,
+  limitsArbitrary,
+  overlapTypes,
+  reportedUsageArbitrary,
+  toolOutcomeArbitrary,
 } from "./message.ts";
-import { failureArbitrary, limitsArbitrary, reportedUsageArbitrary, toolOutcomeArbitrary } from "./outcome.ts";
-import { expectedOutputArbitrary, issuesArbitrary } from "./output.ts";
-import { overlapTypes } from "./overlap.ts";
-import { recordOf } from "./record.ts";
-import { partialArbitrary, replyArbitrary, roundReplyArbitrary } from "./reply.ts";
-import { nameArbitrary, textArbitrary } from "./text.ts";
+import { jsonArbitrary, jsonObjectArbitrary, nameArbitrary, recordOf, textArbitrary } from "./values.ts";
 
 /**
  * Returns an arbitrary of decodable events, expected or not. Its ids are sometimes among `effectIds` and `askIds`, so
@@ -66,22 +70,10 @@ const oneOf = (known: readonly string[]): fc.Arbitrary<string> => {
 };
 
 const [metadata, usage, partial] = [jsonObjectArbitrary, reportedUsageArbitrary, partialArbitrary];
-/** The names of the tools that replies call. */
 const calledTools: readonly string[] = ["search", "weather"];
 
-type Outcome =
-  | "llm.completed"
-  | "llm.failed"
-  | "llm.progressed"
-  | "output.accepted"
-  | "output.refused"
-  | "tool.started"
-  | "tool.withheld"
-  | "approval.answered"
-  | "tool.completed"
-  | "tool.failed";
+type Outcome = Extract<EventType, `${"llm" | "output" | "tool"}.${string}` | "approval.answered">;
 
-/** Answers of every kind, to any effect. */
 const outcomes = (effectId: fc.Arbitrary<string>): MembersOf<Outcome> => {
   const model = fc.constantFrom("model-1", "other");
   const promptDigest = nameArbitrary;
@@ -111,18 +103,9 @@ const outcomes = (effectId: fc.Arbitrary<string>): MembersOf<Outcome> => {
   };
 };
 
-type Edit =
-  | "round.appended"
-  | "turn.added"
-  | "turn.annotated"
-  | "answer.truncated"
-  | "head.moved"
-  | "message.pinned"
-  | "checkpoint.named"
-  | "system.reset"
-  | "metadata.changed"
-  | "thread.forked"
-  | "thread.redacted";
+type Other = "ask.received" | "timer.fired" | "cancel.requested" | "message.appended" | "system.changed";
+
+type Edit = Exclude<EventType, Outcome | Other | "thread.configured">;
 
 const turn = fc.nat({ max: 4 });
 

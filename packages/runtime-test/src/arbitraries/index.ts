@@ -1,26 +1,42 @@
 export * from "./event.ts";
 export * from "./journal.ts";
-export * from "./json.ts";
 export {
   brokenSeedArbitrary,
   contentArbitrary,
   contentPartArbitrary,
   messageDraftArbitrary,
+  partialArbitrary,
+  replyArbitrary,
   replyPartArbitrary,
   seedArbitrary,
   systemDraftArbitrary,
+  failureArbitrary,
+  failureKinds,
+  limitNames,
+  limitsArbitrary,
+  overlapArbitrary,
+  overlapTypes,
+  reportedUsageArbitrary,
+  toolOutcomeArbitrary,
+  toolCallDraftArbitrary,
+  toolDeclarationArbitrary,
+  type ToolNames,
+  toolsArbitrary,
 } from "./message.ts";
 export * from "./options.ts";
-export * from "./outcome.ts";
-export * from "./overlap.ts";
 export * from "./policy.ts";
-export { partialArbitrary, replyArbitrary } from "./reply.ts";
 export { runSchedule } from "./run-schedule.ts";
-export * from "./shipped-policy.ts";
 export { scheduleArbitrary } from "./schedule-arbitrary.ts";
-export * from "./schedule.ts";
-export * from "./subject.ts";
-export * from "./text.ts";
-export * from "./tool.ts";
-export * from "./tool-call.ts";
-export { entriesOf, handledSteps, type HandledStep, statesOf, type Trace, type TraceStep } from "./trace.ts";
+export type { Move, Schedule } from "./schedule.ts";
+export * from "./shipped-policy.ts";
+export {
+  entriesOf,
+  type HandledStep,
+  handledSteps,
+  realSubject,
+  statesOf,
+  type Subject,
+  type Trace,
+  type TraceStep,
+} from "./trace.ts";
+export { jsonArbitrary, jsonObjectArbitrary, nameArbitrary, textArbitrary } from "./values.ts";

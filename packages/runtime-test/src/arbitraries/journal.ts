@@ -8,7 +8,7 @@ import {
 } from "@colloquy/machine";
 import fc from "fast-check";
 import { machineOptionsArbitrary } from "./options.ts";
-import { recordOf } from "./record.ts";
+import { recordOf } from "./values.ts";
 import { runSchedule } from "./run-schedule.ts";
 import { scheduleArbitrary } from "./schedule-arbitrary.ts";
 import type { Schedule } from "./schedule.ts";

@@ -1,12 +1,9 @@
 import type { Budget, MachineOptions, Pricing, Retry } from "@colloquy/machine";
 import { type Counter, countPrompt, estimateCounter } from "@colloquy/machine/policies";
 import fc from "fast-check";
-import { jsonObjectArbitrary } from "./json.ts";
-import { failureKinds, limitsArbitrary } from "./outcome.ts";
-import { overlapArbitrary } from "./overlap.ts";
+import { jsonObjectArbitrary, recordOf } from "./values.ts";
+import { failureKinds, limitsArbitrary, overlapArbitrary, toolsArbitrary } from "./message.ts";
 import { policyArbitrary } from "./policy.ts";
-import { recordOf } from "./record.ts";
-import { toolsArbitrary } from "./tool.ts";
 
 /** The budget of a prompt: nothing, too little for most messages, a few turns, more than enough, or no limit. */
 export const budgetArbitrary: fc.Arbitrary<Budget | null> = fc
@@ -83,9 +80,7 @@ function retryArbitrary(): fc.Arbitrary<Partial<Retry>> {
   );
 }
 
-/**
- * Returns a pricing of so many nano-units a token, in one of two currencies. The price is unknown if a token count is.
- */
+/** Returns a pricing in one of two currencies. The price is unknown if a token count is. */
 function pricingOf(nanoPerToken: number): Pricing {
   return {
     name: "per-token",

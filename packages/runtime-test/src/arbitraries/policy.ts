@@ -45,9 +45,7 @@ export const policyArbitrary: fc.Arbitrary<Policy> = fc.oneof(
   fc.constantFrom(...hostilePolicies()),
 );
 
-/**
- * Makes a policy that cuts anywhere and drops any unit, at random. It returns the same decision for the same thread.
- */
+/** Makes a policy that cuts anywhere and drops any unit, at random but the same for the same thread. */
 export function whimsical(seed: number): Policy {
   return policyNamed("whimsical", { seed }, (input) => {
     const units = [...input.history.newestFirst()].flatMap((turn) => turn.units());
@@ -63,10 +61,7 @@ export function whimsical(seed: number): Policy {
   });
 }
 
-/**
- * Makes a policy that decides at random, within the contract and beyond it. It returns the same decision for the same
- * thread. It asks for summaries of random turns.
- */
+/** Makes a policy that decides at random, also beyond the contract, but the same for the same thread. */
 export function wilful(seed: number): Policy {
   const drawn = ({ history }: PolicyInput): ((about: string) => number) => {
     const length = [...history.newestFirst()].length + history.fixed().length;

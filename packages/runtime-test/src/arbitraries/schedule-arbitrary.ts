@@ -1,24 +1,28 @@
 import type { ExpectedOutput, MessageDraft, ThreadInput } from "@colloquy/machine";
 import fc from "fast-check";
 import { eventArbitrary } from "./event.ts";
-import { callerToolNames, callerToolsArbitrary } from "./caller-tool.ts";
-import { jsonArbitrary, jsonObjectArbitrary } from "./json.ts";
 import {
+  callerToolNames,
+  callerToolsArbitrary,
+  type ToolNames,
   appendedResultArbitrary,
   brokenSeedArbitrary,
   contentArbitrary,
   messageDraftArbitrary,
+  partialArbitrary,
+  replyArbitrary,
+  roundReplyArbitrary,
   seedArbitrary,
   systemDraftArbitrary,
+  expectedOutputArbitrary,
+  failureArbitrary,
+  limitsArbitrary,
+  overlapTypes,
+  reportedUsageArbitrary,
+  toolOutcomeArbitrary,
 } from "./message.ts";
-import { failureArbitrary, limitsArbitrary, reportedUsageArbitrary, toolOutcomeArbitrary } from "./outcome.ts";
-import { expectedOutputArbitrary } from "./output.ts";
-import { overlapTypes } from "./overlap.ts";
-import { type Fields, recordOf } from "./record.ts";
-import { partialArbitrary, replyArbitrary, roundReplyArbitrary } from "./reply.ts";
+import { type Fields, jsonArbitrary, jsonObjectArbitrary, nameArbitrary, recordOf, textArbitrary } from "./values.ts";
 import type { Move, Schedule } from "./schedule.ts";
-import { nameArbitrary, textArbitrary } from "./text.ts";
-import type { ToolNames } from "./tool-call.ts";
 
 /**
  * Returns an arbitrary of schedules in which more than half of the moves fit the state.
@@ -147,10 +151,7 @@ const strayEvent = eventArbitrary({
   askIds: ["ask-0", "ask-1", "stray"],
 });
 
-/**
- * Half of the asks leave their overlap to the machine. A few join only the open turn, start from another turn, or want
- * an output.
- */
+/** Half of the asks leave their overlap to the machine. */
 const ask = fc.oneof(
   { weight: 5, arbitrary: askOf() },
   { weight: 4, arbitrary: askOf("overlap") },
@@ -258,11 +259,10 @@ const round = (tools: ToolNames) =>
     results: results.slice(0, (reply.toolCalls?.length ?? 0) - missing),
   }));
 
-/** Returns an arbitrary of a move with all `required` fields, and each of the others sometimes. */
-function named<Name extends Move["move"], Required extends object, Optional extends object = object>(
+export function named<Name extends Move["move"], Required extends object, Optional extends object = object>(
   move: Name,
   required: Fields<Required>,
   optional?: Fields<Optional>,
-) {
+): fc.Arbitrary<{ readonly move: Name } & Required & Partial<Optional>> {
   return recordOf(required, optional).map((fields) => ({ move, ...fields }));
 }

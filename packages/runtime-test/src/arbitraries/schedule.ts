@@ -29,7 +29,7 @@ export interface Schedule {
 }
 
 /** One move, `afterMs` milliseconds after the one before; negative if a clock was set back. */
-export type Move = { readonly afterMs: number } & (AskMove | OutcomeMove | TimeMove | EditMove | StrayMove);
+export type Move = { readonly afterMs: number } & (AskMove | OutcomeMove | EditMove | StrayMove);
 
 /** An index into a list, modulo its length. */
 type Choice = number;
@@ -39,9 +39,7 @@ type AskMove =
       AskReceived,
       "input" | "name" | "metadata" | "model" | "limits" | "overlap" | "output" | "tools"
     > & {
-        /**
-         * The ask may only join the open turn: the turn of its first ask, any open turn, or a turn that does not exist.
-         */
+        /** The turn that the ask may only join: that of its first ask, any open one, or one that does not exist. */
         readonly joins?: "open" | "anybody" | "nobody";
         /** The turn after which the ask starts. */
         readonly from?: Choice | { readonly checkpoint: string };
@@ -68,11 +66,10 @@ type OutcomeMove =
   /** A runtime withholds a call, even of a tool that needs no approval. */
   | ({ readonly move: "withhold"; readonly pick: Choice } & Pick<ToolWithheld, "because" | "version" | "arguments">)
   | { readonly move: "progress"; readonly partial: ReplyDraft; readonly again: boolean }
-  | { readonly move: "startTool"; readonly pick: Choice };
+  | { readonly move: "startTool"; readonly pick: Choice }
+  | { readonly move: "fire"; readonly pick: Choice; readonly early: boolean };
 
-type TimeMove = { readonly move: "fire"; readonly pick: Choice; readonly early: boolean };
-
-type EditMove =
+export type EditMove =
   | { readonly move: "append"; readonly message: MessageDraft }
   | ({ readonly move: "appendRound" } & Pick<RoundAppended, "reply" | "results">)
   | { readonly move: "changeSystem"; readonly system: SystemDraft | null }
@@ -88,11 +85,11 @@ type EditMove =
   /** The event with which a fork begins. */
   | { readonly move: "fork"; readonly pick: Choice }
   /** Redacts the entries of one turn, or of a turn that does not exist. */
-  | { readonly move: "redact"; readonly pick: Choice; readonly reason?: string }
-  | { readonly move: "reconfigure" };
+  | { readonly move: "redact"; readonly pick: Choice; readonly reason?: string };
 
 /** Events that should not occur: a repeated event, an answer to another thread, any random event. */
 type StrayMove =
+  | { readonly move: "reconfigure" }
   | { readonly move: "repeat"; readonly pick: Choice }
   | { readonly move: "foreign"; readonly pick: Choice }
   | { readonly move: "send"; readonly event: Event };

@@ -14,7 +14,7 @@ import {
   tokenWindow,
 } from "@colloquy/machine/policies";
 import fc from "fast-check";
-import { nameArbitrary } from "./text.ts";
+import { nameArbitrary } from "./values.ts";
 
 const field = nameArbitrary.filter((name) => name.trim() !== "");
 

@@ -1,13 +1,20 @@
-import type {
-  ConversationMachine,
-  Entry,
-  Event,
-  Handled,
-  LaterEntry,
-  Started,
-  State,
-  Transition,
+import {
+  type CallLlm,
+  type ConversationMachine,
+  type Effect,
+  type Entry,
+  type Event,
+  type Handled,
+  outstanding,
+  promptOf,
+  start,
+  type Started,
+  type State,
+  type Transition,
+  transition,
 } from "@colloquy/machine";
+import { explain } from "@colloquy/machine/inspect";
+import { fold } from "@colloquy/machine/journal";
 
 /** The events that were sent to a machine, and the transition of each. */
 export interface Trace {
@@ -35,10 +42,6 @@ export const entriesOf = (trace: Trace): readonly Entry[] => [
   ...handledSteps(trace).map(({ transition }) => transition.entry),
 ];
 
-/** Returns the entries of the steps whose event was handled. */
-export const entriesOfSteps = (steps: readonly TraceStep[]): readonly LaterEntry[] =>
-  steps.filter(isHandled).map(({ transition }) => transition.entry);
-
 /** Returns the steps whose event was handled. */
 export const handledSteps = (trace: Trace): readonly HandledStep[] => trace.steps.filter(isHandled);
 
@@ -46,4 +49,32 @@ export interface HandledStep extends TraceStep {
   readonly transition: Handled;
 }
 
-const isHandled = (step: TraceStep): step is HandledStep => step.transition.handled;
+export const effectsOf = <Type extends Effect["type"]>(
+  { effects }: Transition,
+  type: Type,
+): readonly Extract<Effect, { readonly type: Type }>[] => {
+  const all: readonly Effect[] = effects;
+  return all.filter((effect): effect is Extract<Effect, { readonly type: Type }> => effect.type === type);
+};
+
+/** Returns the model call for an answer that a transition asks for; it asks for one at most. */
+export const answeringCallOf = (transition: Transition): CallLlm | undefined =>
+  effectsOf(transition, "callLlm").find(({ purpose }) => purpose === "answer");
+
+export const isHandled = (step: TraceStep): step is HandledStep => step.transition.handled;
+
+/**
+ * The functions that the laws check. A test of a law passes a faulty function, which the law must notice; all others
+ * use the machine's own.
+ */
+export interface Subject {
+  readonly start: typeof start;
+  readonly transition: typeof transition;
+  readonly outstanding: typeof outstanding;
+  readonly fold: typeof fold;
+  readonly promptOf: typeof promptOf;
+  readonly explain: typeof explain;
+}
+
+/** The machine's own functions. */
+export const realSubject: Subject = { start, transition, outstanding, fold, promptOf, explain };

@@ -1,4 +1,3 @@
 export * from "./prompt-view.ts";
-export * from "./rule-model.ts";
-export * from "./script.ts";
 export * from "./scripted-model.ts";
+export * from "./script.ts";

@@ -1,6 +1,5 @@
 import type { Json, JsonObject } from "@colloquy/machine";
 
-/** The service's response to a request. */
 export interface Answer {
   readonly status: number;
   readonly body: JsonObject;

@@ -56,14 +56,14 @@ const routesOfInteractions = (
     const said = { input, prompt_template, response, origin, additional_info: others["additional_info"] ?? null };
     return accepted({ interaction_id: interactions.add({ conversation_id: id, create_time: now(), ...said }) });
   });
+  const post: Route["perform"] = (call) => {
+    interactions.exists = true;
+    return add(call);
+  };
   const list: Route["perform"] = ({ id, query }) => {
     const own = interactions.all().filter(({ source }) => source["conversation_id"] === id);
-    return pagedAnswer(
-      interactions,
-      "interactions",
-      own.toSorted(newestFirst("create_time")).map(shownInteraction),
-      query,
-    );
+    const shown = own.toSorted(newestFirst("create_time")).map(shownInteraction);
+    return pagedAnswer(interactions, "interactions", shown, query);
   };
   const remove = inConversation(({ id }) => {
     interactions.remove(({ source }) => source["conversation_id"] === id);
@@ -71,15 +71,9 @@ const routesOfInteractions = (
     return accepted({ success: true });
   });
   return [
-    route(
-      "POST",
-      one,
-      (call) => {
-        interactions.exists = true;
-        return add(call);
-      },
-      { refuses: ({ body }) => (body === undefined ? noBody : problemOfTexts(valuesOf(body))) },
-    ),
+    route("POST", one, post, {
+      refuses: ({ body }) => (body === undefined ? noBody : problemOfTexts(valuesOf(body))),
+    }),
     route("GET", one, (call) => (interactions.exists ? inConversation(list)(call) : list(call)), {
       lists: countsOf("interactions"),
     }),

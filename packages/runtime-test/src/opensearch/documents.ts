@@ -2,7 +2,7 @@ import type { Json, JsonObject } from "@colloquy/machine";
 import { isObject, memberOf, written } from "./answer.ts";
 
 /** The index type of each field, which determines how searches match and sort it. */
-export type Mapping = Readonly<Record<string, "keyword" | "text" | "date" | "long" | "flat_object">>;
+type Mapping = Readonly<Record<string, "keyword" | "text" | "date" | "long" | "flat_object">>;
 
 export interface StoredDocument {
   readonly id: string;
@@ -69,7 +69,6 @@ export class DocumentIndex {
   }
 }
 
-/** Compares documents by the date in a field. */
 export const oldestFirst =
   (field: "create_time" | "updated_time") =>
   (left: StoredDocument, right: StoredDocument): number =>

@@ -60,6 +60,7 @@ const routesOfMemories = ({ memories, messages }: Indices, now: () => string): r
     const own = memories.all().filter(isOwn(user)).toSorted(newestFirst("updated_time"));
     return pagedAnswer(memories, "memories", own.map(shownMemory), query);
   };
+  const get = onMemory("get", (memory) => accepted(shownMemory(memory)));
   const update = onMemory("update", (memory, call) =>
     accepted(memories.update(memory, { updated_time: now(), ...picked(call.body, memoryChanges) })),
   );
@@ -79,11 +80,7 @@ const routesOfMemories = ({ memories, messages }: Indices, now: () => string): r
     route("POST GET", "/_search", ({ body, user }) => searchAnswer(memories, body, isOwn(user)), {
       refuses: problemOfSearch,
     }),
-    route(
-      "GET",
-      "/{id}",
-      onMemory("get", (memory) => accepted(shownMemory(memory))),
-    ),
+    route("GET", "/{id}", get),
     route("PUT", "/{id}", update, { refuses: problemOfChanges("conversation", memoryChanges) }),
     route("DELETE", "/{id}", remove),
   ];
@@ -91,7 +88,6 @@ const routesOfMemories = ({ memories, messages }: Indices, now: () => string): r
 
 const memoryChanges = ["name", "additional_info"];
 
-/** Requests about one message or its traces. */
 const routesOfMessage = (at: Indices): readonly Route[] => {
   const { memories, messages } = at;
   /** Performs a request for a message. A trace of a deleted memory cannot be read either. */
@@ -128,7 +124,6 @@ const routesOfMessage = (at: Indices): readonly Route[] => {
   ];
 };
 
-/** Requests about the messages of a memory. */
 const routesOfMessages = ({ memories, messages }: Indices, now: () => string): readonly Route[] => {
   /** If no memory was ever written, access is not checked. */
   const inMemory =
@@ -144,6 +139,10 @@ const routesOfMessages = ({ memories, messages }: Indices, now: () => string): r
     if (memory !== undefined) memories.update(memory, { updated_time: now() });
     return accepted({ message_id: messageId });
   });
+  const post: Route["perform"] = (call) => {
+    messages.exists = true;
+    return add(call);
+  };
   const list = inMemory(({ id, query }) => {
     const own = messages.all().filter(({ source }) => source["memory_id"] === id);
     const said = own.filter(({ source }) => source["trace_number"] === null);
@@ -151,15 +150,7 @@ const routesOfMessages = ({ memories, messages }: Indices, now: () => string): r
   });
   const search = inMemory(({ id, body }) => searchAnswer(messages, body, ({ source }) => source["memory_id"] === id));
   return [
-    route(
-      "POST",
-      "/{id}/messages",
-      (call) => {
-        messages.exists = true;
-        return add(call);
-      },
-      { refuses: problemOfMessage },
-    ),
+    route("POST", "/{id}/messages", post, { refuses: problemOfMessage }),
     route("GET", "/{id}/messages", unlessNew(messages, accepted({ messages: [] }), list), {
       lists: countsOf("interactions"),
     }),

@@ -4,9 +4,7 @@ import { checkOptions, kinds, type OptionKinds } from "@colloquy/host/store";
 import { type Json } from "@colloquy/machine";
 import * as Either from "fp-ts/lib/Either.js";
 import { virtualClock } from "../ports/virtual-clock.ts";
-import { textOfRequest } from "../server/recorded-request.ts";
-import { sendJson } from "../server/json-response.ts";
-import { listen } from "../server/listen.ts";
+import { textOfRequest, sendJson, listen } from "../server/http.ts";
 import { accepted, type Answer, refusal } from "./answer.ts";
 import { conversationRoutes } from "./conversations.ts";
 import { memoryRoutes } from "./memories.ts";
@@ -96,7 +94,6 @@ const optionKinds: OptionKinds<OpenSearchServerOptions> = {
   clock: true,
 };
 
-/** Returns whether a version has conversations and interactions. */
 const isLegacy = (version: OpenSearchVersion): boolean => version === "2.10" || version === "2.11";
 
 /** Returns the route that clients request first, to identify the server. */

@@ -83,13 +83,11 @@ const idIn = (path: string, segments: readonly (string | undefined)[]): string |
   return fits && names.length === segments.length ? (segments[names.indexOf("{id}")] ?? "") : null;
 };
 
-/** Words about the counts of a page. */
 export const countsOf = (things: string): NonNullable<Route["lists"]> => ({
   notPositive: `The number of ${things} to retrieve must be positive`,
   negative: "The starting position must be nonnegative",
 });
 
-/** Returns the service's error about the page that a request asks for, or null. */
 export const problemOfPage = ({ lists }: Route, query: URLSearchParams): Answer | null => {
   if (lists === undefined) return null;
   const odd = ["next_token", "max_results"].find((name) => query.has(name) && !isJavaInteger(query.get(name) ?? ""));
@@ -102,7 +100,6 @@ export const problemOfPage = ({ lists }: Route, query: URLSearchParams): Answer 
     : refusal(400, "action_request_validation_exception", `Validation Failed: ${words.join("")}`);
 };
 
-/** Returns the service's error about unknown query parameters, or null. */
 export const problemOfNames = ({ lists }: Route, path: string, query: URLSearchParams): Answer | null => {
   const known = [...everywhere, ...(lists === undefined ? [] : ["max_results", "next_token"])];
   const unknown = [...new Set(query.keys())].filter((name) => !known.includes(name)).toSorted();
@@ -138,7 +135,6 @@ export const pagedAnswer = (
   );
 };
 
-/** Returns the service's error about the window of a search, or null. */
 export const problemOfWindow = (index: string, from: number, size: number): Answer | null => {
   if (from < 0) return badRequest("[from] parameter cannot be negative");
   if (size < 0) return badRequest(`[size] parameter cannot be negative, found [${size}]`);

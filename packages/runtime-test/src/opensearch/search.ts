@@ -37,10 +37,7 @@ export const problemOfSearch = ({ body }: Pick<Call, "body">): Answer | null => 
     : unparsable(`[${name}] query malformed: openSearchServer answers one field with a text, a number or a boolean`);
 };
 
-/**
- * Returns the hits of a search that `problemOfSearch` accepts, among the documents that `allowed` accepts. Each hit
- * scores 1, because relevance is not imitated.
- */
+/** Returns the hits among the documents that `allowed` accepts. Each scores 1, since relevance is not imitated. */
 export const searchAnswer = (
   index: DocumentIndex,
   body: Json | undefined,

@@ -1,5 +1,5 @@
 import { setImmediate as nextMacrotask } from "node:timers/promises";
-import type { Clock } from "@colloquy/host";
+import type { Clock, Ids } from "@colloquy/host";
 import { createWheel } from "./wheel.ts";
 
 /**
@@ -11,9 +11,7 @@ import { createWheel } from "./wheel.ts";
  * work (a socket, a file); use a real clock there, or a running one.
  */
 export interface VirtualClock extends Clock {
-  /**
-   * Lets `ms` milliseconds pass, and runs all wake-ups that are due by then, new ones included. A whole number, from 0.
-   */
+  /** Lets `ms` whole milliseconds pass, and runs all wake-ups that are due by then, new ones included. */
   advance(ms: number): Promise<void>;
   /** Lets time pass until `at` (milliseconds since the epoch). Throws a RangeError if `at` is in the past. */
   advanceTo(at: number): Promise<void>;
@@ -124,4 +122,19 @@ const defaultStart = 1_767_225_600_000;
 /** Lets all promises run: a turn of the event loop begins only when no microtask is left. */
 const settle = async (): Promise<void> => {
   await nextMacrotask();
+};
+
+/**
+ * Makes numbered ids: `thread-1`, `ask-1`, `ask-2`, …, numbered separately for each kind. A repeated run gives the same
+ * ids.
+ */
+export const sequentialIds = (): Ids => {
+  const drawn = new Map<string, number>();
+  return {
+    draw: (kind) => {
+      const number = (drawn.get(kind) ?? 0) + 1;
+      drawn.set(kind, number);
+      return `${kind}-${number}`;
+    },
+  };
 };

@@ -1,3 +1,4 @@
+// No part of Node is imported here: the contracts of stores run in a browser too.
 import type { Clock } from "@colloquy/host";
 
 /** Time that stands still, and the wake-ups that were asked for. */
@@ -42,7 +43,7 @@ export const createWheel = (startAt: number): Wheel => {
   };
 };
 
-export interface Wheel {
+interface Wheel {
   readonly now: () => number;
   readonly wakeAt: Clock["wakeAt"];
   readonly pending: () => readonly number[];

@@ -12,13 +12,11 @@ export const checkedEntries = (of: string, value: unknown): readonly unknown[] =
   throw new ConfigurationError(`${of} takes the entries of a journal; this is ${described(value)}`);
 };
 
-/** Returns the machine that a caller passed. @throws ConfigurationError for a value that is not one */
 export const checkedMachine = (of: string, value: unknown): ConversationMachine => {
   if (isConversationMachine(value)) return value;
   throw new ConfigurationError(`${of} takes what conversationMachine({ … }) made; this is ${kindOf(value)}`);
 };
 
-/** Returns the recorded case that a caller passed. @throws ConfigurationError for a value that is not one */
 export const checkedCase = <Case extends object>(of: string, value: Case): Case => {
   if ("steps" in Object(value) && "expect" in Object(value)) return value;
   throw new ConfigurationError(`${of} takes a recorded case, as readRecordings gives it; this is ${described(value)}`);

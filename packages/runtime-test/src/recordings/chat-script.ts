@@ -1,13 +1,27 @@
-import type { Json, JsonObject, Message, Phase, SeedDraft, SystemDraft } from "@colloquy/machine";
 import { fromChatMessage, replyFromChatMessage } from "@colloquy/interchange";
+import type { Json, JsonObject, Message, Phase, SeedDraft, SystemDraft } from "@colloquy/machine";
 import * as Either from "fp-ts/lib/Either.js";
-import { canonicalOf, canonicalOfMessage, sha256OfMessages, wireOfCanonical } from "./canonical.ts";
+import {
+  type CanonicalMessage,
+  canonicalOf,
+  canonicalOfMessage,
+  sha256OfMessages,
+  wireOfCanonical,
+  protocolProblemOf,
+} from "./canonical.ts";
 import type { CommonFile, RecordedChatCase, RecordedReply, RecordedStep } from "./case.ts";
 import { firstDifference, glimpse } from "./difference.ts";
-import { difference, inexpressible, type Obstacle } from "./obstacle.ts";
-import { protocolProblemOf } from "./protocol.ts";
-import type { Drafted, Ending, Given, RecordedCount, Reply, Script } from "./script.ts";
-import { canonicalOfStep, systemOf, type Transcript, type TranscriptMessage, wireOfReply } from "./transcript.ts";
+import {
+  difference,
+  type Drafted,
+  type Ending,
+  type Given,
+  inexpressible,
+  type Obstacle,
+  type RecordedCount,
+  type Reply,
+  type Script,
+} from "./script.ts";
 import { chatNames, recordedUsage, reportedUsage } from "./usage.ts";
 
 /** Reads a recorded conversation over chat completions. Returns an obstacle if no machine sends its prompts. */
@@ -19,10 +33,8 @@ export const chatScript = (
   if (recorded.system === "@common" && common === null)
     return difference(null, "the system prompt stands in the common file, which was not handed in");
   // Results at the beginning complete the last round of the seed.
-  const from = Math.max(
-    recorded.steps.findIndex(({ type }) => type !== "tool"),
-    0,
-  );
+  const first = recorded.steps.findIndex(({ type }) => type !== "tool");
+  const from = Math.max(first, 0);
   const unsendable = problemOfPrompts(transcript) ?? problemOfSeed(transcript, from);
   if (unsendable !== null) return unsendable;
   const system = systemDraftOf(recorded, common);
@@ -168,7 +180,6 @@ const systemDraftOf = (recorded: RecordedChatCase, common: CommonFile | null): D
   )(fromChatMessage({ role: recorded.system_role ?? "system", content }));
 };
 
-/** Converts a message in canonical form. */
 const seedDraft = (canonical: JsonObject): Drafted<SeedDraft> =>
   fromChatMessage(wireOfCanonical(canonicalOf(canonical)));
 
@@ -183,10 +194,6 @@ const draftOfStep = (step: RecordedStep): Drafted<SeedDraft> => {
   }
 };
 
-/**
- * Describes the difference between a list of messages and the messages of the steps, or their recorded hash; null if
- * there is none.
- */
 const messagesDifference = (
   came: readonly Message[],
   transcript: readonly TranscriptMessage[],
@@ -215,3 +222,53 @@ const suspects = (transcript: readonly TranscriptMessage[]): string => {
 };
 
 const lengthOf = (value: Json | undefined): number => (Array.isArray(value) ? value.length : 0);
+
+/** The messages of a recording in canonical form, without any machine. Each prompt is a prefix of them. */
+interface Transcript {
+  readonly messages: readonly TranscriptMessage[];
+  /** For each model call, the number of messages that it was sent. */
+  readonly prompts: readonly number[];
+}
+
+interface TranscriptMessage {
+  readonly message: CanonicalMessage;
+  /** The step that added it; null for the system message and the seed. */
+  readonly step: number | null;
+}
+
+/** Folds the steps of a case into their messages. */
+export const transcriptOf = (recorded: RecordedChatCase, common: CommonFile | null): Transcript => {
+  const messages: TranscriptMessage[] = before(recorded, common).map((message) => ({ message, step: null }));
+  const prompts: number[] = [];
+  for (const [index, step] of recorded.steps.entries()) {
+    if (step.type === "llm") prompts.push(messages.length);
+    messages.push({ message: canonicalOfStep(step), step: index });
+  }
+  return { messages, prompts };
+};
+
+/** Returns the resolved system message of a case; null for none. */
+const systemOf = (recorded: RecordedChatCase, common: CommonFile | null): Json =>
+  recorded.system === "@common" ? (common?.system ?? null) : recorded.system;
+
+/** Returns the message that a step adds; for a reply, the client's version of it. */
+const canonicalOfStep = (step: RecordedStep): CanonicalMessage => {
+  switch (step.type) {
+    case "user":
+      return canonicalOf({ role: "user", content: step.content, name: step.name ?? undefined });
+    case "llm":
+      return canonicalOf(step.echo ?? wireOfReply(step.message));
+    case "tool":
+      return canonicalOf({ role: "tool", tool_call_id: step.tool_call_id, content: step.content });
+    case "message":
+      return canonicalOf(step.message);
+  }
+};
+
+const wireOfReply = (message: JsonObject): JsonObject => ({ ...message, role: "assistant" });
+
+const before = (recorded: RecordedChatCase, common: CommonFile | null): readonly CanonicalMessage[] => {
+  const system = systemOf(recorded, common);
+  const seed = (recorded.seed ?? []).map(canonicalOf);
+  return system === null ? seed : [canonicalOf({ role: recorded.system_role ?? "system", content: system }), ...seed];
+};

@@ -1,6 +1,5 @@
 import type { Json, JsonObject } from "@colloquy/machine";
-import { type CanonicalMessage, canonicalJson, sameMessage } from "./canonical.ts";
-import { type CanonicalItem, sameItem } from "./canonical-item.ts";
+import { type CanonicalItem, canonicalJson, type CanonicalMessage, sameItem, sameMessage } from "./canonical.ts";
 import type { RecordedCase } from "./case.ts";
 
 /** The first difference between a replay and its recording. */
@@ -24,7 +23,6 @@ export const firstDifference = (
     sameMessage(actual, expected) ? null : `message ${index} (${expected.role}): ${fieldDifference(actual, expected)}`,
   );
 
-/** Describes the first difference of two lists of items; null if they are the same. */
 export const firstItemDifference = (
   came: readonly CanonicalItem[],
   recorded: readonly CanonicalItem[],
@@ -33,7 +31,6 @@ export const firstItemDifference = (
     sameItem(actual, expected) ? null : `item ${index} (${expected.type}): ${contrast(actual, expected)}`,
   );
 
-/** Returns the beginning of an item, to identify it. */
 export const glimpseOfItem = ({ type, ...rest }: CanonicalItem): string =>
   `${type} ${canonicalJson(rest).slice(0, 80)}`;
 
@@ -61,7 +58,6 @@ export const contrast = (came: Json | undefined, recorded: Json | undefined): st
   return `came ${excerpt(actual, from)}, recorded ${excerpt(expected, from)}`;
 };
 
-/** Returns the beginning of a message, to identify it. */
 export const glimpse = (message: CanonicalMessage): string => {
   const { role, ...rest } = message;
   return `${role} ${excerpt(canonicalJson(rest.content ?? rest), 0)}`;

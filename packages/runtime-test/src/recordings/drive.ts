@@ -4,26 +4,25 @@ import {
   type ConversationMachine,
   type Entry,
   type Event,
+  messagesOf,
   outstanding,
   start,
   type State,
   type ThreadStarted,
+  toArray,
   transition,
 } from "@colloquy/machine";
 
-/** A running machine: its state, its journal, and the requested model calls. */
 export interface Drive {
   readonly machine: ConversationMachine;
   state: State;
   readonly entries: Entry[];
-  /** All requested model calls, in order. */
   readonly calls: CallLlm[];
 }
 
 /** An event without its time: a replay has its own clock, one millisecond per entry. */
-export type Untimed<Timed> = Timed extends unknown ? Omit<Timed, "at"> : never;
+type Untimed<Timed> = Timed extends unknown ? Omit<Timed, "at"> : never;
 
-/** Starts a thread on a machine. */
 export const drive = (machine: ConversationMachine, thread: Untimed<Omit<ThreadStarted, "type">>): Drive => {
   const { state, entry } = start(machine, { ...thread, at: 0 });
   return { machine, state, entries: [entry], calls: [] };
@@ -41,10 +40,7 @@ export const send = (driven: Drive, untimed: Untimed<Event>): string | null => {
   return null;
 };
 
-/**
- * Returns the outstanding model call if nothing else is outstanding; otherwise a description of the outstanding
- * effects.
- */
+/** Returns the outstanding model call if it is alone; otherwise the types of the outstanding effects. */
 export const soleCall = (driven: Drive): CallLlm | string => {
   const out = outstanding(driven.state);
   const [first] = out;
@@ -57,3 +53,64 @@ export const toolCallsOut = (driven: Drive): readonly CallTool[] =>
   outstanding(driven.state)
     .filter((effect) => effect.type === "callTool")
     .toSorted((left, right) => left.position - right.position);
+
+/** The amount of replayed work, counted at the machine. */
+export interface Figures {
+  readonly conversations: number;
+  readonly llmCalls: number;
+  readonly toolCalls: number;
+  readonly toolResults: number;
+  readonly userMessages: number;
+  /** The number of messages at the end of the conversations, the system message included. */
+  readonly messagesFinal: number;
+  /** The number of messages in all prompts. */
+  readonly messagesSent: number;
+  readonly promptTokens: number;
+  readonly completionTokens: number;
+  readonly totalTokens: number;
+}
+
+/** The figures of an empty replay. */
+export const noFigures: Figures = {
+  conversations: 0,
+  llmCalls: 0,
+  toolCalls: 0,
+  toolResults: 0,
+  userMessages: 0,
+  messagesFinal: 0,
+  messagesSent: 0,
+  promptTokens: 0,
+  completionTokens: 0,
+  totalTokens: 0,
+};
+
+/** Adds the figures of two replays. */
+export const addFigures = (left: Figures, right: Figures): Figures => {
+  // `Object.keys` returns exactly the names of the figures.
+  const names = Object.keys(noFigures) as (keyof Figures)[];
+  return { ...noFigures, ...Object.fromEntries(names.map((name) => [name, left[name] + right[name]])) };
+};
+
+/** Counts a replay at the machine. `given` are the roles of the messages that the run did not produce. */
+export const figuresOf = ({ state, entries, calls }: Drive, given: readonly string[]): Figures => {
+  const { conversation, open, usage } = state.context;
+  const messages = messagesOf(state);
+  const count = (role: string): number =>
+    messages.filter((message) => message.role === role).length - given.filter((each) => each === role).length;
+  const lengths = new Map(calls.map(({ id, messages: { length } }) => [id, length]));
+  return {
+    conversations: 1,
+    llmCalls: usage.total.calls,
+    toolCalls: toArray(conversation.turns).reduce((sum, turn) => sum + turn.toolCalls, open?.toolCalls ?? 0),
+    toolResults: count("tool"),
+    userMessages: count("user"),
+    messagesFinal: messages.length + (conversation.system === null ? 0 : 1),
+    messagesSent: entries.reduce(
+      (sum, { event }) => sum + (event.type === "llm.completed" ? (lengths.get(event.effectId) ?? 0) : 0),
+      0,
+    ),
+    promptTokens: usage.total.inputTokens.sum,
+    completionTokens: usage.total.outputTokens.sum,
+    totalTokens: usage.total.totalTokens.sum,
+  };
+};

@@ -11,8 +11,7 @@ import type {
 } from "@colloquy/machine";
 import * as Either from "fp-ts/lib/Either.js";
 import { type Drive, send, toolCallsOut } from "./drive.ts";
-import { difference, firstObstacle, inexpressible, type Obstacle } from "./obstacle.ts";
-import type { Drafted, Given } from "./script.ts";
+import { difference, type Drafted, firstObstacle, type Given, inexpressible, type Obstacle } from "./script.ts";
 
 /**
  * Sends the machine all messages between two model calls. If tools are outstanding, these are the results of their
@@ -74,10 +73,7 @@ const callsOf = (draft: Drafted<SeedDraft>): number =>
 
 const isReply = (draft: SeedDraft): draft is SeedReply => draft.role === "assistant" && "toolCalls" in draft;
 
-/**
- * Sends an ask: one user message unchanged, or several as a list. Without one, the model continues from the present
- * thread.
- */
+/** Sends an ask of one user message, or of several as a list. Without one, the model continues the thread. */
 const ask = (driven: Drive, asked: readonly Given[]): Obstacle | null => {
   const drafts: MessageDraft[] = [];
   for (const { index, draft } of asked) {
@@ -136,10 +132,7 @@ const giveResult = (driven: Drive, { index, name, draft }: Result): Obstacle | n
 const nobodyWaits = (id: string | null, out: readonly CallTool[]): string =>
   `no call waits for the result of ${JSON.stringify(id)}; out are ${JSON.stringify(out.map(({ providerCallId }) => providerCallId))}`;
 
-/**
- * Converts a draft to a message to append, which has no reasoning and no refusal. A machine keeps those only in replies
- * and in the seed.
- */
+/** Converts a draft to a message to append, which can have no reasoning and no refusal. */
 const appendable = (draft: SeedDraft): Drafted<MessageDraft> => {
   if (draft.role === "tool") return Either.left("a tool result can't be appended outside a round");
   if (draft.role !== "assistant") return Either.right(draft);

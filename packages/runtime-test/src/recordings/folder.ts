@@ -45,38 +45,40 @@ export interface UnreadableLine {
 
 /** Reads every `*.jsonl` of a folder, and of its subfolder `exchanges`. Rejects if the folder cannot be read. */
 export const readRecordings = async (folder: string): Promise<RecordingFolder> => {
-  const found = await filesIn(folder);
-  const nested = found.includes("exchanges")
+  const names = await filesIn(folder);
+  const nested = names.includes("exchanges")
     ? (await filesIn(join(folder, "exchanges"))).map((file) => `exchanges/${file}`)
     : [];
   const commons = await Promise.all(
-    found.filter((file) => file.endsWith(commonEnding)).map((file) => readCommon(folder, file)),
+    names.filter((file) => file.endsWith(commonEnding)).map((file) => readCommon(folder, file)),
   );
-  const files = await Promise.all(
-    [...found, ...nested].filter((file) => file.endsWith(".jsonl")).map((file) => readFileOf(folder, file, commons)),
-  );
+  const found: Found = { cases: [], streams: [], errors: [], exchanges: [], journals: [], uncovered: [] };
+  const unreadable: UnreadableLine[] = [];
+  for (const file of [...names, ...nested].filter((name) => name.endsWith(".jsonl"))) {
+    const lines = (await readFile(join(folder, file), "utf8")).split("\n");
+    for (const [index, line] of lines.entries()) {
+      const problem = line.trim() === "" ? null : take(found, file, line);
+      if (problem !== null) unreadable.push({ file, line: index + 1, problem });
+    }
+  }
   return {
-    cases: files.flatMap(({ file, common, cases }) => (cases.length === 0 ? [] : [{ file, common, records: cases }])),
-    streams: files.flatMap(({ file, streams }) => nonEmpty(file, streams)),
-    errors: files.flatMap(({ file, errors }) => nonEmpty(file, errors)),
-    exchanges: files.flatMap(({ file, exchanges }) => nonEmpty(file, exchanges)),
-    journals: files.flatMap(({ file, journal }) => nonEmpty(file, journal)),
-    uncovered: files.flatMap(({ file, uncovered }) => (uncovered === 0 ? [] : [{ file, count: uncovered }])),
-    unreadable: [...files.flatMap(({ unreadable }) => unreadable), ...commons.flatMap(({ unreadable }) => unreadable)],
+    ...found,
+    cases: found.cases.map((each) => ({ ...each, common: commonFor(each.file, commons) })),
+    uncovered: found.uncovered.map(({ file, records }) => ({ file, count: records.length })),
+    unreadable: [...unreadable, ...commons.flatMap((common) => common.unreadable)],
   };
 };
 
-interface FileContent {
-  readonly file: string;
-  readonly common: CommonFile | null;
-  readonly cases: RecordedCase[];
-  readonly streams: RecordedStream[];
-  readonly errors: RecordedError[];
-  readonly exchanges: RecordedExchange[];
-  readonly journal: unknown[];
-  uncovered: number;
-  readonly unreadable: UnreadableLine[];
+interface Found {
+  readonly cases: FileRecords<RecordedCase>[];
+  readonly streams: FileRecords<RecordedStream>[];
+  readonly errors: FileRecords<RecordedError>[];
+  readonly exchanges: FileRecords<RecordedExchange>[];
+  readonly journals: FileRecords<unknown>[];
+  readonly uncovered: FileRecords<unknown>[];
 }
+
+type FileRecords<Recorded> = RecordsOf<Recorded> & { readonly records: Recorded[] };
 
 interface NamedCommon {
   readonly file: string;
@@ -88,51 +90,26 @@ const commonEnding = ".common.json";
 
 const filesIn = async (folder: string): Promise<readonly string[]> => (await readdir(folder)).toSorted();
 
-const readFileOf = async (folder: string, file: string, commons: readonly NamedCommon[]): Promise<FileContent> => {
-  const content: FileContent = {
-    file,
-    common: commonFor(file, commons),
-    cases: [],
-    streams: [],
-    errors: [],
-    exchanges: [],
-    journal: [],
-    uncovered: 0,
-    unreadable: [],
-  };
-  const lines = (await readFile(join(folder, file), "utf8")).split("\n");
-  for (const [index, line] of lines.entries()) {
-    if (line.trim() === "") continue;
-    const problem = take(content, line);
-    if (problem !== null) content.unreadable.push({ file, line: index + 1, problem });
-  }
-  return content;
-};
-
-/** Adds a line to the content by its kind. Returns a description of the problem, or null. */
-const take = (content: FileContent, line: string): string | null => {
+/** Sorts a line into what was found. Returns why it can't be read, or null. */
+const take = (found: Found, file: string, line: string): string | null => {
   const value = parseJson(line);
+  const keep = <Recorded>(into: FileRecords<Recorded>[], parsed: Either.Either<string, Recorded>): string | null => {
+    if (Either.isLeft(parsed)) return parsed.left;
+    const last = into.at(-1);
+    if (last?.file === file) last.records.push(parsed.right);
+    else into.push({ file, records: [parsed.right] });
+    return null;
+  };
   if (typeof value !== "object" || value === null) return "not a JSON object";
-  if ("event" in value && "seq" in value) return keep(content.journal, Either.right(value));
+  if ("event" in value && "seq" in value) return keep(found.journals, Either.right(value));
   if ("steps" in value) {
-    if ("api" in value && value.api !== "chat.completions" && value.api !== "responses") return uncovered(content);
-    return keep(content.cases, parseCase(value));
+    const isCovered = !("api" in value) || value.api === "chat.completions" || value.api === "responses";
+    return isCovered ? keep(found.cases, parseCase(value)) : keep(found.uncovered, Either.right(value));
   }
-  if ("sse" in value) return keep(content.streams, parseStream(value));
-  if ("request" in value) return keep(content.exchanges, parseExchange(value));
-  if ("response" in value) return keep(content.errors, parseError(value));
+  if ("sse" in value) return keep(found.streams, parseStream(value));
+  if ("request" in value) return keep(found.exchanges, parseExchange(value));
+  if ("response" in value) return keep(found.errors, parseError(value));
   return "neither a journal entry, nor a case (steps), a stream (sse), an exchange (request) or an error (response)";
-};
-
-const keep = <Recorded>(into: Recorded[], parsed: Either.Either<string, Recorded>): string | null => {
-  if (Either.isLeft(parsed)) return parsed.left;
-  into.push(parsed.right);
-  return null;
-};
-
-const uncovered = (content: FileContent): null => {
-  content.uncovered++;
-  return null;
 };
 
 const readCommon = async (folder: string, file: string): Promise<NamedCommon> => {
@@ -141,10 +118,7 @@ const readCommon = async (folder: string, file: string): Promise<NamedCommon> =>
   return { file, common: null, unreadable: [{ file, line: 1, problem: parsed.left }] };
 };
 
-/**
- * Returns the common file whose words occur in the file's name, in order. If several match, returns the one with the
- * most words.
- */
+/** Returns the common file whose words occur in the file's name, in order; of several, that with the most words. */
 const commonFor = (file: string, commons: readonly NamedCommon[]): CommonFile | null => {
   const words = basename(file, ".jsonl").split("-");
   const fitting = commons
@@ -167,6 +141,3 @@ const parseJson = (text: string): unknown => {
     return undefined;
   }
 };
-
-const nonEmpty = <Recorded>(file: string, records: readonly Recorded[]): readonly RecordsOf<Recorded>[] =>
-  records.length === 0 ? [] : [{ file, records }];

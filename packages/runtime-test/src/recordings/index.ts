@@ -1,19 +1,22 @@
 export {
-  canonicalJson,
   type CanonicalCall,
+  canonicalInput,
+  type CanonicalItem,
+  canonicalItemOf,
+  canonicalJson,
   type CanonicalMessage,
   canonicalOf,
   canonicalOfMessage,
+  sameItem,
+  sha256OfItems,
   sha256OfMessages,
+  protocolProblemOf,
+  type ProtocolProblem,
 } from "./canonical.ts";
-export { canonicalInput, type CanonicalItem, canonicalItemOf, sameItem, sha256OfItems } from "./canonical-item.ts";
 export * from "./case.ts";
 export { type CaseDifference, describeCaseDifference, firstDifference } from "./difference.ts";
-export { protocolProblemOf, type ProtocolProblem } from "./protocol.ts";
-export { addFigures, type Figures, noFigures } from "./figures.ts";
+export { addFigures, type Figures, noFigures } from "./drive.ts";
 export { type CaseFile, readRecordings, type RecordingFolder, type RecordsOf, type UnreadableLine } from "./folder.ts";
 export { journalLines, type JournalReplay, replayJournal } from "./journal.ts";
-export type { CaseReplay } from "./case-replay.ts";
-export { type CaseReplayOptions, recordingMachine, replayCase } from "./replay-case.ts";
-export type { RecordedInput, RecordedOutput, RecordedResponsesCase, RecordedResponsesStep } from "./responses-case.ts";
-export type { RecordedError, RecordedExchange, ExchangeResponse, RecordedStream } from "./wire-records.ts";
+export { type CaseReplay, type CaseReplayOptions, recordingMachine, replayCase } from "./replay-case.ts";
+export type { ExchangeResponse, RecordedError, RecordedExchange, RecordedStream } from "./wire-records.ts";

@@ -53,10 +53,7 @@ export const replayedBy = (
     : { outcome: "passed", state: replayed.right };
 };
 
-/**
- * Describes the first problem of a journal with a known end, after it was written and read: in decoding, folding or
- * deciding again. Null if there is none.
- */
+/** Describes the first problem of a journal in decoding, folding or deciding again; null if there is none. */
 export const journalDifference = (
   machine: ConversationMachine,
   entries: readonly Entry[],

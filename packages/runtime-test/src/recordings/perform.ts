@@ -2,22 +2,24 @@ import { type ConversationMachine, messagesOf, phaseOf, saysCut, turnsOf } from 
 import * as Either from "fp-ts/lib/Either.js";
 import type { CanonicalCall } from "./canonical.ts";
 import { contrast } from "./difference.ts";
-import { type Drive, drive, send, soleCall, toolCallsOut } from "./drive.ts";
+import { type Drive, drive, type Figures, figuresOf, send, soleCall, toolCallsOut } from "./drive.ts";
 import { feed } from "./feed.ts";
-import { type Figures, figuresOf } from "./figures.ts";
 import { journalDifference } from "./journal.ts";
-import { difference, inexpressible, type Obstacle } from "./obstacle.ts";
-import type { Ending, Given, Reply, Script } from "./script.ts";
-
-/** A script that was performed, up to its end or to the first obstacle. */
-export interface Performance {
-  readonly driven: Drive;
-  readonly figures: Figures;
-  readonly obstacle: Obstacle | null;
-}
+import {
+  difference,
+  type Ending,
+  type Given,
+  inexpressible,
+  type Obstacle,
+  type Reply,
+  type Script,
+} from "./script.ts";
 
 /** Performs a script with a machine, and compares each prompt, the calls of each reply, and the end. */
-export const perform = (machine: ConversationMachine, script: Script): Performance => {
+export const perform = (
+  machine: ConversationMachine,
+  script: Script,
+): { readonly driven: Drive; readonly figures: Figures; readonly obstacle: Obstacle | null } => {
   const { threadId, system, seed } = script;
   const driven = drive(machine, {
     threadId,
@@ -70,10 +72,6 @@ const callModel = (driven: Drive, k: number, step: Reply): Obstacle | null => {
   return words === null ? null : difference(index, words);
 };
 
-/**
- * Describes the difference between the outstanding tool calls and those of a reply, in its order; null if there is
- * none.
- */
 const toolCallsDifference = (driven: Drive, recorded: readonly CanonicalCall[]): string | null => {
   const out = toolCallsOut(driven);
   for (let position = 0; position < Math.max(out.length, recorded.length); position++) {
@@ -99,7 +97,6 @@ const endObstacle = (driven: Drive, end: Ending): Obstacle | null => {
   return journal === null ? null : difference(null, `the journal: ${journal}`);
 };
 
-/** Describes the first difference at the end of a replay; null if there is none. */
 const endDifference = (driven: Drive, end: Ending): string | null => {
   const { system } = driven.state.context.conversation;
   const phase = phaseOf(driven.state);

@@ -1,14 +1,12 @@
-import { conversationMachine, type ConversationMachine } from "@colloquy/machine";
+import { type CallLlm, conversationMachine, type ConversationMachine, type Entry } from "@colloquy/machine";
 import { checkedCase, checkedMachine } from "./argument-checks.ts";
 import { type CommonFile, isStrict, type RecordedCase } from "./case.ts";
-import type { CaseReplay } from "./case-replay.ts";
-import { chatScript, isAsRecorded } from "./chat-script.ts";
-import { noFigures } from "./figures.ts";
-import type { Obstacle } from "./obstacle.ts";
+import { chatScript, isAsRecorded, transcriptOf } from "./chat-script.ts";
+import type { CaseDifference } from "./difference.ts";
+import { type Figures, noFigures } from "./drive.ts";
 import { perform } from "./perform.ts";
 import { responsesScript } from "./responses-script.ts";
-import type { Script } from "./script.ts";
-import { transcriptOf } from "./transcript.ts";
+import type { Obstacle, Script } from "./script.ts";
 
 export interface CaseReplayOptions {
   /** The common file, for cases that take their system prompt from it. */
@@ -43,10 +41,7 @@ export const replayCase = (recorded: RecordedCase, options: CaseReplayOptions = 
   return replay.outcome === "inexpressible" && !mayBeInexpressible ? { ...replay, outcome: "failed" } : replay;
 };
 
-/**
- * Performs a script. Only the recording decides whether it can be expressed, so that a fault of the machine never
- * counts as one of the recording.
- */
+/** Performs a script. Only the recording decides whether it can be expressed, never a fault of the machine. */
 const replayOf = (machine: ConversationMachine, id: string, script: Script | Obstacle): CaseReplay => {
   const nothing = { driven: { calls: [], entries: [] }, figures: noFigures };
   const performed = "kind" in script ? { ...nothing, obstacle: script } : perform(machine, script);
@@ -61,3 +56,25 @@ const replayOf = (machine: ConversationMachine, id: string, script: Script | Obs
     notes: "kind" in script ? [] : script.notes,
   };
 };
+
+/** The result of a case's replay. */
+export interface CaseReplay {
+  readonly id: string;
+  /**
+   * `inexpressible`: events cannot express the case, because the client did something that a well-formed thread cannot
+   * contain. Never for a strict case.
+   */
+  readonly outcome: "passed" | "failed" | "inexpressible";
+  /**
+   * The first difference from the recording, or the reason why no event can express it; null if it passed. `step` is
+   * null before the first step and at the end.
+   */
+  readonly difference: CaseDifference | null;
+  readonly figures: Figures;
+  /** The requested model calls, in order, each with its prompt. */
+  readonly calls: readonly CallLlm[];
+  /** The journal of the replay. */
+  readonly entries: readonly Entry[];
+  /** Remarks for a reader about a passed replay. */
+  readonly notes: readonly string[];
+}

@@ -1,13 +1,20 @@
-import type { Content, Json, JsonObject, Message, Phase, ReplyDraft, SeedDraft } from "@colloquy/machine";
 import { fromResponseItems, replyFromResponseItems, toResponseItems } from "@colloquy/interchange";
+import type { Content, Json, JsonObject, Message, Phase, ReplyDraft, SeedDraft } from "@colloquy/machine";
 import * as Either from "fp-ts/lib/Either.js";
-import { type CanonicalItem, canonicalItemOf } from "./canonical-item.ts";
-import { firstItemDifference } from "./difference.ts";
+import { type CanonicalItem, canonicalItemOf, sha256OfItems } from "./canonical.ts";
+import { firstItemDifference, glimpseOfItem } from "./difference.ts";
 import { isContent } from "./feed.ts";
-import { inexpressible, type Obstacle } from "./obstacle.ts";
-import type { RecordedOutput, RecordedResponsesCase } from "./responses-case.ts";
-import { responsesTranscript, type ResponsesTranscript } from "./responses-transcript.ts";
-import type { Drafted, Ending, Given, Reply, Script } from "./script.ts";
+import type { RecordedOutput, RecordedResponsesCase } from "./case.ts";
+import {
+  difference,
+  type Drafted,
+  type Ending,
+  type Given,
+  inexpressible,
+  type Obstacle,
+  type Reply,
+  type Script,
+} from "./script.ts";
 import { recordedUsage, reportedUsage, responsesNames } from "./usage.ts";
 
 /**
@@ -140,10 +147,7 @@ const givenOf = (items: readonly CanonicalItem[], index: number | null, asks: bo
     : drafts.right.map((draft) => ({ type: "given", index, draft: Either.right(draft), asks }));
 };
 
-/**
- * Returns the roles of the messages that the run did not produce: of results, and of items of built-in tools that become
- * a user's message, which no user wrote.
- */
+/** Returns the roles of results, and of items of built-in tools that become a user's message. */
 const insertedRoles = (
   seed: readonly SeedDraft[],
   inputs: readonly (Input | null)[],
@@ -159,7 +163,6 @@ const insertedRoles = (
   return [...roles.filter((role) => role === "tool"), ...roles.filter((role) => role === "user").slice(users.length)];
 };
 
-/** Converts recorded items to messages, in their order. */
 const draftsOfItems = (items: readonly CanonicalItem[]): Drafted<readonly SeedDraft[]> => {
   const read = fromResponseItems(items.map(wrapped));
   if (Either.isLeft(read)) return Either.left(read.left.reason);
@@ -169,7 +172,6 @@ const draftsOfItems = (items: readonly CanonicalItem[]): Drafted<readonly SeedDr
   return Either.right([typeof system === "string" ? { role: "system", content: system } : system, ...drafts]);
 };
 
-/** Converts a model's reply to the draft that a host would pass. */
 const responseDraft = (output: readonly CanonicalItem[]): ReplyDraft => {
   const read = replyFromResponseItems(output.map(wrapped));
   // Canonical items of an output are always valid items.
@@ -182,7 +184,6 @@ const resultOf = (item: CanonicalItem): SeedDraft => ({
   content: contentOf(item["output"] ?? ""),
 });
 
-/** Converts a function's output to content, as that of a message. */
 const contentOf = (output: Json): Content => {
   if (typeof output === "string") return output;
   const read = draftsOfItems([{ type: "message", role: "user", content: output }]);
@@ -231,3 +232,127 @@ const withEmptyText = <Draft extends Pick<ReplyDraft, "content">>(draft: Draft):
   draft.content === "" ? { ...draft, content: [{ type: "text", text: "" }] } : draft;
 
 const textOf = (value: Json | undefined): string | null => (typeof value === "string" ? value : null);
+
+/** The content of a recording of the Responses API, without any machine. */
+interface ResponsesTranscript {
+  /** All items in order, as the client kept them. */
+  readonly items: readonly CanonicalItem[];
+  /** For each model call, the number of items before its reply. */
+  readonly prompts: readonly number[];
+  /** The client's version of each response, by the index of its step. */
+  readonly kept: ReadonlyMap<number, readonly CanonicalItem[]>;
+}
+
+/** Folds the steps of a case. The hash of the next call tells which version of a response the client kept. */
+const responsesTranscript = (recorded: RecordedResponsesCase): ResponsesTranscript | Obstacle => {
+  let items: readonly CanonicalItem[] = [];
+  let last: { readonly index: number; readonly output: readonly CanonicalItem[] } | null = null;
+  const prompts: number[] = [];
+  const kept = new Map<number, readonly CanonicalItem[]>();
+  let added: readonly CanonicalItem[] = [];
+  for (const [index, step] of recorded.steps.entries()) {
+    if (step.type === "input") {
+      added = [...added, ...step.items.map(canonicalItemOf)];
+      continue;
+    }
+    const sent = sentAt(recorded, prompts.length, items, last?.output ?? [], added);
+    if (sent === null) return changed(index, prompts.length, recorded, [...(last?.output ?? []), ...added]);
+    if (last !== null) kept.set(last.index, sent);
+    items = [...items, ...sent, ...added];
+    prompts.push(items.length);
+    last = { index, output: step.output.map(canonicalItemOf) };
+    added = [];
+  }
+  if (last !== null) kept.set(last.index, last.output);
+  items = [...items, ...(last?.output ?? []), ...added];
+  return problemOfIds(items) ?? problemOfRounds(items, prompts.at(-1) ?? 0) ?? { items, prompts, kept };
+};
+
+const sentAt = (
+  recorded: RecordedResponsesCase,
+  k: number,
+  before: readonly CanonicalItem[],
+  output: readonly CanonicalItem[],
+  added: readonly CanonicalItem[],
+): readonly CanonicalItem[] | null => {
+  const expected = recorded.expect.calls[k];
+  if (expected === undefined) return null;
+  const isWhole = expected.previous_response_id === null || before.length + output.length === 0;
+  const choices = isWhole ? keptChoices(output) : [output];
+  const kept = choices.find((choice) => {
+    const sent = isWhole ? [...before, ...choice, ...added] : added;
+    return sent.length === expected.input_items && sha256OfItems(sent) === expected.sha256;
+  });
+  return kept ?? null;
+};
+
+/** Returns the versions of a response that a client may keep: with, without, or with unidentified other items. */
+const keptChoices = (output: readonly CanonicalItem[]): readonly (readonly CanonicalItem[])[] => {
+  const types = new Set(output.map(({ type }) => type).filter((type) => !isNeeded(type)));
+  return [...types].reduce<readonly (readonly CanonicalItem[])[]>(
+    (choices, type) => [
+      ...choices,
+      ...choices.map((items) => items.map((item) => (item.type === type ? { ...item, id: null } : item))),
+      ...choices.map((items) => items.filter((item) => item.type !== type)),
+    ],
+    [output],
+  );
+};
+
+/** Returns whether a conversation needs this type of item to continue. Its canonical form has no id. */
+const isNeeded = (type: string): boolean =>
+  type === "message" || type === "function_call" || type === "function_call_output";
+
+const changed = (
+  index: number,
+  k: number,
+  recorded: RecordedResponsesCase,
+  fresh: readonly CanonicalItem[],
+): Obstacle => {
+  const expected = recorded.expect.calls[k];
+  if (expected === undefined)
+    return difference(index, `model call ${k} is one too many: ${recorded.expect.calls.length} were expected`);
+  const suspects = fresh.map(glimpseOfItem).join("; ").slice(0, 300);
+  return difference(
+    index,
+    `model call ${k} was sent ${expected.input_items} items of the hash ${expected.sha256.slice(0, 12)}…, which those of the steps do not have: one of the last ${fresh.length} (${suspects}) was changed after the recording, or the hash was`,
+  );
+};
+
+/** Returns an obstacle for calls that no output can identify: the machine gives such calls new ids. */
+const problemOfIds = (items: readonly CanonicalItem[]): Obstacle | null => {
+  let ids = new Set<Json | undefined>();
+  for (const [place, item] of items.entries()) {
+    if (item.type === "function_call_output" || item["role"] === "user") ids = new Set();
+    if (item.type !== "function_call") continue;
+    const id = item["call_id"];
+    if (id === null || ids.has(id)) return unsendable(`item ${place} is a call without an id of its own`);
+    ids.add(id);
+  }
+  return null;
+};
+
+/** Returns an obstacle for calls without results inside a prompt, or with results in another order. */
+const problemOfRounds = (items: readonly CanonicalItem[], end: number): Obstacle | null => {
+  let open: readonly JsonObject[] = [];
+  let answering = false;
+  for (const [place, item] of items.slice(0, end).entries()) {
+    const isReply = item.type !== "message" || item["role"] === "assistant";
+    if (item.type === "function_call_output") {
+      const [call, ...rest] = open;
+      if (call === undefined) return unsendable(`item ${place} is an output that no call just before it asked for`);
+      if (call["call_id"] !== item["call_id"])
+        return unsendable(`item ${place} is an output where that of another call should stand`);
+      open = rest;
+      answering = true;
+    } else if (open.length > 0 && (answering || !isReply)) {
+      return unsendable(`item ${place} (${item.type}) stands where the output of a call should`);
+    } else if (item.type === "function_call") {
+      open = [...open, item];
+      answering = false;
+    } else if (open.length === 0) answering = false;
+  }
+  return open.length === 0 ? null : unsendable("the output of a call is missing at its end");
+};
+
+const unsendable = (reason: string): Obstacle => inexpressible(null, `it was sent what no machine sends: ${reason}`);

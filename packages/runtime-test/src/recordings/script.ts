@@ -31,7 +31,6 @@ export interface Given {
   readonly name?: string;
 }
 
-/** A model call and its reply. */
 export interface Reply {
   readonly type: "reply";
   readonly index: number;
@@ -43,7 +42,6 @@ export interface Reply {
   readonly usage: ReportedUsage | undefined;
 }
 
-/** The recorded end of a conversation. */
 export interface Ending {
   /** Null if the recording does not say it. */
   readonly phase: Phase | null;
@@ -62,7 +60,6 @@ export interface Ending {
   readonly given: readonly string[];
 }
 
-/** A figure by its name, and its recorded value. */
 export type RecordedCount = readonly [
   what: string,
   figure: "llmCalls" | "toolCalls" | "toolResults" | "userMessages" | number,
@@ -78,3 +75,26 @@ export interface RecordedUsage {
   /** How many calls reported it. */
   readonly reported: number;
 }
+
+/** The reason why a replay cannot continue. `inexpressible`: there is no event for the recorded behaviour. */
+export interface Obstacle {
+  readonly kind: "difference" | "inexpressible";
+  /** The index of the step; null before the first and after the last. */
+  readonly step: number | null;
+  readonly words: string;
+}
+
+export const difference = (step: number | null, words: string): Obstacle => ({ kind: "difference", step, words });
+
+export const inexpressible = (step: number | null, words: string): Obstacle => ({ kind: "inexpressible", step, words });
+
+export const firstObstacle = <Value>(
+  values: readonly Value[],
+  obstacleOf: (value: Value) => Obstacle | null,
+): Obstacle | null => {
+  for (const value of values) {
+    const obstacle = obstacleOf(value);
+    if (obstacle !== null) return obstacle;
+  }
+  return null;
+};

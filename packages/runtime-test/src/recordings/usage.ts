@@ -3,14 +3,12 @@ import type { RecordedUsage, UsageField } from "./script.ts";
 
 type Names = { readonly [Field in UsageField]: string };
 
-/** The names of the figures over chat completions. */
 export const chatNames: Names = {
   inputTokens: "prompt_tokens",
   outputTokens: "completion_tokens",
   totalTokens: "total_tokens",
 };
 
-/** The names of the figures over the Responses API. */
 export const responsesNames: Names = { ...chatNames, inputTokens: "input_tokens", outputTokens: "output_tokens" };
 
 /** Converts the provider's usage report. A figure that is not a whole number of tokens is unknown. */
@@ -25,7 +23,6 @@ export const reportedUsage = (usage: JsonObject | null | undefined, names: Names
   };
 };
 
-/** Returns the recorded figures of all calls, whose reports are given. */
 export const recordedUsage = (
   sums: JsonObject | null,
   reports: readonly (JsonObject | null | undefined)[],

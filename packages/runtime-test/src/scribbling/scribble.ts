@@ -6,10 +6,7 @@
 export class Scribbler {
   readonly #visited = new WeakSet<object>();
 
-  /**
-   * @returns the number of objects that could be written to: 0 if everything that was reached, and not visited before,
-   * is immutable.
-   */
+  /** @returns the number of objects that could be written to and were not visited before */
   visit(value: unknown): number {
     if (!isData(value) || this.#visited.has(value)) return 0;
     this.#visited.add(value);

@@ -25,18 +25,15 @@ export const scribblingOptions = (options: MachineOptions, scribbler: Scribbler 
         ? {}
         : { countPrompt: (messages) => scribbledAfter(() => counter.countPrompt?.(messages) ?? 0, messages) }),
     },
-    ...(pricing === undefined
-      ? {}
-      : {
-          pricing: {
-            ...named(pricing),
-            price: (usage, model) => scribbledAfter(() => pricing.price(usage, model), usage),
-          },
-        }),
+    ...(pricing && {
+      pricing: {
+        ...named(pricing),
+        price: (usage, model) => scribbledAfter(() => pricing.price(usage, model), usage),
+      },
+    }),
   };
 };
 
-/** Makes a policy that decides as another one does, and then writes into its arguments. */
 const scribblingPolicy = (policy: Policy, scribbler: Scribbler): Policy => {
   const { summariser } = policy;
   const decide = writingAfter(scribbler, (input) => policy.decide(input));
@@ -44,14 +41,9 @@ const scribblingPolicy = (policy: Policy, scribbler: Scribbler): Policy => {
     ...policy,
     ...named(policy),
     decide,
-    ...(summariser === undefined
-      ? {}
-      : {
-          summariser: {
-            ...summariser,
-            next: writingAfter(scribbler, (input) => summariser.next(input)),
-          },
-        }),
+    ...(summariser && {
+      summariser: { ...summariser, next: writingAfter(scribbler, (input) => summariser.next(input)) },
+    }),
   };
 };
 
@@ -80,10 +72,7 @@ const writingAfter = <Decision>(
   };
 };
 
-/**
- * Returns a copy of a decision, because it may be a part of the policy, which must stay unchanged. A decision that
- * cannot be cloned is returned itself.
- */
+/** Returns a copy of a decision, which may be a part of the policy; or itself, if it cannot be cloned. */
 const ownCopy = <Decision>(decision: Decision): Decision => {
   try {
     return structuredClone(decision);

@@ -1,11 +1,10 @@
 import type { LlmDelta, LlmOutcome } from "@colloquy/host";
-import type { Failure, Json, JsonObject, Message, ReplyDraft, ReportedUsage } from "@colloquy/machine";
+import type { Failure, JsonObject, Message, ReplyDraft, ReportedUsage } from "@colloquy/machine";
 import type * as Either from "fp-ts/lib/Either.js";
 import type { WireError } from "./wire-error.ts";
 
 /** One of the protocols that the server speaks. */
 export interface Dialect {
-  /** The prefix of an answer's id. */
   readonly idPrefix: string;
   /** Returns the beginning of a whole answer that breaks off. */
   readonly half: (id: string) => string;
@@ -25,7 +24,6 @@ export interface Request {
   readonly stream: ((response: EventSink, head: AnswerHead) => AnswerStream) | null;
 }
 
-/** The fields that all parts of one answer share. */
 export interface AnswerHead {
   readonly id: string;
   /** Seconds since the epoch. */
@@ -35,7 +33,6 @@ export interface AnswerHead {
 
 /** An answer as server-sent events. Nothing is sent before the first piece is available, not even headers. */
 export interface AnswerStream {
-  /** Returns whether anything was sent. */
   readonly started: () => boolean;
   readonly send: (delta: LlmDelta) => void;
   /** Sends the part of the reply that was not shown yet, and its end. */
@@ -46,11 +43,10 @@ export interface AnswerStream {
 
 export type Completed = Extract<LlmOutcome, { readonly type: "completed" }>;
 
-/** Returns the head, with the outcome's model and response id if it has them. */
-export const headOf = (head: AnswerHead, { model, responseId }: Completed): AnswerHead => ({
+export const headOf = (head: AnswerHead, { model = head.model, responseId: id = head.id }: Completed): AnswerHead => ({
   ...head,
-  ...(model === undefined ? {} : { model }),
-  ...(responseId === undefined ? {} : { id: responseId }),
+  id,
+  model,
 });
 
 /** The pieces of a reply by kind, each kind joined. */
@@ -76,13 +72,10 @@ export const deltasOf = ({ reply }: Completed): readonly LlmDelta[] => {
 };
 
 /** The parts of a stream of events that dialects differ in. */
-export interface Events {
-  /** Sends the beginning. */
+interface Events {
   readonly open?: () => void;
   readonly piece: (delta: LlmDelta) => void;
-  /** Returns the last events. */
   readonly close: (outcome: Completed) => string;
-  /** Returns the events of a failure. */
   readonly failed: (failure: Failure) => string;
 }
 
@@ -132,10 +125,19 @@ export const answerStream = (response: EventSink, { open, piece, close, failed }
 /** Splits arguments into pieces of about a token; no piece ends within a character. */
 export const argumentPieces = (written: string): readonly string[] => written.match(/[\s\S]{1,12}/gu) ?? [];
 
-/** Returns a member if its value is known, otherwise nothing. */
-export const given = (name: string, value: Json | undefined): JsonObject =>
-  value === undefined ? {} : { [name]: value };
+/** Returns a usage report, with the API's names of what goes in and what comes out. JSON has no unknown figures. */
+export const wireUsage = (usage: ReportedUsage, sent = "prompt", received = "completion"): JsonObject => ({
+  [`${sent}_tokens`]: usage.inputTokens,
+  [`${received}_tokens`]: usage.outputTokens,
+  total_tokens: totalOf(usage),
+  [`${sent}_tokens_details`]: detail("cached_tokens", usage.cacheReadTokens),
+  [`${received}_tokens_details`]: detail("reasoning_tokens", usage.reasoningTokens),
+  ...usage.provider,
+});
+
+const detail = (name: string, tokens: number | undefined): JsonObject | undefined =>
+  tokens === undefined ? undefined : { [name]: tokens };
 
 /** Returns the reported total, otherwise the sum of the known parts. */
-export const totalOf = ({ inputTokens, outputTokens, totalTokens }: ReportedUsage): number | undefined =>
+const totalOf = ({ inputTokens, outputTokens, totalTokens }: ReportedUsage): number | undefined =>
   totalTokens ?? (inputTokens === undefined || outputTokens === undefined ? undefined : inputTokens + outputTokens);

@@ -6,7 +6,6 @@ import { pairs } from "./strict/rules/common-rules.ts";
 import { eachMessage, type Rule } from "./strict/rules/rule.ts";
 import { invalidRequest, type WireError } from "./wire-error.ts";
 
-/** The fields of a chat completion request that this server reads. */
 export interface ChatRequest {
   readonly model: string;
   /** Unparsed. */
@@ -17,7 +16,6 @@ export interface ChatRequest {
   readonly parameters: JsonObject;
 }
 
-/** Parses a body to a request, or to the first error with which the real server would refuse it. */
 export const parseChatRequest = (text: string): Either.Either<WireError, ChatRequest> => {
   const read = readBody(requestSchema, text);
   if (Either.isLeft(read)) return read;

@@ -1,13 +1,19 @@
 import type { LlmDelta } from "@colloquy/host";
-import type { JsonObject } from "@colloquy/machine";
-import { type AnswerHead, type AnswerStream, answerStream, type EventSink, argumentPieces, headOf } from "./answer.ts";
-import { wireToolCall, wireUsage } from "./chat-completion.ts";
+import type { JsonObject, ReplyDraft, ToolCallDraft } from "@colloquy/machine";
+import {
+  type AnswerHead,
+  type AnswerStream,
+  answerStream,
+  type EventSink,
+  argumentPieces,
+  headOf,
+  wireUsage,
+  type Completed,
+  spokenOf,
+} from "./answer.ts";
 import { eventOfFailure } from "./wire-error.ts";
 
-/**
- * Streams chat completion chunks on a response, with usage if requested, and `[DONE]`. Each piece costs one small
- * string, so that a long answer is cheap.
- */
+/** Streams chat completion chunks. Each piece costs one small string, so that a long answer is cheap. */
 export const chatStream = (response: EventSink, head: AnswerHead, includeUsage: boolean): AnswerStream => {
   const events = eventsOf(head, includeUsage);
   const calls = new Set<number>();
@@ -57,5 +63,33 @@ const eventsOf = ({ id, created, model }: AnswerHead, includeUsage: boolean): Ev
       return `${before}${json},"logprobs":null,"finish_reason":${reason}${after}`;
     },
     usage: (usage) => `data: ${common},"choices":[],"usage":${JSON.stringify(usage)}}\n\n`,
+  };
+};
+
+/** Returns a whole answer, as `POST /chat/completions` without `stream` does. */
+export const chatCompletion = (head: AnswerHead, outcome: Completed): JsonObject => ({
+  ...headOf(head, outcome),
+  object: "chat.completion",
+  choices: [{ index: 0, message: wireReply(outcome.reply), logprobs: null, finish_reason: outcome.finishReason }],
+  ...(outcome.usage === undefined ? {} : { usage: wireUsage(outcome.usage) }),
+});
+
+/** Returns a tool call in the form of an answer; one without an id has none in the answer either. */
+const wireToolCall = ({ id, name, arguments: written }: ToolCallDraft): JsonObject => ({
+  ...(id === null ? {} : { id }),
+  type: "function",
+  function: { name, arguments: written },
+});
+
+const wireReply = (reply: ReplyDraft): JsonObject => {
+  const { text, reasoning, refusal } = spokenOf(reply);
+  const calls = reply.toolCalls ?? [];
+  const silent = text === "" && (calls.length > 0 || refusal !== "");
+  return {
+    role: "assistant",
+    content: silent ? null : text,
+    refusal: refusal === "" ? null : refusal,
+    ...(reasoning === "" ? {} : { reasoning_content: reasoning }),
+    ...(calls.length === 0 ? {} : { tool_calls: calls.map(wireToolCall) }),
   };
 };

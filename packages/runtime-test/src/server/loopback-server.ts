@@ -1,23 +1,25 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { Clock, LlmHandler } from "@colloquy/host";
-import { type JsonObject, type Message, messagesFromSeed } from "@colloquy/machine";
+import {
+  type JsonObject,
+  type Message,
+  messagesFromSeed,
+  type CallLlm,
+  type Failure,
+  digestOfPrompt,
+} from "@colloquy/machine";
 import { runningClock } from "../ports/virtual-clock.ts";
-import { type Endpoint, modelEndpoint } from "./endpoint.ts";
-import { sendError, sendJson } from "./json-response.ts";
-import { listen } from "./listen.ts";
-import { type RecordedRequest, recordRequest, textOfRequest } from "./recorded-request.ts";
+import { sendError, sendJson, listen, type RecordedRequest, recordRequest, textOfRequest } from "./http.ts";
 import { type RecordedResponse, sendRecorded } from "./recorded-response.ts";
-import type { StopStrings } from "./stop-strings.ts";
+import { type StopStrings, textDialect } from "./text-completion.ts";
 import { type StrictFamily, strictRefusal } from "./strict/strict-server.ts";
-import { testError, invalidRequest, type WireError } from "./wire-error.ts";
-import type { Dialect, Request } from "./answer.ts";
+import { testError, invalidRequest, type WireError, errorOfFailure } from "./wire-error.ts";
+import type { Dialect, Request, AnswerHead, AnswerStream } from "./answer.ts";
 import { responsesDialect } from "./responses-dialect.ts";
-import { textDialect } from "./text-completion.ts";
 import { fromChatMessage } from "@colloquy/interchange";
 import * as Either from "fp-ts/lib/Either.js";
-import { chatCompletion } from "./chat-completion.ts";
+import { chatCompletion, chatStream } from "./chat-stream.ts";
 import { type ChatRequest, parseChatRequest } from "./chat-request.ts";
-import { chatStream } from "./chat-stream.ts";
 
 export type LoopbackServerOptions = CommonOptions & (ModelOptions | RecordedOptions);
 
@@ -115,7 +117,6 @@ export const loopbackServer = async (options: LoopbackServerOptions): Promise<Lo
   };
 };
 
-/** Returns the endpoint of each route, answered by the model. */
 const modelEndpoints = (options: LoopbackServerOptions, clock: Clock): ((route: AnswerRoute) => Endpoint) => {
   if (!("model" in options)) throw new TypeError("a loopback server needs a model, or recorded responses");
   const { model, models, stopStrings = "honoured" } = options;
@@ -125,10 +126,7 @@ const modelEndpoints = (options: LoopbackServerOptions, clock: Clock): ((route: 
 
 type Listener = (incoming: IncomingMessage, response: ServerResponse, signal: AbortSignal) => Promise<void>;
 
-/**
- * Wraps a listener, with a signal that is aborted when its client disconnects. An error in the listener ends only that
- * response.
- */
+/** Gives a listener a signal that its client has disconnected. An error in it ends only that response. */
 const guarded =
   (listener: Listener) =>
   (incoming: IncomingMessage, response: ServerResponse): void => {
@@ -147,22 +145,15 @@ const modelList = (models: readonly string[], clock: Clock): JsonObject => {
   return { object: "list", data: models.map((id) => ({ id, object: "model", created, owned_by: "loopback" })) };
 };
 
-/** Recorded responses, sent in their order. */
-interface Playback {
-  readonly endpoint: Endpoint;
-  /** Throws if a request had no response left, or if a response was not used. */
-  readonly assertComplete: () => void;
-}
-
-/** Answers the first request with the first response, and so on. */
-const playback = (recorded: readonly RecordedResponse[]): Playback => {
+const playback = (recorded: readonly RecordedResponse[]) => {
   let asked = 0;
+  const endpoint: Endpoint = async (_, response) => {
+    const recording = recorded[asked++];
+    if (recording === undefined) sendError(response, testError(beyond(asked, recorded.length)));
+    else await sendRecorded(recording, response);
+  };
   return {
-    endpoint: async (_, response) => {
-      const recording = recorded[asked++];
-      if (recording === undefined) sendError(response, testError(beyond(asked, recorded.length)));
-      else await sendRecorded(recording, response);
-    },
+    endpoint,
     assertComplete: () => {
       if (asked > recorded.length) throw new Error(beyond(asked, recorded.length));
       if (asked < recorded.length) {
@@ -179,9 +170,6 @@ const beyond = (asked: number, recorded: number): string =>
   `request ${asked} came, and ${recorded === 1 ? "one response was" : `${recorded} responses were`} recorded: ` +
   "record one more, or find out why it was sent (a client that tries again by itself?)";
 
-/** The purpose of a request. */
-type Route = AnswerRoute | "models";
-
 /** Returns the purpose of a request, or the error that refuses it before its body is read. */
 const routeOf = (
   method: string,
@@ -192,7 +180,7 @@ const routeOf = (
     readonly paths: Readonly<Record<string, AnswerRoute>>;
     readonly anyPath: boolean;
   },
-): Route | WireError => {
+): AnswerRoute | "models" | WireError => {
   if (rules.apiKey !== undefined && authorization !== `Bearer ${rules.apiKey}`) return unauthorised(authorization);
   const plain = plainPath(path);
   if (plain === "/models") return method === "GET" ? "models" : notAllowed(method, path, "GET");
@@ -224,14 +212,12 @@ const notAllowed = (method: string, path: string, allowed: string): WireError =>
   headers: { allow: allowed },
 });
 
-/** Returns the dialects of the server, by path. */
 const dialectsOf = (stopStrings: StopStrings): Readonly<Record<AnswerRoute, Dialect>> => ({
   "/chat/completions": chatDialect,
   "/responses": responsesDialect(),
   "/completions": textDialect(stopStrings),
 });
 
-/** The paths under which a model answers. */
 type AnswerRoute = (typeof answerRoutes)[number];
 
 const answerRoutes = ["/chat/completions", "/responses", "/completions"] as const;
@@ -267,3 +253,66 @@ const messagesOfWire = ({ messages }: ChatRequest): Either.Either<WireError, rea
     messagesFromSeed(0, drafts),
   );
 };
+
+/** Answers a request; `signal` is aborted when the client disconnects. */
+type Endpoint = (request: RecordedRequest, response: ServerResponse, signal: AbortSignal) => Promise<void>;
+
+/** Answers a POST of one dialect with a model. With `models`, refuses any other name as unknown. */
+const modelEndpoint =
+  (dialect: Dialect, model: LlmHandler, clock: Clock, models: readonly string[] | undefined): Endpoint =>
+  async ({ number, text }, response, signal) => {
+    const read = dialect.read(text);
+    if (Either.isLeft(read)) return sendError(response, read.left);
+    const request = read.right;
+    if (models?.includes(request.model) === false) return sendError(response, unknownModel(request.model));
+
+    const parameters = { ...request.parameters, model: request.model };
+    const created = Math.floor(clock.now() / 1000);
+    const head: AnswerHead = { id: `${dialect.idPrefix}${number}`, created, model: request.model };
+    const stream = request.stream?.(response, head) ?? null;
+    const onDelta = stream?.send ?? ((): void => undefined);
+    try {
+      const outcome = await model(callOf("loopback", number, request.messages, parameters), {
+        signal,
+        onDelta,
+        clock,
+        tools: [],
+      });
+      if (signal.aborted) return;
+      if (outcome.type === "failed") sendFailure(outcome.failure, stream, response, dialect.half(head.id));
+      else if (stream === null) sendJson(response, 200, request.whole(head, outcome));
+      else stream.complete(outcome);
+    } catch (error) {
+      if (signal.aborted) return;
+      const reason = error instanceof Error ? error.message : String(error);
+      if (stream?.started() === true) stream.fail({ kind: "unknown", message: reason, retryable: false });
+      else sendError(response, testError(reason));
+    }
+  };
+
+/** @param half what is sent of an answer that breaks off */
+const sendFailure = (failure: Failure, stream: AnswerStream | null, response: ServerResponse, half: string): void => {
+  if (stream !== null && (stream.started() || failure.kind === "truncated")) stream.fail(failure);
+  else if (failure.kind === "network") response.destroy();
+  else if (failure.kind === "truncated") response.writeHead(200, { "content-type": "application/json" }).end(half);
+  else sendError(response, errorOfFailure(failure));
+};
+
+/** Returns the first call of a turn as a machine would request it. */
+export const callOf = (threadId: string, turn: number, messages: readonly Message[], model: JsonObject): CallLlm => ({
+  type: "callLlm",
+  id: `${threadId}/${turn}.1#1`,
+  threadId,
+  turn,
+  step: 1,
+  attempt: 1,
+  purpose: "answer",
+  messages,
+  promptDigest: digestOfPrompt(messages),
+  model,
+});
+
+const unknownModel = (name: string): WireError => ({
+  ...invalidRequest(`The model '${name}' does not exist or you do not have access to it.`, null, "model_not_found"),
+  status: 404,
+});

@@ -1,7 +1,7 @@
 import * as Either from "fp-ts/lib/Either.js";
 import type { z } from "zod";
 import { type Fields, firstOf } from "./strict/rules/json.ts";
-import type { Rule } from "./strict/rules/rule.ts";
+import { refusal, type Rule } from "./strict/rules/rule.ts";
 import { invalidRequest, type WireError } from "./wire-error.ts";
 
 /** Parses a body by a schema, or returns the first error with which the real server would refuse it. */
@@ -23,12 +23,11 @@ export const problemOfOptions = (request: {
     ? invalidRequest("The 'stream_options' parameter is only allowed when 'stream' is enabled.", "stream_options")
     : null;
 
-/** Returns the error of the first rule that a request breaks, or null. */
 export const problemOfRules = (rules: readonly Rule[], request: Fields): WireError | null =>
   firstOf(rules, ({ refuse }) => {
-    const refusal = refuse(request);
-    if (refusal === null) return null;
-    const { message, param = null, code = null } = refusal;
+    const verdict = refuse(request);
+    if (verdict === null || verdict === false) return null;
+    const { message, param = null, code = null } = typeof verdict === "string" ? refusal(verdict) : verdict;
     return invalidRequest(message, param, code === null ? null : String(code));
   });
 

@@ -5,7 +5,7 @@ import { z } from "zod";
 import type { Dialect, Request } from "./answer.ts";
 import { problemOfOptions, problemOfRules, readBody } from "./request-body.ts";
 import { type ResponseWish, responsesStream, wholeResponse } from "./responses-stream.ts";
-import { membersOf, ofItems, typeOf } from "./strict/families/openai-responses.ts";
+import { membersOf, notFound, ofItems, typeOf } from "./strict/families/openai-responses.ts";
 import { textOf } from "./strict/rules/json.ts";
 import { invalidRequest, type WireError } from "./wire-error.ts";
 
@@ -139,7 +139,6 @@ const defaults: JsonObject = {
   top_p: 1,
 };
 
-/** Items that a server keeps for a client, by their ids. */
 interface KeptItems {
   readonly get: (id: string) => JsonObject | undefined;
 }
@@ -176,13 +175,6 @@ const problemOfItem = (item: JsonObject, at: string, kept: KeptItems): WireError
   }
   const unread = type === "reasoning" && textOf(item["encrypted_content"]) === "";
   const id = textOf(item["id"]);
-  return (unread || type === "item_reference") && kept.get(id) === undefined ? notFound(id) : null;
+  const isMissing = (unread || type === "item_reference") && kept.get(id) === undefined;
+  return isMissing ? { ...invalidRequest(notFound(id).message, "input"), status: 404 } : null;
 };
-
-const notFound = (id: string): WireError => ({
-  ...invalidRequest(
-    `Item with id '${id}' not found. Items are not persisted when \`store\` is set to false. Try again with \`store\` set to true, or remove this item from your input.`,
-    "input",
-  ),
-  status: 404,
-});

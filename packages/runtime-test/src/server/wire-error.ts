@@ -11,7 +11,6 @@ export interface WireError {
   readonly headers?: { readonly [name: string]: string };
 }
 
-/** Makes the error for a request with a faulty field. */
 export const invalidRequest = (message: string, param: string | null, code: string | null = null): WireError => ({
   status: 400,
   message,
@@ -20,7 +19,6 @@ export const invalidRequest = (message: string, param: string | null, code: stri
   code,
 });
 
-/** Returns the body of an error response. */
 export const bodyOfError = ({ message, type, param, code }: WireError): JsonObject => ({
   error: { message, type, param, code },
 });
@@ -46,7 +44,6 @@ export const errorOfFailure = (failure: Failure): WireError => {
   };
 };
 
-/** Returns a failure as an event of a stream. */
 export const eventOfFailure = (failure: Failure): string =>
   `data: ${JSON.stringify(bodyOfError(errorOfFailure(failure)))}\n\n`;
 

@@ -29,7 +29,7 @@ import { describe, expect, test } from "vitest";
 const sample = <Value>(arbitrary: fc.Arbitrary<Value>, numRuns = 400): readonly Value[] =>
   fc.sample(arbitrary, { numRuns, seed: 1 });
 
-/** The texts and replies that several tests look through. */
+/** The texts and replies that several tests examine. */
 const texts = sample(textArbitrary);
 const replies = sample(replyArbitrary(["search"]));
 
@@ -44,7 +44,7 @@ describe("texts and values", () => {
     expect(texts.some(matches)).toBe(true);
   });
 
-  test("every value is what its JSON is read back as, and its objects are plain", () => {
+  test("every value survives JSON, and its objects are plain", () => {
     for (const value of sample(jsonArbitrary))
       expect(differenceOf(value, JSON.parse(JSON.stringify(value)))).toBeNull();
   });
@@ -82,7 +82,7 @@ describe("machines and schedules", () => {
       expect(() => conversationMachine(options)).not.toThrow();
   });
 
-  test("more than half of what a schedule says fits, and some does not", () => {
+  test("more than half of a schedule's moves are handled, but not all", () => {
     const traces = sample(playArbitrary, Math.max(30, runs(400))).map(({ options, schedule }) =>
       runSchedule(conversationMachine(options), schedule),
     );
@@ -92,7 +92,7 @@ describe("machines and schedules", () => {
     expect(handled / told).toBeLessThan(0.95);
   });
 
-  test("a schedule is told the same each time", () => {
+  test("a schedule runs the same each time", () => {
     for (const { options, schedule } of sample(playArbitrary, 30)) {
       const [first, second] = [0, 1].map(() => runSchedule(conversationMachine(options), schedule));
       expect(first?.steps.map(({ event }) => event)).toEqual(second?.steps.map(({ event }) => event));

@@ -3,14 +3,14 @@ import { type CallLlm, digestOfPrompt, type Message, messagesFromSeed, type Seed
 import * as Either from "fp-ts/lib/Either.js";
 import { virtualClock } from "../../src/ports/virtual-clock.ts";
 
-/** The messages that drafts describe. */
+/** Makes messages from drafts. */
 export const messagesOf = (drafts: readonly SeedDraft[]): readonly Message[] => {
   const messages = messagesFromSeed(0, drafts);
   if (Either.isLeft(messages)) throw new Error(messages.left);
   return messages.right;
 };
 
-/** A call with the given prompt; a text is one user message. */
+/** Makes a call with a prompt; a text becomes one user message. */
 export const callOf = (prompt: string | readonly SeedDraft[], extra: Partial<CallLlm> = {}): CallLlm => {
   const messages = messagesOf(typeof prompt === "string" ? [{ role: "user", content: prompt }] : prompt);
   return {
@@ -30,12 +30,12 @@ export const callOf = (prompt: string | readonly SeedDraft[], extra: Partial<Cal
 
 export interface Heard {
   readonly outcome: LlmOutcome;
-  /** Each piece with the time at which it came, from 0. */
+  /** The pieces with their times, from 0. */
   readonly deltas: readonly (readonly [number, LlmDelta])[];
   readonly endedAt: number;
 }
 
-/** Calls a model on a clock that runs until it has answered. */
+/** Calls a model on a clock that runs until the answer. */
 export const hear = async (model: LlmHandler, call: CallLlm): Promise<Heard> => {
   const clock = virtualClock(0);
   const deltas: (readonly [number, LlmDelta])[] = [];
@@ -48,7 +48,7 @@ export const hear = async (model: LlmHandler, call: CallLlm): Promise<Heard> => 
   return { outcome, deltas, endedAt: clock.now() };
 };
 
-/** Returns the arguments of a call that nobody listens to. */
+/** Returns a model's context without a listener. */
 export const unheard = (
   clock: Clock,
   signal: AbortSignal = new AbortController().signal,

@@ -26,7 +26,7 @@ const rules: readonly Rule[] = [
 ];
 
 describe("ruleModel", () => {
-  it("takes the first rule that is meant, and reports what a counter counts", async () => {
+  it("takes the first rule that applies, and reports a counter's usage", async () => {
     const { outcome } = await hear(ruleModel(rules), callOf("hello"));
     expect(outcome).toEqual({
       type: "completed",
@@ -58,7 +58,7 @@ describe("ruleModel", () => {
     expect((await hear(model, callOf("hello"))).outcome).toMatchObject({ usage: { totalTokens: 7 } });
   });
 
-  it("says which rules there are when none is meant", async () => {
+  it("lists the rules when none applies", async () => {
     await expect(ruleModel(rules)(callOf(""), unheard(virtualClock()))).rejects.toThrow(
       'whose newest user message is "". Rules, in order: result, roll, echo.',
     );

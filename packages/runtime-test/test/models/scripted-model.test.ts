@@ -38,7 +38,7 @@ describe("scriptedModel", () => {
     model.assertComplete();
   });
 
-  it("keeps arguments that are a string as they are, and counts ids where none is given", async () => {
+  it("keeps string arguments unchanged, and numbers calls without an id", async () => {
     const model = scriptedModel([
       toolCalls(
         [
@@ -64,7 +64,7 @@ describe("scriptedModel", () => {
     expect(deltas.at(-1)?.[1]).toEqual({ type: "toolCall", index: 2, id: null, name: "list", arguments: "{}" });
   });
 
-  it("fails as it is told, after what it had shown", async () => {
+  it("fails by its script, after its shown part", async () => {
     const model = scriptedModel([
       fails({ kind: "rate_limit", retryAfterMs: 2000 }, { delayMs: 10 }),
       fails({ kind: "network", message: "socket hang up" }, { partial: "It is", usage: { outputTokens: 2 } }),
@@ -157,7 +157,7 @@ describe("scriptedModel", () => {
     }
   });
 
-  it("names what was not used", async () => {
+  it("names unused lines", async () => {
     const model = scriptedModel([
       reply("Sunny."),
       reply("Rain.", { expects: "And?" }),

@@ -7,7 +7,7 @@ type Ask = (method: string, path: string, body?: unknown, user?: string) => Prom
 
 const base = "/_plugins/_ml/memory";
 
-/** Asks a server of its own, below the memory API. */
+/** Starts a server, and returns a function that sends it requests below the memory API. */
 const asking = async (options: OpenSearchServerOptions = { version: "3.0" }): Promise<Ask> => {
   const server = await openSearchServer(options);
   onTestFinished(() => server.close());
@@ -19,7 +19,7 @@ const asking = async (options: OpenSearchServerOptions = { version: "3.0" }): Pr
     });
 };
 
-/** The id in an answer. */
+/** Returns the id in an answer. */
 const idOf = ({ body }: Response): string => String(Object.values(body as object)[0]);
 
 const memoryOf = async (ask: Ask, body: unknown = { name: "c1" }, user?: string): Promise<string> =>
@@ -38,25 +38,6 @@ const invalid = (reason: string): unknown =>
   refused(400, "action_request_validation_exception", `Validation Failed: 1: ${reason};`);
 
 describe("pages", () => {
-  it("of a memory begin with the oldest message, and have a token as long as they are full", async () => {
-    const ask = await asking();
-    const id = await memoryOf(ask);
-    for (const input of ["H1", "H2"]) await ask("POST", `/${id}/messages`, { input });
-    const page = async (query: string): Promise<unknown> => (await ask("GET", `/${id}/messages?${query}`)).body;
-    expect(await page("max_results=1")).toMatchObject({ messages: [{ input: "H1" }], next_token: 1 });
-    expect(await page("max_results=1&next_token=1")).toMatchObject({ messages: [{ input: "H2" }], next_token: 2 });
-    expect(await page("max_results=1&next_token=2")).toEqual({ messages: [] });
-    expect(await page("max_results=3")).not.toHaveProperty("next_token");
-  });
-
-  it("of memories begin with the newest", async () => {
-    const ask = await asking();
-    for (const name of ["Test memory 1", "Test memory 2"]) await memoryOf(ask, { name });
-    const page = async (query: string): Promise<unknown> => (await ask("GET", `?${query}`)).body;
-    expect(await page("max_results=1")).toMatchObject({ memories: [{ name: "Test memory 2" }], next_token: 1 });
-    expect(await page("max_results=1&next_token=1")).toMatchObject({ memories: [{ name: "Test memory 1" }] });
-  });
-
   it("have limits, each with its words", async () => {
     const ask = await asking();
     const id = await memoryOf(ask);
@@ -108,7 +89,7 @@ describe("pages", () => {
   });
 });
 
-describe("what is written", () => {
+describe("written values", () => {
   it("is lost in silence where the service loses it", async () => {
     const ask = await asking();
     const nameless = await memoryOf(ask, { application_type: "a", additional_info: { k: "v" } });
@@ -180,7 +161,7 @@ describe("what is written", () => {
   });
 });
 
-describe("what is not there", () => {
+describe("a missing resource", () => {
   it("is another thing before anything was written", async () => {
     const ask = await asking();
     expect((await ask("GET", "")).body).toEqual({ memories: [] });
@@ -205,7 +186,7 @@ describe("what is not there", () => {
     expect(await ask("PUT", "/message/m1", { response: "r" })).toMatchObject({ status: 404 });
   });
 
-  it("is a path that nobody answers", async () => {
+  it("is an unknown path", async () => {
     const ask = await asking();
     expect(await ask("POST", "/m1", {})).toMatchObject({
       status: 405,
@@ -224,8 +205,8 @@ describe("what is not there", () => {
   });
 });
 
-describe("who may read", () => {
-  it("is who wrote it", async () => {
+describe("access to a memory", () => {
+  it("is for its author", async () => {
     const ask = await asking();
     const id = await memoryOf(ask, { name: "c1" }, "ada");
     const message = idOf(await ask("POST", `/${id}/messages`, { input: "q" }, "ada"));
@@ -246,7 +227,7 @@ describe("who may read", () => {
     expect(await ask("GET", `/${id}`)).toMatchObject({ status: 200 });
   });
 
-  it("is nobody where the feature is switched off", async () => {
+  it("is for no user if the feature is switched off", async () => {
     const setting = "plugins.ml_commons.memory_feature_enabled";
     const words = `Conversation Memory feature is not enabled. To enable, please update the setting ${setting}`;
     const ask = await asking({ version: "3.0", memoryFeatureEnabled: false });
@@ -289,7 +270,7 @@ describe("a search", () => {
     expect(await found(ask, id, { query, sort: { trace_number: { order: "asc" } } })).toEqual([trace, best, all]);
   });
 
-  it("is refused where the service can't read it", async () => {
+  it("is refused if the service cannot read it", async () => {
     const ask = await asking();
     const id = await memoryOf(ask);
     await ask("POST", `/${id}/messages`, { input: "q" });
@@ -317,41 +298,39 @@ describe("a search", () => {
   });
 });
 
-describe("2.10 and 2.11", () => {
-  it("have conversations and interactions, newest first, with additional_info as text", async () => {
-    const ask = await asking({ version: "2.11" });
-    expect((await ask("GET", "/conversation")).body).toEqual({ conversations: [] });
-    const id = idOf(await ask("POST", "/conversation", undefined, "ada"));
-    const named = idOf(await ask("POST", "/conversation", { name: "c1" }, "ada"));
-    expect((await ask("GET", "/conversation")).body).toMatchObject({
-      conversations: [
-        { conversation_id: named, name: "c1", user: "ada" },
-        { conversation_id: id, name: null },
-      ],
-    });
-    await ask("POST", `/conversation/${id}`, { input: "H1", response: "A1", additional_info: '{"k":1}' });
-    const second = idOf(await ask("POST", `/conversation/${id}`, { input: "H2" }));
-    expect((await ask("GET", `/conversation/${id}?max_results=2`)).body).toMatchObject({
-      interactions: [
-        { interaction_id: second, conversation_id: id, input: "H2", response: null },
-        { input: "H1", response: "A1", additional_info: '{"k":1}' },
-      ],
-      next_token: 2,
-    });
-    expect(await ask("POST", `/conversation/${id}`, { additional_info: {} })).toMatchObject({ status: 500 });
-    expect(await ask("GET", `/conversation/${id}`, undefined, "bob")).toEqual(
-      refused(500, "security_exception", `User [bob] does not have access to conversation ${id}`),
-    );
-    expect(await ask("GET", "/conversation/c9")).toEqual(
-      refused(404, "resource_not_found_exception", "Conversation [c9] not found"),
-    );
-    expect((await ask("DELETE", `/conversation/${id}`)).body).toEqual({ success: true });
-    expect(await ask("GET", `/conversation/${id}`)).toMatchObject({ status: 404 });
-    expect(await ask("GET", "")).toMatchObject({ status: 400 });
+it("2.10 and 2.11 have conversations and interactions, newest first, with additional_info as text", async () => {
+  const ask = await asking({ version: "2.11" });
+  expect((await ask("GET", "/conversation")).body).toEqual({ conversations: [] });
+  const id = idOf(await ask("POST", "/conversation", undefined, "ada"));
+  const named = idOf(await ask("POST", "/conversation", { name: "c1" }, "ada"));
+  expect((await ask("GET", "/conversation")).body).toMatchObject({
+    conversations: [
+      { conversation_id: named, name: "c1", user: "ada" },
+      { conversation_id: id, name: null },
+    ],
   });
+  await ask("POST", `/conversation/${id}`, { input: "H1", response: "A1", additional_info: '{"k":1}' });
+  const second = idOf(await ask("POST", `/conversation/${id}`, { input: "H2" }));
+  expect((await ask("GET", `/conversation/${id}?max_results=2`)).body).toMatchObject({
+    interactions: [
+      { interaction_id: second, conversation_id: id, input: "H2", response: null },
+      { input: "H1", response: "A1", additional_info: '{"k":1}' },
+    ],
+    next_token: 2,
+  });
+  expect(await ask("POST", `/conversation/${id}`, { additional_info: {} })).toMatchObject({ status: 500 });
+  expect(await ask("GET", `/conversation/${id}`, undefined, "bob")).toEqual(
+    refused(500, "security_exception", `User [bob] does not have access to conversation ${id}`),
+  );
+  expect(await ask("GET", "/conversation/c9")).toEqual(
+    refused(404, "resource_not_found_exception", "Conversation [c9] not found"),
+  );
+  expect((await ask("DELETE", `/conversation/${id}`)).body).toEqual({ success: true });
+  expect(await ask("GET", `/conversation/${id}`)).toMatchObject({ status: 404 });
+  expect(await ask("GET", "")).toMatchObject({ status: 400 });
 });
 
-describe("what a request may be", () => {
+describe("the forms of a request", () => {
   it("is a path as it came, whatever its ids, with a slash behind it or none", async () => {
     const ask = await asking();
     const id = await memoryOf(ask);
@@ -365,7 +344,7 @@ describe("what a request may be", () => {
 
   it("has names that objects of JavaScript have as well", async () => {
     const ask = await asking();
-    // As JSON may have it, unlike a literal.
+    // JSON may have this, unlike a literal.
     const info: unknown = JSON.parse('{ "__proto__": "p", "constructor": "c" }');
     const id = await memoryOf(ask, { name: "c1", additional_info: info });
     expect((await ask("PUT", `/${id}`, { additional_info: JSON.parse('{ "__proto__": "q" }') })).status).toBe(200);
@@ -380,7 +359,7 @@ describe("what a request may be", () => {
     expect(JSON.stringify(sorted)).toContain("No mapping found for [toString]");
   });
 
-  it("is nested so deep that nobody reads it, and is answered all the same", async () => {
+  it("is nested too deep to be read, and is answered, too", async () => {
     const ask = await asking();
     await memoryOf(ask);
     let query: unknown = { match_all: {} };
@@ -393,7 +372,7 @@ it.each([
   [{ version: "2.9" }, 'version must be "2.10" or "2.11" or "2.12" or "3.0" (got "2.9")'],
   [{ verison: "3.0" }, 'openSearchServer has no option "verison"'],
   [{}, 'openSearchServer needs the option "version"'],
-])("options that are none are refused: %j", async (options, reason) => {
-  // As a caller in JavaScript may give them.
+])("invalid options are refused: %j", async (options, reason) => {
+  // A caller in JavaScript may pass these.
   await expect(openSearchServer(options as unknown as OpenSearchServerOptions)).rejects.toThrow(reason);
 });

@@ -8,7 +8,7 @@ export interface Response {
   readonly headers: IncomingMessage["headers"];
 }
 
-/** One request with a body of JSON, where one is given: a GET may have one, unlike those of `fetch`. */
+/** Sends a request, with a JSON body if there is one. Unlike in `fetch`, a GET may have one. */
 export const requested = async (
   url: string,
   {
@@ -18,10 +18,10 @@ export const requested = async (
   }: { readonly method: string; readonly body?: unknown; readonly headers?: Record<string, string> },
 ): Promise<Response> => {
   const text = body === undefined ? undefined : JSON.stringify(body);
-  // Without a length a GET is taken to have no body.
+  // A GET without a length counts as without a body.
   const about =
     text === undefined ? {} : { "content-type": "application/json", "content-length": Buffer.byteLength(text) };
-  // Not the URL itself, which takes ".." for a step.
+  // Not the URL itself, which would resolve "..".
   const { origin } = new URL(url);
   const outgoing = request(origin, {
     path: url.slice(origin.length) || "/",

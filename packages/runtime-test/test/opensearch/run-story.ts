@@ -2,7 +2,7 @@ import { requested } from "./request.ts";
 import type { SchemaCheck } from "./specification.ts";
 import type { Step, Story } from "./story.ts";
 
-/** Plays a story, and returns the problems that it found, one sentence each. Its epilogues run in any case. */
+/** Plays a story. Returns its problems, one sentence each. Always runs its epilogues. */
 export const problemsOfStory = async (story: Story, url: string, check: SchemaCheck): Promise<readonly string[]> => {
   const outputs = new Map<string, unknown>();
   const problems: string[] = [];
@@ -53,7 +53,7 @@ const pathOf = ({ path, parameters }: Step, outputs: Run["outputs"]): string => 
   return query.size === 0 ? filled : `${filled}?${query.toString()}`;
 };
 
-/** A value with every `${id.name}` in it replaced by what an earlier step gave out. */
+/** Replaces every `${id.name}` in a value by an earlier step's output. */
 const resolved = (value: unknown, outputs: Run["outputs"]): unknown => {
   if (typeof value === "string") {
     const whole = /^\$\{([^}]+)\}$/.exec(value)?.[1];
@@ -65,7 +65,7 @@ const resolved = (value: unknown, outputs: Run["outputs"]): unknown => {
   return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, resolved(member, outputs)]));
 };
 
-/** Of an object only the members that are expected count; of a list all. */
+/** Compares all items of a list, but only the expected members of an object. */
 const differences = (actual: unknown, expected: unknown, at: string): readonly string[] => {
   if (expected === undefined) return [];
   if (typeof expected !== "object" || expected === null || typeof actual !== "object" || actual === null) {
@@ -79,5 +79,5 @@ const differences = (actual: unknown, expected: unknown, at: string): readonly s
 };
 
 const memberOf = (value: unknown, name: string): unknown =>
-  // Any object can be asked for a member.
+  // Any object can be read by a member's name.
   typeof value === "object" && value !== null ? (value as Record<string, unknown>)[name] : undefined;

@@ -11,8 +11,8 @@ export type SchemaCheck = (method: string, path: string, status: number, payload
 export const unchecked: SchemaCheck = () => [];
 
 /**
- * Checks responses against `ml.yaml` and `ml._common.yaml` of a folder, strictly, as the specification's own runner
- * does: an object has no members that its schema does not name.
+ * Checks responses against `ml.yaml` and `ml._common.yaml` of a folder, as strictly as the specification's own runner:
+ * an object may only have the members in its schema.
  */
 export const specificationIn = (folder: string): SchemaCheck => {
   const ajv = new Ajv2020({ strict: false, allErrors: true, validateFormats: false });
@@ -25,7 +25,7 @@ export const specificationIn = (folder: string): SchemaCheck => {
     if (pointer === undefined) return [`the specification does not have ${method} ${path}`];
     const validate = ajv.getSchema(`${base}namespaces/ml.yaml${pointer}/content/application~1json/schema`);
     if (validate === undefined) return [`the specification has no schema for ${method} ${path}`];
-    // A schema without $async is checked at once.
+    // A schema without $async is synchronous.
     return (validate(payload) as boolean) ? [] : [`${ajv.errorsText(validate.errors)} in ${JSON.stringify(payload)}`];
   };
 };
@@ -48,8 +48,8 @@ const added = (ajv: Ajv2020, file: string, document: unknown): unknown => {
 };
 
 /**
- * The document with every schema closed that names members and says nothing of others; what stands in a file that
- * is not here may be anything.
+ * Closes every schema of a document that names members and does not open itself. References to missing files allow
+ * anything.
  */
 const closing = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.map(closing);
@@ -64,7 +64,7 @@ const closing = (value: unknown): unknown => {
   return isClosed || Object.keys(names).length === 0 ? members : { ...members, unevaluatedProperties: false };
 };
 
-/** The schemas in `_common.yaml` of the specification that the memory API uses. */
+/** The schemas of the specification's `_common.yaml` that the memory API uses. */
 const common = {
   Name: { type: "string" },
   Id: { type: "string" },

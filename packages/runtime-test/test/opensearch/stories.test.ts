@@ -11,7 +11,7 @@ const given =
 const absent = !existsSync(given);
 const note = absent ? ` (skipped: ${given} does not exist; set COLLOQUY_OPENSEARCH_STORIES)` : "";
 
-/** Ours, which say what those of the specification leave open. */
+/** This repository's stories, which cover gaps of the specification's. */
 const ours = storiesIn(join(import.meta.dirname, "stories"));
 const check = absent ? unchecked : specificationIn(given);
 

@@ -1,4 +1,4 @@
-// Stories as the OpenSearch API specification has them: requests in order, with what each of them has to answer.
+// Stories in the form of the OpenSearch API specification: requests in order, with their expected answers.
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parse } from "yaml";
@@ -31,14 +31,14 @@ export interface Story extends z.infer<typeof storySchema> {
   readonly file: string;
 }
 
-/** Every story below a folder. */
+/** Reads every story below a folder. */
 export const storiesIn = (folder: string): readonly Story[] =>
   readdirSync(folder, { recursive: true, encoding: "utf8" })
     .filter((file) => file.endsWith(".yaml"))
     .toSorted()
     .map((file) => ({ file, ...storySchema.parse(parse(readFileSync(join(folder, file), "utf8"))) }));
 
-/** Whether a story is about a version: `>= 2.12`, or several such bounds in a row. */
+/** Checks that a story applies to a version: `>= 2.12`, or several such bounds. */
 export const appliesTo = ({ version: range, file }: Story, version: string): boolean =>
   (range?.match(/\S+\s*\S+/g) ?? []).every((bound) => {
     const [, relation = "", than = ""] = /^(>=|<|>|<=)\s*([\d.]+)$/.exec(bound) ?? [];

@@ -2,11 +2,10 @@ import { setImmediate as macrotask } from "node:timers/promises";
 import type { Clock } from "@colloquy/host";
 import { fc, test } from "@fast-check/vitest";
 import { describe, expect, it } from "vitest";
-import { sequentialIds } from "../../src/ports/sequential-ids.ts";
-import { runningClock, virtualClock } from "../../src/ports/virtual-clock.ts";
+import { sequentialIds, runningClock, virtualClock } from "../../src/ports/virtual-clock.ts";
 
 describe("virtualClock", () => {
-  it("stands still until it is driven, also for what is overdue", async () => {
+  it("stops until it is driven, even for overdue timers", async () => {
     const clock = virtualClock(1000);
     const woken: string[] = [];
     clock.wakeAt(500, () => woken.push("overdue"));
@@ -59,7 +58,7 @@ describe("virtualClock", () => {
     const clock = virtualClock(0);
     const task = async (): Promise<number> => {
       await sleep(clock, 100);
-      // Meanwhile nothing is pending: the clock has to wait until it is asked again.
+      // Meanwhile no timer is set, so the clock must wait for one.
       for (let turn = 0; turn < 3; turn++) await macrotask();
       await sleep(clock, 200);
       clock.wakeAt(1_000_000, () => undefined);
@@ -71,7 +70,7 @@ describe("virtualClock", () => {
     expect(clock.now()).toBe(300);
   });
 
-  it("refuses invalid times, and says so when it would run for ever", async () => {
+  it("refuses invalid times, and throws an error when it would run for ever", async () => {
     const clock = virtualClock(100);
     await expect(clock.advanceTo(99)).rejects.toThrow("can't go to 99: it is 100 already");
     await expect(clock.advance(-1)).rejects.toThrow(RangeError);
@@ -84,7 +83,7 @@ describe("virtualClock", () => {
   });
 
   test.prop([fc.array(fc.integer({ min: -50, max: 50 }), { maxLength: 30 })])(
-    "wakes by due time, and in the order of asking where that is the same",
+    "wakes by due time, and in the order of requests for equal times",
     async (dues) => {
       const clock = virtualClock(0);
       const woken: (readonly [number, number])[] = [];
@@ -124,16 +123,14 @@ describe("runningClock", () => {
   });
 });
 
-describe("sequentialIds", () => {
-  it("counts each kind by itself", () => {
-    const ids = sequentialIds();
-    expect([ids.draw("thread"), ids.draw("ask"), ids.draw("ask"), ids.draw("thread")]).toEqual([
-      "thread-1",
-      "ask-1",
-      "ask-2",
-      "thread-2",
-    ]);
-  });
+it("sequentialIds counts each kind by itself", () => {
+  const ids = sequentialIds();
+  expect([ids.draw("thread"), ids.draw("ask"), ids.draw("ask"), ids.draw("thread")]).toEqual([
+    "thread-1",
+    "ask-1",
+    "ask-2",
+    "thread-2",
+  ]);
 });
 
 const sleep = (clock: Clock, ms: number): Promise<void> =>

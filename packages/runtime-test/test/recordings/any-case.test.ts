@@ -13,13 +13,13 @@ import { runs } from "../../../../test/runs.ts";
 
 const content = fc.constantFrom("hello", "", 'a\n"b" ⛴', " ");
 
-/** Ids of which a provider uses the same again and again, or sends none. */
+/** Draws calls whose ids a provider repeats or omits. */
 const call = fc.record({
   id: fc.constantFrom("call_1", "call_2", "", null),
   function: fc.record({ name: fc.constantFrom("wind", "waves"), arguments: fc.constantFrom("{}", "", '{ "at": 1 }') }),
 });
 
-/** A round that the client put there, with ids that may be those of another. */
+/** Draws a round that the client inserted, whose ids may be those of another. */
 const round = fc
   .record({ content, calls: fc.array(call, { minLength: 1, maxLength: 2 }), result: content })
   .map(({ content: text, calls, result }): readonly RecordedStep[] => [
@@ -38,7 +38,7 @@ const said = fc.oneof(
   round,
 );
 
-/** A model call, the results of its calls, and what was said before the next call. */
+/** Draws a model call, the results of its calls, and the messages before the next call. */
 const exchange = fc
   .record({
     content,

@@ -26,7 +26,7 @@ const message = (role: fc.Arbitrary<string>, parts: fc.Arbitrary<JsonObject>): f
 const asked = message(fc.constant("user"), part);
 const assistant = message(fc.constant("assistant"), outputPart);
 
-/** Of built-in tools, of reasoning, of references: a recording has no more of them. */
+/** Draws items of built-in tools, reasoning and references, of which a recording keeps no more. */
 const odd = fc.record({
   type: fc.constantFrom(
     "reasoning",

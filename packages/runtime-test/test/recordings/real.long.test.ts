@@ -19,7 +19,7 @@ describe.skipIf(absent)(
       it(`of ${file} replay as they were recorded (${records.length})`, () => {
         for (const recorded of records) {
           const { outcome, difference } = replayCase(recorded, { common });
-          // A recording that no thread can hold is not a fault of the machine; the script lists it with its reason.
+          // A recording that no thread can contain is not the machine's fault; the script lists it with its reason.
           expect(outcome, `${recorded.id}: ${difference?.words}`).not.toBe("failed");
         }
       });

@@ -41,7 +41,7 @@ describe("a hand-made case", () => {
     });
   });
 
-  it("that kept another message than it received says so", () => {
+  it("that kept another message than it received is reported", () => {
     expect(replayCase(handmadeCase("kept-otherwise")).notes).toEqual([
       "step 1: the client kept another message than it received; what it kept was journalled",
     ]);
@@ -88,8 +88,8 @@ describe("a hand-made case", () => {
       [5, sha256OfMessages([asked, called, answered, placed, result])],
     ]);
     for (const kept of [4, 5]) {
-      const cut = altered("round-between-steps", "steps", steps.slice(0, kept));
-      // Cut without its hashes, it is a damaged record.
+      const cut = altered(handmadeCase("round-between-steps"), "steps", steps.slice(0, kept));
+      // Cut without new hashes, the record is damaged.
       expect(replayCase(cut).outcome).toBe("failed");
       const parsed = parseCase({
         ...cut,
@@ -108,7 +108,7 @@ describe("a hand-made case", () => {
   });
 
   it("whose client runs the calls of a cut reply can't be expressed", () => {
-    const cut = altered("booking-pending", "steps.1.finish_reason", "length");
+    const cut = altered(handmadeCase("booking-pending"), "steps.1.finish_reason", "length");
     const { outcome, difference } = replayCase(cut, { common });
     expect(isStrict(cut)).toBe(false);
     expect(outcome).toBe("inexpressible");
@@ -116,7 +116,7 @@ describe("a hand-made case", () => {
   });
 
   it("is never inexpressible when it is strict", () => {
-    const strict = altered("unanswered", "tags", []);
+    const strict = altered(handmadeCase("unanswered"), "tags", []);
     expect(isStrict(strict)).toBe(true);
     expect(replayCase(strict).outcome).toBe("failed");
   });
@@ -234,7 +234,7 @@ describe("a changed recording is caught, and its first difference said:", () => 
       words: /^user messages: came 1, recorded 2$/,
     },
   ])("$what", ({ name, path, value, words }) => {
-    const changed = altered(name, path, value);
+    const changed = altered(handmadeCase(name), path, value);
     const { outcome, difference } = replayCase(changed, { common });
     expect(outcome).toBe("failed");
     expect(difference === null ? "" : describeCaseDifference(changed, difference)).toMatch(words);

@@ -37,7 +37,7 @@ describe("a journal", () => {
   it("names what it takes if it gets an Either, a text, or the options of a machine", () => {
     const journal = journalOf("ferries");
     const machine = recordingMachine();
-    const given = (value: unknown): unknown[] => value as unknown[]; // callers in JavaScript are not held to types
+    const given = (value: unknown): unknown[] => value as unknown[]; // JavaScript may pass anything
     const right = given({ _tag: "Right", right: journal });
     expect(() => expect(right).toReplay(machine)).toThrow(
       "toReplay takes the entries of a journal; this is an Either: give its .right",

@@ -5,10 +5,10 @@ import * as Either from "fp-ts/lib/Either.js";
 import { createHash } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import "@colloquy/runtime-test/vitest";
+import { altered } from "./cases.ts";
 
-// Requests as clients of the Responses API make them, written by hand: calls at once, reasoning kept, dropped or sent
-// without its id, a response named in place of the items before it, items of built-in tools, an empty message, history
-// that was given.
+// Handwritten requests of Responses API clients: parallel calls, reasoning that is kept, dropped or sent without its
+// id, a response's name in place of earlier items, items of built-in tools, an empty message, given history.
 const say = (role: string, content: unknown): Item => ({ type: "message", role, content });
 const call = (id: string): Item => ({ type: "function_call", call_id: id, name: "tide", arguments: '{ "at": 1 }' });
 const output = (id: string, text: unknown): Item => ({ type: "function_call_output", call_id: id, output: text });
@@ -216,16 +216,4 @@ function sorted(value: unknown): string {
       ? Object.fromEntries(Object.entries(each).toSorted(([left], [right]) => (left < right ? -1 : 1)))
       : each,
   );
-}
-
-function altered(recorded: RecordedCase, path: string, value: unknown): RecordedCase {
-  const copy: unknown = structuredClone(recorded);
-  const keys = path.split(".");
-  const last = keys.pop() ?? "";
-  let holder: unknown = copy;
-  for (const key of keys) holder = Reflect.get(Object(holder) as object, key);
-  Reflect.set(Object(holder) as object, last, value);
-  const parsed = parseCase(copy);
-  if (Either.isLeft(parsed)) throw new Error(parsed.left);
-  return parsed.right;
 }

@@ -1,14 +1,14 @@
 import { onTestFinished } from "vitest";
 import { loopbackServer, type LoopbackServer, type LoopbackServerOptions } from "../../src/server/index.ts";
 
-/** A server that is closed when the test is over. */
+/** Starts a server that closes at the end of the test. */
 export const serverFor = async (options: LoopbackServerOptions): Promise<LoopbackServer> => {
   const server = await loopbackServer(options);
   onTestFinished(() => server.close());
   return server;
 };
 
-/** Posts a body: a text as it is, anything else as JSON. */
+/** Posts a body: a string as it is, any other value as JSON. */
 export const post = (
   server: LoopbackServer,
   body: unknown,
@@ -21,14 +21,14 @@ export const post = (
     ...(init.signal === undefined ? {} : { signal: init.signal }),
   });
 
-/** A body that asks one question. */
+/** Returns a body that asks one question. */
 export const question = (content: string, extra: object = {}): object => ({
   model: "test",
   messages: [{ role: "user", content }],
   ...extra,
 });
 
-/** The data of the events of a stream. */
+/** Returns the parsed data of the events of a stream, with `[DONE]` as it is. */
 export const eventsOf = async (response: Response): Promise<readonly unknown[]> =>
   (await response.text())
     .split("\n\n")
@@ -36,7 +36,7 @@ export const eventsOf = async (response: Response): Promise<readonly unknown[]> 
     .map((event) => event.replace(/^data: /, ""))
     .map((data): unknown => (data === "[DONE]" ? data : JSON.parse(data)));
 
-/** Returns the part of a body that came before the connection failed, and the failure. */
+/** Reads a body until it ends or the connection fails. Returns the text so far, and the error if it failed. */
 export const readUntilCut = async (response: Response): Promise<{ readonly text: string; readonly error: unknown }> => {
   const reader = response.body?.getReader();
   const decoder = new TextDecoder();

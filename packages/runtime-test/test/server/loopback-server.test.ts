@@ -359,7 +359,7 @@ interface CallDelta {
 }
 
 const deltasOf = (event: unknown): readonly CallDelta[] => {
-  // Chunks are as this server writes them; anything else is a failure of the test.
+  // This server writes such chunks; anything else fails the test.
   const chunk = event as {
     readonly choices?: readonly { readonly delta: { readonly tool_calls?: readonly CallDelta[] } }[];
   };

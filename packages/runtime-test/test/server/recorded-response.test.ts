@@ -59,7 +59,7 @@ describe("recorded responses", () => {
   it("leave in pieces that are read one by one", async () => {
     const response = await answerOf(recordedStream("abcdef", { pieceBytes: 4 }));
     const pieces: string[] = [];
-    // The built-in type leaves out that a body can be iterated.
+    // The built-in type does not know that a body is iterable.
     for await (const piece of response.body as unknown as AsyncIterable<Uint8Array>)
       pieces.push(Buffer.from(piece).toString());
     expect(pieces).toEqual(["abcd", "ef"]);

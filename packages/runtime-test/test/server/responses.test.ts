@@ -14,14 +14,14 @@ interface Event {
   readonly response?: { readonly output: readonly object[]; readonly usage: unknown };
 }
 
-/** The events, each of which is named as its type says. */
+/** Returns the events, and checks that the name of each is its type. */
 const eventsOf = async (response: Response): Promise<readonly Event[]> =>
   (await response.text())
     .split("\n\n")
     .filter((event) => event !== "")
     .map((event) => {
       const [, name, data] = /^event: (.+)\ndata: (.+)$/.exec(event) ?? [];
-      // Events are as this server writes them; the expectations say which.
+      // This server writes the events; the expectations check them.
       const parsed = JSON.parse(data ?? "null") as Event;
       expect(parsed.type).toBe(name);
       return parsed;
@@ -180,30 +180,28 @@ describe("a streamed response", () => {
       for (const index of [0, 1, 0]) onDelta({ type: "toolCall", index, id: `${index}`, name: "f", arguments: "{" });
       throw new Error("not reached");
     };
-    // It is given what the port asks for, and never answers.
+    // The model gets a valid call, and never answers.
     const server = await serverFor({ model: model as never });
     const text = await (await ask(server, { stream: true })).text();
     expect(text).toContain("the item of call 0 is done");
   });
 });
 
-describe("a plain response", () => {
-  it("has the items that the stream would have had", async () => {
-    const server = await serverFor({ model: scriptedModel([toolCalls(calls, { content: "Wait.", usage })]) });
-    const body: unknown = await (await ask(server, { instructions: "Be brief." })).json();
-    expect(body).toMatchObject({
-      id: "resp_1",
-      object: "response",
-      status: "completed",
-      instructions: "Be brief.",
-      store: true,
-      output: [
-        { type: "message" },
-        { type: "function_call", call_id: "call_a" },
-        { type: "function_call", call_id: "call_b" },
-      ],
-      usage: wireUsage,
-    });
+it("a plain response has the items that the stream would have had", async () => {
+  const server = await serverFor({ model: scriptedModel([toolCalls(calls, { content: "Wait.", usage })]) });
+  const body: unknown = await (await ask(server, { instructions: "Be brief." })).json();
+  expect(body).toMatchObject({
+    id: "resp_1",
+    object: "response",
+    status: "completed",
+    instructions: "Be brief.",
+    store: true,
+    output: [
+      { type: "message" },
+      { type: "function_call", call_id: "call_a" },
+      { type: "function_call", call_id: "call_b" },
+    ],
+    usage: wireUsage,
   });
 });
 

@@ -101,7 +101,7 @@ const accepted: Readonly<Record<StrictFamily, readonly Fields[]>> = {
   "text-completions": [{ prompt: "Once upon", stop: ["a"] }],
 };
 
-/** Bodies that a family refuses, each with the rule by which. */
+/** Bodies that a family refuses, each with the broken rule. */
 const refused: Readonly<Record<StrictFamily, readonly (readonly [rule: string, body: Fields])[]>> = {
   "openai-chat": [
     ["some messages", prompt()],

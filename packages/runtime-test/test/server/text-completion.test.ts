@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { fails, reply, type ScriptLine, scriptedModel, toolCalls } from "../../src/models/index.ts";
 import type { LoopbackServer } from "../../src/server/index.ts";
-import { stoppedText } from "../../src/server/stop-strings.ts";
+import { stoppedText } from "../../src/server/text-completion.ts";
 import { eventsOf, post, serverFor } from "./client.ts";
 
 const complete = (server: LoopbackServer, body: object = {}): Promise<Response> =>
@@ -14,10 +14,10 @@ const answering = (...lines: readonly ScriptLine[]): { readonly model: ReturnTyp
 const usage = { inputTokens: 5, outputTokens: 2 };
 const wireUsage = { prompt_tokens: 5, completion_tokens: 2, total_tokens: 7 };
 
-/** The text of the events of a stream, each for itself. */
+/** Returns the texts of a stream's events, one by one. */
 const textsOf = async (response: Response): Promise<readonly string[]> =>
   (await eventsOf(response)).flatMap((event) => {
-    // Chunks are as this server writes them; `[DONE]` has no choices.
+    // This server writes the chunks; `[DONE]` has no choices.
     const { choices = [] } = event as { readonly choices?: readonly { readonly text: string }[] };
     return choices.map(({ text }) => text);
   });
@@ -102,20 +102,18 @@ describe("a text completion", () => {
   });
 });
 
-describe("a text that stops", () => {
-  it("is the same however it is cut", () => {
-    const text = "aab aabaac tail";
-    for (const [stops, how, expected] of [
-      [["aabaac"], "honoured", "aab "],
-      [["aac", "ba"], "honoured", "aab aa"],
-      [["ab a", "abx"], "included", "aab a"],
-      [["zz", ""], "honoured", text],
-    ] as const) {
-      for (let at = 0; at <= text.length; at++) {
-        const stopped = stoppedText(stops, how);
-        const given = [text.slice(0, at), text.slice(at)].map(stopped.push).join("") + stopped.end();
-        expect(given).toBe(expected);
-      }
+it("a text that stops is the same however it is cut", () => {
+  const text = "aab aabaac tail";
+  for (const [stops, how, expected] of [
+    [["aabaac"], "honoured", "aab "],
+    [["aac", "ba"], "honoured", "aab aa"],
+    [["ab a", "abx"], "included", "aab a"],
+    [["zz", ""], "honoured", text],
+  ] as const) {
+    for (let at = 0; at <= text.length; at++) {
+      const stopped = stoppedText(stops, how);
+      const given = [text.slice(0, at), text.slice(at)].map(stopped.push).join("") + stopped.end();
+      expect(given).toBe(expected);
     }
-  });
+  }
 });

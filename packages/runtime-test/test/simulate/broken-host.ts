@@ -26,7 +26,7 @@ export const withStore =
   (options) =>
     createHost({ ...options, store: changed(options.store, change(options.store, options)) });
 
-/** A store that does some things otherwise. */
+/** Replaces some methods of a store. */
 export const changed = (store: Store, change: Partial<Store>): Store => ({
   acquire: (...given) => store.acquire(...given),
   renew: (...given) => store.renew(...given),
@@ -48,7 +48,7 @@ export const withMachine =
   (options) =>
     createHost({ ...options, machine: conversationMachine(change({ tools: declarationsOf(options.tools ?? []) })) });
 
-/** Recovery as an author might have got it wrong, in the tool and in its declaration alike. */
+/** Changes the recovery of a tool and of its declaration, like an author's mistake. */
 export const withRecovery =
   (name: string, recovery: "rerun" | "interrupted" | "once"): CreateHost =>
   (options) => {
@@ -58,17 +58,17 @@ export const withRecovery =
     return createHost({ ...options, tools, machine: declaring(options.machine, tools) });
   };
 
-/** The same machine with other declarations. Its internals are reached past the types, as no user could. */
+/** Makes the same machine with other declarations, by its internals, which users cannot reach. */
 const declaring = (machine: ConversationMachine, tools: readonly Tool[]): ConversationMachine => {
   const [internals] = Object.getOwnPropertySymbols(machine);
   if (internals === undefined) throw new Error("a machine has internals under a symbol");
-  // Whatever they are: only the declarations differ.
+  // Only the declarations change; the rest may be anything.
   const { settings, ...rest } = Reflect.get(machine, internals) as { readonly settings: object };
   const value = { ...rest, settings: { ...settings, tools: declarationsOf(tools) } };
   return Object.create(machine, { [internals]: { value } }) as ConversationMachine;
 };
 
-/** Tools run without approval, as though the machine had no declaration of one. */
+/** Makes a host whose tools run without approval, as if their declarations did not require it. */
 export const withoutApprovals: CreateHost = (options) => {
   const tools = (options.tools ?? []).map((tool) => {
     const { approval: _, ...declaration } = tool.declaration;
@@ -77,7 +77,7 @@ export const withoutApprovals: CreateHost = (options) => {
   return createHost({ ...options, tools, machine: conversationMachine({ tools: declarationsOf(tools) }) });
 };
 
-/** A host whose asks come to something else, or show something else. */
+/** Makes a host whose asks have other outcomes or show other parts. */
 export const withAsk =
   (change: {
     readonly outcome?: (handle: AskHandle) => Promise<AskResult>;
@@ -102,11 +102,11 @@ export const withAsk =
         [Symbol.asyncIterator]: () => iteratorOf(parts(handle)),
       };
     };
-    // What an ask gives with a schema is none of its concern.
+    // The fault does not depend on the type of an ask's output.
     return changedHost(host, { ask: ask as Host["ask"] });
   };
 
-/** A host that does some things otherwise. */
+/** Replaces some methods of a host. */
 export const changedHost = (host: Host, change: Partial<Host>): Host => ({
   threadDefaults: host.threadDefaults,
   machine: host.machine,

@@ -7,7 +7,7 @@ import { reply, toolCalls } from "../../src/models/index.ts";
 import { type Script, simulate, type Simulation } from "../../src/simulate/index.ts";
 import { spread } from "../../../../test/runs.ts";
 
-/** A tool that writes down its runs. */
+/** Makes a tool that records its runs. */
 const written = (recovery: ToolRecovery, ran: string[]): Tool =>
   tool({
     name: "act",
@@ -20,7 +20,7 @@ const written = (recovery: ToolRecovery, ran: string[]): Tool =>
     },
   });
 
-/** Two turns, the first with a round of two calls. The model's reply follows from the call alone. */
+/** Returns two turns, the first with a round of two calls. The model's reply depends only on the call. */
 const scriptWith = (tools: readonly Tool[]): Script => ({
   tools,
   reply: ({ turn, step }) =>
@@ -108,7 +108,7 @@ describe("a crash at any step, while summaries are written", () => {
       const summaries = [1, 2, 3].flatMap((number) => turnNumbered(state, number)?.summaries ?? []);
       expect(summaries.map(({ text }) => text)).toContain("summary of simulated/summary-1#1");
       expect(summaries.at(-1)?.from).toBe(1);
-      // One more is asked where a summary was still out at the end.
+      // A summary that is still outstanding at the end leads to one more ask.
       expect([3, 4]).toContain(state.context.conversation.turns.length);
     }
   });

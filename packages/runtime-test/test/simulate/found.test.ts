@@ -44,39 +44,35 @@ describe("a tool that runs one call at a time", () => {
   });
 });
 
-describe("an answer from outside to what is being done", () => {
-  it("stops it, so that nothing runs beside the next call", async () => {
-    const script: Script = {
-      reply: ({ turn }) => (turn === 1 ? never({ pieces: ["Well"] }) : reply("Yes.")),
-      actions: [
-        { type: "ask", input: "Are you there?" },
-        {
-          type: "send",
-          event: {
-            type: "llm.completed",
-            effectId: "simulated/1.1#1",
-            reply: { content: "Well, so I am told." },
-            finishReason: null,
-          },
-          afterMs: 30,
+it("an answer from outside to what is being done stops it, so that nothing runs beside the next call", async () => {
+  const script: Script = {
+    reply: ({ turn }) => (turn === 1 ? never({ pieces: ["Well"] }) : reply("Yes.")),
+    actions: [
+      { type: "ask", input: "Are you there?" },
+      {
+        type: "send",
+        event: {
+          type: "llm.completed",
+          effectId: "simulated/1.1#1",
+          reply: { content: "Well, so I am told." },
+          finishReason: null,
         },
-        { type: "settle" },
-      ],
-    };
-    const { trace } = await simulate({ seed: 1, script, faults: noFaults });
-    expect(trace.join("\n")).toContain('answers ask-1: "Well, so I am told."');
-  });
+        afterMs: 30,
+      },
+      { type: "settle" },
+    ],
+  };
+  const { trace } = await simulate({ seed: 1, script, faults: noFaults });
+  expect(trace.join("\n")).toContain('answers ask-1: "Well, so I am told."');
 });
 
-describe("a tool that takes too long", () => {
-  it("is told to stop before the model is called again", async () => {
-    const script: Script = {
-      reply: ({ step }) => (step === 1 ? calls("search", 1) : reply("It takes too long.")),
-      actions: [{ type: "ask", input: "Search." }, { type: "settle" }],
-    };
-    const { journal } = await simulate({ seed: 1, script, faults: { ...noFaults, toolNever: 1 } });
-    expect(journal.map(({ event }) => event.type)).toContain("tool.failed");
-  });
+it("a tool that takes too long is told to stop before the model is called again", async () => {
+  const script: Script = {
+    reply: ({ step }) => (step === 1 ? calls("search", 1) : reply("It takes too long.")),
+    actions: [{ type: "ask", input: "Search." }, { type: "settle" }],
+  };
+  const { journal } = await simulate({ seed: 1, script, faults: { ...noFaults, toolNever: 1 } });
+  expect(journal.map(({ event }) => event.type)).toContain("tool.failed");
 });
 
 describe("a store that is down when a thread is opened", () => {

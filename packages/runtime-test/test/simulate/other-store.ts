@@ -1,7 +1,7 @@
 import type { Clock, Store } from "@colloquy/host";
 import { type Lease, LeaseLostError, SequenceConflictError } from "@colloquy/host/store";
 
-/** A store that has nothing in common with the one of the host but the port: one list of rows, and it answers later. */
+/** Makes a store that shares only the port with the host's: it has one list of rows, and answers later. */
 export const otherStore = ({ clock }: { readonly clock: Clock }): Store => {
   const rows: { readonly threadId: string; readonly seq: number; readonly entry: unknown }[] = [];
   let leases: readonly (Lease & { readonly until: number })[] = [];

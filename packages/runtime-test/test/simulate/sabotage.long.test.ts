@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { simulate, SimulationError } from "../../src/simulate/index.ts";
 import { sabotages, type Sabotage } from "./sabotage.ts";
 
-/** The first law that is broken within so many conversations, or null. */
+/** Returns the first broken law within 300 conversations, or null. */
 const broken = async ({ createHost, createStore, from = 1 }: Sabotage): Promise<SimulationError | null> => {
   for (let seed = from; seed < from + 300; seed++) {
     try {

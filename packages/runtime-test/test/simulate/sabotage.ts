@@ -5,6 +5,7 @@ import {
   type Host,
   type HostOptions,
   memoryStore,
+  type Store,
 } from "@colloquy/host";
 import type { Entry, State } from "@colloquy/machine";
 import { keepAll } from "@colloquy/machine/policies";
@@ -12,6 +13,7 @@ import type { Law, SimulateOptions } from "../../src/simulate/index.ts";
 import {
   changed,
   changedHost,
+  type CreateHost,
   isLater,
   unheard,
   withAsk,
@@ -20,218 +22,189 @@ import {
   withStore,
 } from "./broken-host.ts";
 
-/** A host, or a store, with a fault built in, and the law that it has to break. */
+/** A host or a store with a fault, and the law that it must break. */
 export interface Sabotage extends Pick<SimulateOptions, "createHost" | "createStore"> {
   readonly what: string;
   readonly law: Law;
-  /** The seed of the first conversation that is tried. Default: 1. */
+  /** The seed of the first conversation. Default: 1. */
   readonly from?: number;
 }
 
-export const sabotages: readonly Sabotage[] = [
-  {
-    what: "gives an output that its asker did not validate",
-    law: "M13",
-    createHost: withAsk({ outcome: async (handle) => ({ ...(await handle), output: { even: 7 } }) }),
+const host = (law: Law, what: string, wrong: CreateHost, from = 1): Sabotage => ({
+  law,
+  what,
+  from,
+  createHost: wrong,
+});
+
+/** Makes a host with changed options. */
+const options = (
+  law: Law,
+  what: string,
+  change: (given: HostOptions) => Partial<HostOptions>,
+  from?: number,
+): Sabotage => host(law, what, (given) => createHost({ ...given, ...change(given) }), from);
+
+/** Makes a host that calls its model differently. */
+const calls = (law: Law, what: string, wrong: (llm: HostOptions["llm"]) => HostOptions["llm"]): Sabotage =>
+  options(law, what, ({ llm }) => ({ llm: wrong(llm) }));
+
+const store = (law: Law, what: string, change: (store: Store) => Partial<Store>): Sabotage => ({
+  law,
+  what,
+  createStore: ({ clock }) => {
+    const sound = memoryStore({ clock });
+    return changed(sound, change(sound));
   },
-  {
-    what: "performs before the entry is stored",
-    law: "R1",
-    createHost: (options) =>
-      createHost({
-        ...options,
-        // A host with this fault would not say that the entry is stored either.
-        observers: [],
-        store: changed(options.store, {
-          append: (...given) => {
-            options.clock.wakeAt(
-              options.clock.now() + 1,
-              () => void Promise.resolve(options.store.append(...given)).catch(() => undefined),
-            );
-          },
-        }),
-      }),
-  },
-  {
-    what: "takes entries for stored that are not",
-    law: "R3",
-    createHost: withStore((store) => ({
-      append: (lease, seq, entries) => (seq > 3 ? undefined : store.append(lease, seq, entries)),
+});
+
+const hosts: readonly Sabotage[] = [
+  host(
+    "M13",
+    "gives an output that its asker did not validate",
+    withAsk({ outcome: async (handle) => ({ ...(await handle), output: { even: 7 } }) }),
+  ),
+  options("R1", "performs before the entry is stored", ({ clock, store: sound }) => ({
+    // A host with this fault would not report the entry as stored either.
+    observers: [],
+    store: changed(sound, {
+      append: (...given) => {
+        const late = (): void => void Promise.resolve(sound.append(...given)).catch(() => undefined);
+        clock.wakeAt(clock.now() + 1, late);
+      },
+    }),
+  })),
+  host(
+    "R3",
+    "takes entries for stored that are not",
+    withStore((sound) => ({
+      append: (lease, seq, entries) => (seq > 3 ? undefined : sound.append(lease, seq, entries)),
     })),
-  },
-  {
-    what: "stores another entry than the one that it acts on",
-    law: "R3",
-    createHost: withStore((store) => ({
-      append: (lease, seq, entries) =>
-        store.append(
-          lease,
-          seq,
-          entries.map((entry) => (isLater(entry) ? { ...entry, event: { ...entry.event, at: 0 } } : entry)),
-        ),
-    })),
-  },
-  {
-    what: "takes an answer twice",
-    law: "M6",
-    createHost: withStore((store) => ({
-      append: async (lease, seq, entries) => {
-        await store.append(lease, seq, entries);
-        const [entry] = entries;
-        if (isLater(entry) && entry.event.type === "llm.completed")
-          await store.append(lease, seq + 1, [{ ...entry, seq: seq + 2 }]);
+  ),
+  host(
+    "R3",
+    "stores another entry than the one that it acts on",
+    withStore((sound) => ({
+      append: (lease, seq, entries) => {
+        const others = entries.map((entry) =>
+          isLater(entry) ? { ...entry, event: { ...entry.event, at: 0 } } : entry,
+        );
+        return sound.append(lease, seq, others);
       },
     })),
-  },
-  {
-    what: "runs a tool twice",
-    law: "R2",
-    createHost: (options) =>
-      createHost({
-        ...options,
-        tools: (options.tools ?? []).map((tool) => ({
-          ...tool,
-          run: async (input, call) => {
-            await tool.run(input, call);
-            return tool.run(input, call);
-          },
-        })),
-      }),
-  },
-  { what: "runs a once-only tool without saying so first", law: "R1", createHost: withRecovery("pay", "rerun") },
-  {
-    what: "answers in the caller's place",
-    law: "R3",
-    from: 14,
-    createHost: (options) => {
-      const host = createHost({
-        ...options,
-        observers: [
-          ...(options.observers ?? []),
-          {
-            callToAnswer: ({ id }, threadId) => {
-              const event = { type: "tool.completed", at: options.clock.now(), effectId: id, content: "Yes." } as const;
-              void host
-                .thread(threadId)
-                .send(event)
-                .catch(() => undefined);
-            },
-          },
-        ],
-      });
-      return host;
+  ),
+  host(
+    "M6",
+    "takes an answer twice",
+    withStore((sound) => ({
+      append: async (lease, seq, entries) => {
+        await sound.append(lease, seq, entries);
+        const [entry] = entries;
+        if (isLater(entry) && entry.event.type === "llm.completed")
+          await sound.append(lease, seq + 1, [{ ...entry, seq: seq + 2 }]);
+      },
+    })),
+  ),
+  options("R2", "runs a tool twice", ({ tools = [] }) => ({
+    tools: tools.map((tool) => ({
+      ...tool,
+      run: async (...given) => {
+        await tool.run(...given);
+        return tool.run(...given);
+      },
+    })),
+  })),
+  host("R1", "runs a once-only tool without saying so first", withRecovery("pay", "rerun")),
+  host(
+    "R3",
+    "answers in the caller's place",
+    (given) => {
+      const answering = {
+        callToAnswer: ({ id: effectId }: { readonly id: string }, threadId: string) => {
+          const event = { type: "tool.completed", at: given.clock.now(), effectId, content: "Yes." } as const;
+          void broken
+            .thread(threadId)
+            .send(event)
+            .catch(() => undefined);
+        },
+      };
+      const broken = createHost({ ...given, observers: [...(given.observers ?? []), answering] });
+      return broken;
     },
-  },
-  { what: "runs an interrupted tool again", law: "R2", from: 21, createHost: withRecovery("note", "rerun") },
-  {
-    what: "gives up on a tool that is to be rerun",
-    law: "R2",
-    from: 5,
-    createHost: withRecovery("lookup", "interrupted"),
-  },
-  {
-    what: "does not call the model again after a crash",
-    law: "R2",
-    createHost: (options) => {
-      // Called before anything is appended, it is a call of before.
-      let appended = false;
-      const store = changed(options.store, {
+    14,
+  ),
+  host("R2", "runs an interrupted tool again", withRecovery("note", "rerun"), 21),
+  host("R2", "gives up on a tool that is to be rerun", withRecovery("lookup", "interrupted"), 5),
+  options("R2", "does not call the model again after a crash", ({ llm, store: sound }) => {
+    // A call before the first append belongs to the earlier process.
+    let appended = false;
+    return {
+      store: changed(sound, {
         read: (...given) => {
           appended = false;
-          return options.store.read(...given);
+          return sound.read(...given);
         },
         append: (...given) => {
           appended = true;
-          return options.store.append(...given);
-        },
-      });
-      const llm: HostOptions["llm"] = (...given) => (appended ? options.llm(...given) : new Promise(() => undefined));
-      return createHost({ ...options, store, llm });
-    },
-  },
-  {
-    what: "calls a model without the results of the tools",
-    law: "M10",
-    createHost: (options) =>
-      createHost({
-        ...options,
-        llm: (call, context) =>
-          options.llm({ ...call, messages: call.messages.filter(({ role }) => role !== "tool") }, context),
-      }),
-  },
-  {
-    what: "calls a model with another prompt than it decided on",
-    law: "R5",
-    createHost: (options) =>
-      createHost({
-        ...options,
-        llm: (call, context) => options.llm({ ...call, messages: call.messages.slice(1) }, context),
-      }),
-  },
-  {
-    what: "does not stop what is cancelled",
-    law: "M7",
-    createHost: (options) =>
-      createHost({ ...options, llm: (call, context) => options.llm(call, { ...context, signal: unheard() }) }),
-  },
-  {
-    what: "loses summaries that were written",
-    law: "settles",
-    createHost: (options) =>
-      createHost({
-        ...options,
-        llm: async (call, context) => {
-          const outcome = await options.llm(call, context);
-          return call.purpose === "summary" ? new Promise(() => undefined) : outcome;
+          return sound.append(...given);
         },
       }),
-  },
-  {
-    what: "lets a thread go of which a summary is being written",
-    law: "settles",
-    from: 3,
-    createHost: (options) => {
-      const host = createHost({
-        ...options,
+      llm: (...given) => (appended ? llm(...given) : new Promise(() => undefined)),
+    };
+  }),
+  calls("M10", "calls a model without the results of the tools", (llm) => (call, context) => {
+    const messages = call.messages.filter(({ role }) => role !== "tool");
+    return llm({ ...call, messages }, context);
+  }),
+  calls("R5", "calls a model with another prompt than it decided on", (llm) => (call, context) => {
+    const messages = call.messages.slice(1);
+    return llm({ ...call, messages }, context);
+  }),
+  calls(
+    "M7",
+    "does not stop what is cancelled",
+    (llm) => (call, context) => llm(call, { ...context, signal: unheard() }),
+  ),
+  calls("settles", "loses summaries that were written", (llm) => async (call, context) => {
+    const outcome = await llm(call, context);
+    return call.purpose === "summary" ? new Promise(() => undefined) : outcome;
+  }),
+  host(
+    "settles",
+    "lets a thread go of which a summary is being written",
+    (given) => {
+      const broken = createHost({
+        ...given,
         llm: (call, context) => {
-          if (call.purpose === "summary") void host.thread(call.threadId).close();
-          return options.llm(call, context);
+          if (call.purpose === "summary") void broken.thread(call.threadId).close();
+          return given.llm(call, context);
         },
       });
-      return host;
+      return broken;
     },
-  },
-  {
-    what: "goes on writing a summary that was called off",
-    law: "M7",
-    createHost: (options) =>
-      createHost({
-        ...options,
-        llm: (call, context) =>
-          options.llm(call, call.purpose === "summary" ? { ...context, signal: unheard() } : context),
-      }),
-  },
-  {
-    what: "has a live state that the journal does not tell",
-    law: "M5",
-    createHost: (options) => {
-      const host = createHost(options);
-      const thread: Host["thread"] = (threadId) => {
-        const hosted = host.thread(threadId);
-        const state = async (): Promise<State | null> => {
-          const told = await Object.getPrototypeOf(hosted).state.call(hosted);
-          return told === null ? null : { ...told, context: { ...told.context, updatedAt: 0 } };
-        };
-        return Object.defineProperty(hosted, "state", { value: state });
+    3,
+  ),
+  calls(
+    "M7",
+    "goes on writing a summary that was called off",
+    (llm) => (call, context) => llm(call, call.purpose === "summary" ? { ...context, signal: unheard() } : context),
+  ),
+  host("M5", "has a live state that the journal does not tell", (given) => {
+    const broken = createHost(given);
+    const thread: Host["thread"] = (threadId) => {
+      const hosted = broken.thread(threadId);
+      const state = async (): Promise<State | null> => {
+        const told = await Object.getPrototypeOf(hosted).state.call(hosted);
+        return told === null ? null : { ...told, context: { ...told.context, updatedAt: 0 } };
       };
-      return changedHost(host, { thread });
-    },
-  },
-  {
-    what: "says that an ask was given back which another took the place of",
-    law: "R3",
-    from: 34,
-    createHost: withAsk({
+      return Object.defineProperty(hosted, "state", { value: state });
+    };
+    return changedHost(broken, { thread });
+  }),
+  host(
+    "R3",
+    "says that an ask was given back which another took the place of",
+    withAsk({
       outcome: async (handle) => {
         try {
           return await handle;
@@ -241,155 +214,118 @@ export const sabotages: readonly Sabotage[] = [
         }
       },
     }),
-  },
-  {
-    what: "leaves the words in the store that are to be taken out",
-    law: "R3",
-    from: 9,
-    createHost: withStore((store) => ({
+    34,
+  ),
+  host(
+    "R3",
+    "leaves the words in the store that are to be taken out",
+    withStore((sound) => ({
       rewrite: async (lease, entries) => {
-        const before = await store.read(lease.threadId);
-        const unchanged = entries.map((entry): Entry => ({
-          // A store of ours reads the entries as they were written.
-          ...(before[entry.seq] as Entry),
-          redacted: true,
-        }));
-        await store.rewrite(lease, unchanged);
+        // The simulated store returns entries as they were written.
+        const before = (await sound.read(lease.threadId)) as readonly Entry[];
+        const unchanged = entries.map((entry): Entry => ({ ...(before[entry.seq] ?? entry), redacted: true }));
+        await sound.rewrite(lease, unchanged);
       },
     })),
-  },
-  {
-    what: "forgets what was said",
-    law: "M9",
-    createHost: withMachine((machine) => ({
+    9,
+  ),
+  host(
+    "M9",
+    "forgets what was said",
+    withMachine((machine) => ({
       ...machine,
       policy: { ...keepAll(), decide: () => ({ from: { turn: Number.MAX_SAFE_INTEGER, unit: 0 }, reason: "" }) },
     })),
-  },
-  {
-    what: "decides otherwise than the machine does",
-    law: "R5",
-    createHost: withMachine((machine) => ({ ...machine, overlap: { type: "queue", max: 9 } })),
-  },
-  {
-    what: "never answers an ask",
-    law: "settles",
-    createHost: withAsk({ outcome: () => new Promise(() => undefined) }),
-  },
-  {
-    what: "rejects an ask with anything",
-    law: "settles",
-    createHost: withAsk({
+  ),
+  host(
+    "R5",
+    "decides otherwise than the machine does",
+    withMachine((machine) => ({ ...machine, overlap: { type: "queue", max: 9 } })),
+  ),
+  host("settles", "never answers an ask", withAsk({ outcome: () => new Promise(() => undefined) })),
+  host(
+    "settles",
+    "rejects an ask with anything",
+    withAsk({
       outcome: async (handle) => {
         await handle;
         throw new TypeError("undefined is not a function");
       },
     }),
-  },
-  {
-    what: "answers an ask with the wrong turn",
-    law: "R3",
-    createHost: withAsk({
+  ),
+  host(
+    "R3",
+    "answers an ask with the wrong turn",
+    withAsk({
       outcome: async (handle) => {
         const result = await handle;
         return { ...result, turn: result.turn + 1 };
       },
     }),
-  },
-  {
-    what: "shows an ask without its end",
-    law: "settles",
-    createHost: withAsk({
+  ),
+  host(
+    "settles",
+    "shows an ask without its end",
+    withAsk({
       parts: async function* withoutEnd(handle) {
         for await (const part of handle) if (part.type !== "turn.ended") yield part;
       },
     }),
-  },
-  {
-    what: "does not give the thread back",
-    law: "settles",
-    createHost: withStore(() => ({ release: async () => undefined })),
-  },
-  {
-    what: "goes on waking up when it is closed",
-    law: "settles",
-    createHost: (options) => {
-      const tick = (): void => void options.clock.wakeAt(options.clock.now() + 100, tick);
-      tick();
-      return createHost(options);
-    },
-  },
-  {
-    what: "runs a tool under a lease that has run out",
-    law: "R3",
-    // It counts on a lease that it does not renew, and waits for a hook that takes longer.
-    createHost: (options) =>
-      createHost({
-        ...options,
-        store: changed(options.store, { renew: async () => true }),
-        hooks: {
-          beforeToolCall: () =>
-            new Promise((resolve) => {
-              options.clock.wakeAt(options.clock.now() + 700, resolve);
-            }),
-        },
-      }),
-  },
-  {
-    what: "a store that can't be read in the end",
-    law: "M3",
-    createStore: ({ clock }) => {
-      const store = memoryStore({ clock });
-      let inspected = false;
-      return changed(store, {
-        acquire: (threadId, owner, ttlMs) => {
-          inspected = owner === "inspector";
-          return store.acquire(threadId, owner, ttlMs);
-        },
-        read: async (...given) => {
-          const entries = await store.read(...given);
-          return inspected ? entries.with(1, { seq: 1, event: { type: "ask.received" } }) : entries;
-        },
-      });
-    },
-  },
-  {
-    what: "a store that gives the same lease to everybody",
-    law: "R3",
-    createStore: ({ clock }) =>
-      changed(memoryStore({ clock }), { acquire: async (threadId, owner) => ({ threadId, owner, token: 1 }) }),
-  },
-  {
-    what: "a store that loses the last entry",
-    law: "R3",
-    createStore: ({ clock }) => {
-      const store = memoryStore({ clock });
-      let journals = 0;
-      return changed(store, {
-        read: async (...given) => {
-          const entries = await store.read(...given);
-          return entries.length > 8 + journals++ ? entries.slice(0, -1) : entries;
-        },
-      });
-    },
-  },
-  {
-    what: "a store that changes what was said",
-    law: "R3",
-    createStore: ({ clock }) => {
-      const store = memoryStore({ clock });
-      let isOver = false;
-      return changed(store, {
-        // At the end it is looked whether the thread was given back.
-        acquire: (threadId, owner, ttlMs) => {
-          isOver ||= owner === "inspector";
-          return store.acquire(threadId, owner, ttlMs);
-        },
-        read: async (...given) => {
-          const entries = await store.read(...given);
-          return isOver ? JSON.parse(JSON.stringify(entries).replaceAll("What about", "What of")) : entries;
-        },
-      });
-    },
-  },
+  ),
+  host(
+    "settles",
+    "does not give the thread back",
+    withStore(() => ({ release: async () => undefined })),
+  ),
+  options("settles", "goes on waking up when it is closed", ({ clock }) => {
+    const tick = (): void => void clock.wakeAt(clock.now() + 100, tick);
+    tick();
+    return {};
+  }),
+  // It relies on a lease that it does not renew, and waits for a slower hook.
+  options("R3", "runs a tool under a lease that has run out", ({ clock, store: sound }) => ({
+    store: changed(sound, { renew: async () => true }),
+    hooks: { beforeToolCall: () => new Promise((resolve) => void clock.wakeAt(clock.now() + 700, resolve)) },
+  })),
 ];
+
+const stores: readonly Sabotage[] = [
+  store("M3", "a store that can't be read in the end", (sound) =>
+    atTheEnd(sound, (entries) => entries.with(1, { seq: 1, event: { type: "ask.received" } })),
+  ),
+  store("R3", "a store that gives the same lease to everybody", () => ({
+    acquire: async (threadId, owner) => ({ threadId, owner, token: 1 }),
+  })),
+  store("R3", "a store that loses the last entry", (sound) => {
+    let journals = 0;
+    return {
+      read: async (...given) => {
+        const entries = await sound.read(...given);
+        return entries.length > 8 + journals++ ? entries.slice(0, -1) : entries;
+      },
+    };
+  }),
+  store("R3", "a store that changes what was said", (sound) =>
+    atTheEnd(sound, (entries) => JSON.parse(JSON.stringify(entries).replaceAll("What about", "What of"))),
+  ),
+];
+
+/** Falsifies the last read, which checks that the thread was released. */
+const atTheEnd = (
+  sound: Store,
+  change: (entries: readonly unknown[]) => readonly unknown[],
+): Pick<Store, "acquire" | "read"> => {
+  let isOver = false;
+  return {
+    acquire: (threadId, owner, ttlMs) => {
+      isOver ||= owner === "inspector";
+      return sound.acquire(threadId, owner, ttlMs);
+    },
+    read: async (...given) => {
+      const entries = await sound.read(...given);
+      return isOver ? change(entries) : entries;
+    },
+  };
+};
+
+export const sabotages: readonly Sabotage[] = [...hosts, ...stores];

@@ -11,7 +11,7 @@ import { reply, toolCalls, type ToolCallScript } from "../../src/models/index.ts
 import { runs, spread } from "../laws/runs.ts";
 import { otherStore } from "./other-store.ts";
 
-/** Tools take a time of their own, by the seed; the user waits, or comes when nothing else does. */
+/** Tools have seeded durations of their own; the user waits, or acts when nothing else does. */
 const orderly: Script = {
   reply: ({ turn, step }) =>
     step > 1 || turn === 2
@@ -100,21 +100,19 @@ describe("simulate", () => {
     [{ seed: -1 }, "the seed is -1"],
     [{ seed: 0.5 }, "the seed is 0.5"],
     [{ seed: 1, faults: { crash: 2 } }, 'the fault "crash" has the probability 2'],
-    // A fault that there is not does not compile, and may come from plain JavaScript.
+    // An unknown fault does not compile, but JavaScript may pass it.
     [{ seed: 1, faults: { crsh: 0.1 } as Partial<Record<Fault, number>> }, 'there is no fault "crsh"'],
   ])("refuses invalid options: %j", async (options, problem) => {
     await expect(simulate(options)).rejects.toThrow(new RegExp(`^${problem}`, "u"));
   });
 });
 
-describe("SimulationError", () => {
-  it("says the law, the seed, the step, what happened last, and how to see it again", () => {
-    const trace = Array.from({ length: 40 }, (_, line) => `line ${line}`);
-    const error = new SimulationError("R1", "it was early", 42, 7, trace);
-    expect(error.message).toMatch(/^law R1 is broken: it was early\nseed 42, step 7\. /u);
-    expect(error.message.match(/^line /gmu)).toHaveLength(30);
-    expect(error.message).toContain("\nline 39\n");
-    expect(error.message).toContain("pnpm simulate --runs 1 --seed 42");
-    expect(error).toMatchObject({ law: "R1", seed: 42, step: 7, trace });
-  });
+it("SimulationError says the law, the seed, the step, what happened last, and how to see it again", () => {
+  const trace = Array.from({ length: 40 }, (_, line) => `line ${line}`);
+  const error = new SimulationError("R1", "it was early", 42, 7, trace);
+  expect(error.message).toMatch(/^law R1 is broken: it was early\nseed 42, step 7\. /u);
+  expect(error.message.match(/^line /gmu)).toHaveLength(30);
+  expect(error.message).toContain("\nline 39\n");
+  expect(error.message).toContain("pnpm simulate --runs 1 --seed 42");
+  expect(error).toMatchObject({ law: "R1", seed: 42, step: 7, trace });
 });

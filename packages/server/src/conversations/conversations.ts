@@ -2,7 +2,8 @@ import type { Host, HostedThread } from "@colloquy/host";
 import { cursorOf } from "@colloquy/host/store";
 import type { JsonObject, State } from "@colloquy/machine";
 import { z } from "zod";
-import { type Call, HttpError, type Route } from "../http/route.ts";
+import { type Call, type Route } from "../http/route.ts";
+import { HttpError, invalid } from "../http/http-error.ts";
 import { listPage, pageQuery, usable } from "../http/list-page.ts";
 import { isThreadId, mayReach } from "../http/access.ts";
 import type { ServerContext } from "../http/server-options.ts";
@@ -50,86 +51,87 @@ const routesOfAll = (host: Host): readonly Route[] => [
 ];
 
 const routesOfOne = (host: Host): readonly Route[] => [
-  {
-    method: "GET",
-    path: "/v1/conversations/:conversation_id",
-    description: "A conversation.",
-    handle: async (call) => shown(call, await threadOf(host, call)),
-  },
-  {
-    method: "POST",
-    path: "/v1/conversations/:conversation_id",
-    description: "Replaces the metadata of a conversation.",
-    body: updateSchema,
-    handle: async (call) => {
-      const thread = await threadOf(host, call);
+  onThread(host, { method: "GET", path: "", description: "A conversation." }, shown),
+  onThread(
+    host,
+    { method: "POST", path: "", description: "Replaces the metadata of a conversation.", body: updateSchema },
+    async (call, thread) => {
       const { metadata } = await call.body(updateSchema);
       await thread.setMetadata(metadata ?? {});
       return shown(call, thread);
     },
-  },
-  {
-    method: "DELETE",
-    path: "/v1/conversations/:conversation_id",
-    description: "Deletes a conversation, and all that was said in it.",
-    handle: async (call) => {
-      const thread = await threadOf(host, call);
+  ),
+  onThread(
+    host,
+    { method: "DELETE", path: "", description: "Deletes a conversation, and all that was said in it." },
+    async (call, thread) => {
       if (!(await thread.delete())) throw notThere(call);
       return Response.json({ id: thread.id, object: "conversation.deleted", deleted: true });
     },
-  },
+  ),
 ];
 
 const routesOfItems = (host: Host, { lines }: ServerContext): readonly Route[] => [
-  {
-    method: "GET",
-    path: "/v1/conversations/:conversation_id/items",
-    description: "The items of a conversation, the newest first.",
-    query: pageQuery,
-    handle: async (call) => {
+  onThread(
+    host,
+    { method: "GET", path: "/items", description: "The items of a conversation, the newest first.", query: pageQuery },
+    async (call, thread) => {
       const range = call.query(pageQuery);
-      const page = await look(call, await threadOf(host, call), (state) => ({ found: itemsIn(state, range) }));
-      if (page.found === null)
-        throw new HttpError(400, `there is no item "${range.after}" in this conversation`, { param: "after" });
-      return listPage(page.found.items, page.found.hasMore);
+      const { found } = await look(call, thread, (state) => ({ found: itemsIn(state, range) }));
+      if (found === null) throw invalid(`there is no item "${range.after}" in this conversation`, "after");
+      return listPage(found.items, found.hasMore);
     },
-  },
-  {
-    method: "POST",
-    path: "/v1/conversations/:conversation_id/items",
-    description: "Adds items behind the newest; nothing is asked.",
-    body: itemsSchema,
-    handle: async (call) => {
-      const thread = await threadOf(host, call);
+  ),
+  onThread(
+    host,
+    {
+      method: "POST",
+      path: "/items",
+      description: "Adds items behind the newest; nothing is asked.",
+      body: itemsSchema,
+    },
+    async (call, thread) => {
       const { items } = await call.body(itemsSchema);
       const added = await lines.next(thread.id, () => addItems(thread, items));
       if (added === null) throw notThere(call);
       return listPage(added, false);
     },
-  },
-  {
-    method: "GET",
-    path: "/v1/conversations/:conversation_id/items/:item_id",
-    description: "An item of a conversation.",
-    handle: async (call) => {
-      const id = call.parameters["item_id"] ?? "";
-      const { item } = await look(call, await threadOf(host, call), (state) => ({ item: itemIn(state, id) }));
+  ),
+  onThread(
+    host,
+    { method: "GET", path: "/items/:item_id", description: "An item of a conversation." },
+    async (call, thread) => {
+      const { item } = await look(call, thread, (state) => ({ item: itemIn(state, idOfItem(call)) }));
       if (item === null) throw notThere(call);
       return Response.json(item);
     },
-  },
-  {
-    method: "DELETE",
-    path: "/v1/conversations/:conversation_id/items/:item_id",
-    description: "Takes the newest item back.",
-    handle: async (call) => {
-      const thread = await threadOf(host, call);
-      const id = call.parameters["item_id"] ?? "";
-      if (!(await lines.next(thread.id, () => takeBack(thread, id)))) throw notThere(call);
+  ),
+  onThread(
+    host,
+    { method: "DELETE", path: "/items/:item_id", description: "Takes the newest item back." },
+    async (call, thread) => {
+      if (!(await lines.next(thread.id, () => takeBack(thread, idOfItem(call))))) throw notThere(call);
       return shown(call, thread);
     },
-  },
+  ),
 ];
+
+/** Creates a route below a conversation. It answers 404 if this principal may not use the thread. */
+const onThread = (
+  host: Host,
+  route: Omit<Route, "handle">,
+  handle: (call: Call, thread: HostedThread) => Promise<Response>,
+): Route => ({
+  ...route,
+  path: `/v1/conversations/:conversation_id${route.path}`,
+  handle: async (call) => {
+    const id = call.parameters["conversation_id"] ?? "";
+    if (!(await mayReach(call, id))) throw notThere(call);
+    return handle(call, host.thread(id));
+  },
+});
+
+const idOfItem = ({ parameters }: Call): string => parameters["item_id"] ?? "";
 
 const metadataSchema = z
   .record(z.string().max(64), z.string().max(512))
@@ -143,13 +145,6 @@ const createSchema = z.strictObject({ items: inputItems.nullish(), metadata: met
 const updateSchema = z.strictObject({ metadata: metadataSchema });
 const itemsSchema = z.strictObject({ items: inputItems });
 
-/** Returns the thread that a call names. @throws HttpError 404 if this principal may not use it */
-const threadOf = async (host: Host, call: Call): Promise<HostedThread> => {
-  const id = call.parameters["conversation_id"] ?? "";
-  if (!(await mayReach(call, id))) throw notThere(call);
-  return host.thread(id);
-};
-
 /** Reads a thread's state. @throws HttpError 404 if the thread does not exist */
 const look = async <Seen>(call: Call, thread: HostedThread, see: (state: State) => Seen): Promise<Seen> => {
   const seen = await thread.look(see);
@@ -157,9 +152,7 @@ const look = async <Seen>(call: Call, thread: HostedThread, see: (state: State) 
   return seen;
 };
 
-/**
- * Creates the same error for a missing thread and a forbidden one, so that neither reveals whether the thread exists.
- */
+/** Creates the same error for a missing and a forbidden thread, so that none reveals whether it exists. */
 const notThere = ({ url }: Call): HttpError =>
   new HttpError(404, `there is nothing at ${JSON.stringify(url.pathname)}`, { code: "not_found" });
 
@@ -206,7 +199,6 @@ const listed = async (
 
 const placeOf = async (host: Host, call: Call, id: string): Promise<string> => {
   const createdAt = (await mayReach(call, id)) ? await host.thread(id).look(({ context }) => context.createdAt) : null;
-  if (createdAt === null)
-    throw new HttpError(400, `there is no conversation ${JSON.stringify(id)}`, { param: "after" });
+  if (createdAt === null) throw invalid(`there is no conversation ${JSON.stringify(id)}`, "after");
   return cursorOf({ createdAt, threadId: id });
 };

@@ -2,11 +2,10 @@ import type { HostedThread } from "@colloquy/host";
 import { fromResponseItems, type Imported, toResponseItems } from "@colloquy/interchange";
 import { type Message, type SeedDraft, type State, turnNumbered } from "@colloquy/machine";
 import * as Either from "fp-ts/lib/Either.js";
-import { HttpError, withoutRepair } from "../http/http-error.ts";
+import { invalid, withoutRepair } from "../http/http-error.ts";
 import { type Item, placeOfItem } from "../items/item.ts";
 import { itemsOfTurn, type SaidTurn, saidIn } from "../items/turn-items.ts";
 
-/** The requested items of a conversation. */
 export interface ItemRange {
   /** The id of the item before the page. */
   readonly after?: string | undefined;
@@ -14,10 +13,7 @@ export interface ItemRange {
   readonly order: "asc" | "desc";
 }
 
-/**
- * Returns at most `limit` items of the path, and whether there are more; null if `after` is not on the path. Reads only
- * the turns of the page.
- */
+/** Returns a page of the path's items, reading only its turns; null if `after` is not on the path. */
 export const itemsIn = (
   state: State,
   { after, limit, order }: ItemRange,
@@ -51,13 +47,10 @@ export const conversationOf = (items: readonly unknown[]): Imported => {
   const read = fromResponseItems(items);
   if (Either.isRight(read)) return read.right;
   const { index, reason } = read.left;
-  throw new HttpError(400, `items[${index}]: ${withoutRepair(reason)}`, { param: `items[${index}]` });
+  throw invalid(`items[${index}]: ${withoutRepair(reason)}`, `items[${index}]`);
 };
 
-/**
- * Adds items after the head, each exchange as a turn; no model is called. Returns the added items, oldest first; null
- * if the thread does not exist.
- */
+/** Adds items after the head, each exchange as a turn. Returns the added ones; null for a missing thread. */
 export const addItems = async (thread: HostedThread, items: readonly unknown[]): Promise<readonly Item[] | null> => {
   const { system, turns } = conversationOf(items);
   const newest = await thread.look(newestNumber);
@@ -86,15 +79,14 @@ export const takeBack = async (thread: HostedThread, id: string): Promise<boolea
   });
   if (found === null) return false;
   const { newest, isOpen, number, before } = found;
-  if (isOpen) throw new HttpError(400, `a turn of "${thread.id}" is open; nothing was removed`, { code: "busy" });
-  if (number === 0) throw new HttpError(400, "the conversation began with this item; nothing was removed");
-  if (newest !== id)
-    throw new HttpError(400, `only the newest item can be removed, which is "${newest}"; nothing was removed`);
+  if (isOpen) throw invalid(`a turn of "${thread.id}" is open; nothing was removed`, null, "busy");
+  if (number === 0) throw invalid("the conversation began with this item; nothing was removed");
+  if (newest !== id) throw invalid(`only the newest item can be removed, which is "${newest}"; nothing was removed`);
   const [undone] = await thread.undo();
   if (undone?.number !== number) {
     // Another caller added a turn meanwhile.
     await thread.redo();
-    throw new HttpError(400, "the conversation went on meanwhile; nothing was removed");
+    throw invalid("the conversation went on meanwhile; nothing was removed");
   }
   if (before.length > 0) await thread.addTurn(before);
   return true;
@@ -149,10 +141,7 @@ const hasMore = ({ context: { conversation, open } }: State): boolean =>
 const numberToCome = ({ context: { conversation, open } }: State): number =>
   open?.number ?? conversation.turns.length + 1;
 
-/**
- * Returns the path as runs of consecutive turn numbers, newest first. It needs one step for each branch, not for each
- * turn.
- */
+/** Returns the path as runs of consecutive turn numbers, newest first: one step for each branch. */
 const runsOf = (state: State): readonly (readonly [first: number, last: number])[] => {
   const runs: (readonly [number, number])[] = [];
   for (let last = state.context.conversation.head; last > 0;) {

@@ -1,4 +1,5 @@
 import { ConfigurationError } from "@colloquy/machine";
+import { kinds, type OptionKinds } from "@colloquy/host/store";
 import { HttpError } from "./http-error.ts";
 import type { Call, Principal } from "./route.ts";
 
@@ -38,8 +39,12 @@ export interface Access {
 
 /** Turns options into decisions. @throws ConfigurationError for an invalid option */
 export const accessOf = (options: AccessOptions): Access => {
-  const problem = problemOfAccess(options);
-  if (problem !== null) throw new ConfigurationError(`threadServer: ${problem}`);
+  // An unset variable, read as an omitted option, would admit every caller.
+  for (const [name, meant] of Object.entries(leftOut)) {
+    const given: unknown = Reflect.get(options, name);
+    if (name in options && given == null)
+      throw new ConfigurationError(`threadServer: ${name} is ${given}; give it a value, or leave it out if ${meant}`);
+  }
   const { authenticate = () => anybody, mayUse = () => true, threadPrefix = () => "" } = options;
   return {
     principalOf: async (request) => {
@@ -63,6 +68,13 @@ export const accessOf = (options: AccessOptions): Access => {
   };
 };
 
+/** The meaning of leaving an option out. */
+const leftOut: { readonly [Option in keyof AccessOptions]-?: string } = {
+  authenticate: "everybody that reaches the server may use all threads",
+  mayUse: "each principal may use all threads",
+  threadPrefix: "ids of threads need no prefix",
+};
+
 /**
  * Checks whether the caller may use a thread that its request names. Threads of subagents and sessions have a `/` in
  * their ids, so no request can name them, whatever `mayUse` returns. "new" is excluded, since the host would draw an id
@@ -74,23 +86,17 @@ export const mayReach = async (call: Call, threadId: string): Promise<boolean> =
 /** Checks whether a request can name a thread of this id. */
 export const isThreadId = (text: string): boolean => text !== "new" && /^[A-Za-z0-9_-]{1,128}$/u.test(text);
 
-const problemOfAccess = (options: AccessOptions): string | null => {
-  // Reject null: an unset variable, read as an omitted option, would admit every caller.
-  for (const name of ["authenticate", "mayUse", "threadPrefix"] as const)
-    if (Object.hasOwn(options, name) && options[name] == null)
-      return `${name} is ${String(options[name])}; give it a value, or leave it out`;
-  const { authenticate, mayUse, threadPrefix } = options;
-  for (const [name, value] of Object.entries({ mayUse, threadPrefix }))
-    if (value !== undefined && typeof value !== "function") return `${name} must be a function (got a ${typeof value})`;
-  if (authenticate === undefined || typeof authenticate === "function") return null;
-  if (typeof authenticate.token !== "string") return "authenticate must be a function, or { token } with a text";
-  return isToken(authenticate.token)
-    ? null
-    : "authenticate: the token must be 16 or more ASCII characters without spaces: `openssl rand -hex 32` prints one";
+/** The kinds of the options. An error shows no token. */
+export const accessKinds: OptionKinds<AccessOptions> = {
+  authenticate: kinds.of(
+    "a function, or { token } of 16 or more ASCII characters without spaces: `openssl rand -hex 32` prints one",
+    (given) => typeof given === "function" || isToken(Reflect.get(Object(given), "token")),
+  ),
+  mayUse: kinds.call,
+  threadPrefix: kinds.call,
 };
 
-/** Checks whether a text is long enough for a token and can be sent in a header. */
-const isToken = (text: string): boolean => /^[\x21-\x7e]{16,}$/u.test(text);
+const isToken = (given: unknown): boolean => typeof given === "string" && /^[\x21-\x7e]{16,}$/u.test(given);
 
 const isPrincipal = (given: unknown): given is Principal => {
   try {
@@ -102,10 +108,7 @@ const isPrincipal = (given: unknown): given is Principal => {
   }
 };
 
-/**
- * Waits for an option's decision. An `HttpError` that it throws is sent to the client. Any other error may hold a
- * secret, so it is only reported.
- */
+/** Waits for an option's decision. Errors other than an `HttpError` are only reported, as they may hold secrets. */
 const decided = async <Given>(name: string, decide: () => Given): Promise<Awaited<Given>> => {
   try {
     return await decide();

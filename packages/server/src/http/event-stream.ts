@@ -45,10 +45,7 @@ export class OpenStreams {
   #taken = 0;
   #stopHeartbeat: (() => void) | null = null;
 
-  /**
-   * @param changed called whenever a stream ends @param report called with an error that blocks threw, and the id of
-   * their request
-   */
+  /** @param changed called whenever a stream ends @param report called with an error of blocks and its request's id */
   constructor(
     limits: StreamLimits,
     clock: Clock,
@@ -87,7 +84,6 @@ export class OpenStreams {
     return new OpenStream(this, { principal, signal, requestId, onGone });
   }
 
-  /** Ends all open streams. */
   endAll(): void {
     for (const stream of this.#open) stream.close();
   }
@@ -119,7 +115,6 @@ export class OpenStreams {
   }
 }
 
-/** The owner of a stream. */
 interface StreamOwner {
   readonly principal: string;
   readonly signal: AbortSignal;

@@ -27,6 +27,10 @@ export class HttpError extends Error {
   }
 }
 
+/** Creates the refusal of a request that cannot be meant (400). @param param the member or parameter that is wrong */
+export const invalid = (message: string, param: string | null = null, code: string | null = null): HttpError =>
+  new HttpError(400, message, { param, code });
+
 /** Formats an error for all routes: `{ error: { message, type, param, code } }`, as OpenAI's clients read it. */
 export const errorResponse = ({ status, message, type, param, code, headers }: HttpError): Response =>
   Response.json({ error: { message, type, param, code } }, { status, headers });

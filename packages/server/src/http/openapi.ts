@@ -1,10 +1,7 @@
 import { z } from "zod";
 import type { Route } from "./route.ts";
 
-/**
- * Creates the route that describes all others in OpenAPI 3.1, from their own schemas. @param pages the path under which
- * errors are sentences for users
- */
+/** Creates the route that describes all others in OpenAPI 3.1. @param pages the path of errors for users */
 export const openApiRoute = (routes: readonly Route[], pages: string): Route => {
   const own: Route = {
     method: "GET",

@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import { HttpError } from "./http-error.ts";
+import { HttpError, invalid } from "./http-error.ts";
 
 /** Reads the body of a request as JSON, by a schema. Stops reading at the limit. @throws HttpError 400, 413 or 415 */
 export const bodyOf = async <Body>(request: Request, schema: z.ZodType<Body>, bytesMax: number): Promise<Body> => {
@@ -27,18 +27,18 @@ const parsedBy = <Value>(schema: z.ZodType<Value>, given: unknown, all: string):
   const unknown = issue?.code === "unrecognized_keys" ? issue.keys[0] : undefined;
   const param = paramOf([...(issue?.path ?? []), ...(unknown === undefined ? [] : [unknown])]);
   const problem = unknown === undefined ? (issue?.message ?? "invalid") : `${all} has no such member; leave it out`;
-  throw new HttpError(400, `${param === "" ? all : param}: ${problem}`, { param: param === "" ? null : param });
+  throw invalid(`${param === "" ? all : param}: ${problem}`, param === "" ? null : param);
 };
 
 const textOf = async (request: Request, bytesMax: number): Promise<string> => {
   const chunks = await chunksOf(request, bytesMax).catch((thrown: unknown) => {
-    throw thrown instanceof HttpError ? thrown : new HttpError(400, "the body broke off");
+    throw thrown instanceof HttpError ? thrown : invalid("the body broke off");
   });
   const decoder = new TextDecoder("utf-8", { fatal: true });
   try {
     return chunks.map((chunk) => decoder.decode(chunk, { stream: true })).join("") + decoder.decode();
   } catch {
-    throw new HttpError(400, "the body is no UTF-8");
+    throw invalid("the body is no UTF-8");
   }
 };
 
@@ -76,7 +76,7 @@ const jsonOf = (text: string): unknown => {
   try {
     return JSON.parse(text);
   } catch {
-    throw new HttpError(400, "the body is not JSON");
+    throw invalid("the body is not JSON");
   }
 };
 

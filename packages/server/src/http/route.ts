@@ -1,8 +1,6 @@
 import type { z } from "zod";
 import type { StreamContext } from "./event-stream.ts";
-import { HttpError } from "./http-error.ts";
-
-export { HttpError };
+import { HttpError, invalid } from "./http-error.ts";
 
 /** The authenticated caller. */
 export interface Principal {
@@ -58,7 +56,6 @@ export interface Route {
   handle(call: Call): Response | Promise<Response>;
 }
 
-/** A route and the parameters in its path. */
 interface Found {
   readonly route: Route;
   readonly parameters: Readonly<Record<string, string>>;
@@ -95,7 +92,7 @@ const idOf = (name: string, encoded: string): string => {
   const id = decoded(encoded);
   // Allows a thread id of 128 characters, plus the other fields of a response or item id.
   if (id !== null && /^[A-Za-z0-9_-]{1,192}$/.test(id)) return id;
-  throw new HttpError(400, `${name} in the path is no id: 1 to 192 letters, digits, "_" and "-"`, { param: name });
+  throw invalid(`${name} in the path is no id: 1 to 192 letters, digits, "_" and "-"`, name);
 };
 
 const decoded = (encoded: string): string | null => {

@@ -1,6 +1,6 @@
 import type { Clock } from "@colloquy/host";
 import { checkOptions, kinds, type OptionKinds } from "@colloquy/host/store";
-import { type Access, type AccessOptions, accessOf } from "./access.ts";
+import { type Access, accessKinds, type AccessOptions, accessOf } from "./access.ts";
 
 /** Options for access and limits. */
 export interface HttpOptions extends AccessOptions {
@@ -46,13 +46,15 @@ export interface ServerContext extends Readonly<Required<Omit<HttpOptions, keyof
 
 /** Applies the defaults of the options. @throws ConfigurationError for an invalid one */
 export const serverContextOf = (options: HttpOptions): ServerContext => {
+  // First, since it says what leaving out `authenticate` means.
+  const access = accessOf(options);
   checkOptions("threadServer", options, optionKinds);
   const { streamsMax = 10_000, streamsByPrincipalMax = streamsMax } = options;
   const { bodyBytesMax = 1_048_576, heartbeatMs = 15_000, drainMs = 10_000 } = options;
   const numbers = { bodyBytesMax, streamsMax, streamsByPrincipalMax, heartbeatMs, drainMs };
   const { hosts = loopback, origins = [] } = options;
   return {
-    access: accessOf(options),
+    access,
     hosts: hosts.map((host) => host.toLowerCase()),
     origins,
     ...numbers,
@@ -82,9 +84,7 @@ const isHostName = (text: string): boolean => text === "*" || /^(?:[\w.-]+|\[[\d
 const isOrigin = (text: string): boolean => URL.canParse(text) && new URL(text).origin === text;
 
 const optionKinds: OptionKinds<HttpOptions> = {
-  authenticate: true,
-  mayUse: true,
-  threadPrefix: true,
+  ...accessKinds,
   hosts: kinds.of(
     'names such as ["api.example.com", "localhost:8080"], or ["*"]',
     (hosts) => areTexts(hosts, isHostName) && hosts.length > 0,
@@ -112,10 +112,7 @@ const computerClock: Clock = {
   },
 };
 
-/**
- * Runs the requests that change a thread one after the other, so that the state each one read is still valid when it
- * acts.
- */
+/** Runs requests that change a thread one after the other, so that the state each one read stays valid. */
 class ThreadLines {
   readonly #last = new Map<string, Promise<void>>();
 

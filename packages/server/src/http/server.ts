@@ -10,7 +10,7 @@ import {
 } from "@colloquy/host";
 import { bodyOf, queryOf } from "./reading.ts";
 import { OpenStreams } from "./event-stream.ts";
-import { errorResponse, HttpError } from "./http-error.ts";
+import { errorResponse, HttpError, invalid } from "./http-error.ts";
 import { type Call, type Route, type Router, routerOf } from "./route.ts";
 import type { ServerContext } from "./server-options.ts";
 import { ConfigurationError } from "@colloquy/machine";
@@ -26,7 +26,7 @@ export interface ThreadServer {
   close(): Promise<void>;
 }
 
-/** The formatting of errors under a path whose clients are pages. */
+/** The error format of the routes under a path that web pages call. */
 export interface PageErrors {
   /** The path, without a slash at its end. */
   readonly base: string;
@@ -111,7 +111,7 @@ class RoutesServer implements ThreadServer {
     }
   }
 
-  /** Creates the call of a request, and the function that gives back a stream that was reserved for it and not used. */
+  /** Creates the call of a request. `release` gives back a stream that the call reserved and did not use. */
   #callOf(made: Pick<Call, "request" | "url" | "requestId" | "principal" | "parameters">) {
     const { request, url, requestId, principal } = made;
     const { access, onWarning } = this.#context;
@@ -120,8 +120,7 @@ class RoutesServer implements ThreadServer {
     let stream: ReturnType<OpenStreams["take"]> | null = null;
     const call: Call = {
       ...made,
-      // Created on use, since most calls need none: a signal that lives as long as a stream costs more than the rest of
-      // a call.
+      // Created on use: a signal that lives as long as a stream costs more than the rest of a call.
       get signal() {
         return (signal ??= AbortSignal.any([request.signal, over]));
       },
@@ -136,8 +135,9 @@ class RoutesServer implements ThreadServer {
   }
 
   /**
-   * Answers an error. An error that is not a refusal is reported to the operator alone, since it may hold a secret. A
-   * page receives only a sentence for its user, so its error is always reported.
+   * Answers an error. An error that the host threw, of status 500 or more, is also reported to the operator. The client
+   * does not see the message of an unexpected one, since it may hold a secret. A page receives only a sentence for its
+   * user, so each error of a page is reported.
    */
   #refuse(thrown: unknown, request: Request, requestId: string): Response {
     const internal = `the server failed; its operator finds the reason under request ${requestId}`;
@@ -188,10 +188,7 @@ const requestIdOf = (request: Request): string => {
   return given !== null && /^[\w.-]{1,128}$/.test(given) ? given : `req_${crypto.randomUUID().replaceAll("-", "")}`;
 };
 
-/**
- * Converts a host's error into a client error; returns null if it does not concern the client. Never uses 409, since
- * clients repeat a POST after it.
- */
+/** Converts a host's error if it concerns the client. Never uses 409, since clients repeat a POST after it. */
 const problemOfHost = (thrown: unknown): HttpError | null => {
   const again = { "retry-after": "1" };
   if (thrown instanceof ThreadUnknownError) return new HttpError(404, thrown.message, { code: "not_found" });
@@ -199,16 +196,16 @@ const problemOfHost = (thrown: unknown): HttpError | null => {
     const { kind, reason } = thrown.refusal;
     return kind === "full"
       ? new HttpError(429, reason, { code: "queue_full", headers: again })
-      : new HttpError(400, reason, { code: kind });
+      : invalid(reason, null, kind);
   }
   if (thrown instanceof ImportRefusedError || thrown instanceof ThreadExistsError)
-    return new HttpError(400, thrown.message, { code: "invalid" });
+    return invalid(thrown.message, null, "invalid");
   if (thrown instanceof ThreadHeldError || thrown instanceof ThreadClosedError)
     return new HttpError(503, thrown.message, { code: "thread_unavailable", headers: again });
   // The message may name details that a client should not see.
   if (thrown instanceof StoreError)
     return new HttpError(503, "the store failed; ask again", { code: "store_failed", headers: again });
-  return thrown instanceof ConfigurationError ? new HttpError(400, thrown.message) : null;
+  return thrown instanceof ConfigurationError ? invalid(thrown.message) : null;
 };
 
 /**
@@ -221,16 +218,16 @@ const checkPlace = (request: Request, url: URL, { hosts, origins }: ServerContex
   const host = (request.headers.get("host") ?? url.host).toLowerCase();
   const name = host.replace(/:\d+$/, "");
   if (!hosts.some((allowed) => allowed === "*" || allowed === host || allowed === name))
-    throw new HttpError(403, `this server is not called ${JSON.stringify(host)}; its option hosts has its names`, {
+    throw new HttpError(403, `this server is not called ${JSON.stringify(host)}; its option hosts lists its names`, {
       code: "host_not_allowed",
     });
   const origin = request.headers.get("origin");
   if (origin === null || origins.includes(origin)) return;
-  // It is the server's own page, whose name was checked above.
+  // The server's own page, whose host name was checked above.
   if (URL.canParse(origin) && new URL(origin).host === host) return;
   throw new HttpError(
     403,
-    `pages of ${JSON.stringify(origin)} may not call this server; its option origins has those that may`,
+    `pages of ${JSON.stringify(origin)} may not call this server; its option origins lists the allowed origins`,
     {
       code: "origin_not_allowed",
     },
@@ -245,7 +242,6 @@ const corsHeaders = (request: Request, { origins }: ServerContext): Readonly<Rec
     : { "access-control-allow-origin": origin, "access-control-expose-headers": "*", vary: "origin" };
 };
 
-/** Answers a browser's preflight request. */
 const preflight = (request: Request, context: ServerContext): Response =>
   new Response(null, {
     status: 204,

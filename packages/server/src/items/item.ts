@@ -27,7 +27,6 @@ export const itemId = (kind: ItemKind, { threadId, turn, step, index }: ItemPlac
 export const wireCallId = (threadId: string, callId: string): string =>
   `call_${callId.replaceAll(".", "_")}_${threadId}`;
 
-/** An item, named by its id. */
 export interface NamedItem extends ItemPlace {
   readonly id: string;
   readonly kind: string;
@@ -44,16 +43,13 @@ export const placeOfItem = (id: string): NamedItem | null => {
 /** Returns the machine's own id of the call at a place. */
 export const callIdOf = ({ turn, step, index }: ItemPlace): string => `${turn}.${step}.${index}`;
 
-/** Returns the place of a call in its thread. */
 export const placeOfCall = (threadId: string, callId: string): ItemPlace => {
   const [turn = 0, step = 0, index = 0] = callId.split(".").map(Number);
   return { threadId, turn, step, index };
 };
 
-/** Makes a message part of a text that a model wrote. */
 export const outputText = (text: string): JsonObject => ({ type: "output_text", text, annotations: [], logprobs: [] });
 
-/** Makes the item of a model's message. */
 export const messageItem = (place: ItemPlace, content: readonly JsonObject[], status: ItemStatus): Item => ({
   type: "message",
   id: itemId("msg", place),
@@ -62,7 +58,6 @@ export const messageItem = (place: ItemPlace, content: readonly JsonObject[], st
   content,
 });
 
-/** Makes the item of a model's visible reasoning. */
 export const reasoningItem = (place: ItemPlace, text: string, status: ItemStatus): Item => ({
   type: "reasoning",
   id: itemId("rs", place),
@@ -101,10 +96,7 @@ export const mcpCallItem = (
   status: result === null ? "in_progress" : result.failed ? "failed" : "completed",
 });
 
-/**
- * Makes the item that asks a person to approve a call of a host's tool. Each new request for one call has the next
- * `number`, so that an answer to an old request does not count for a new one.
- */
+/** Makes the item that asks for an approval. A later request for the call has the next `number`. */
 export const approvalRequestItem = (
   place: ItemPlace,
   call: { readonly name: string; readonly arguments: string; readonly number: number },
@@ -119,5 +111,4 @@ export const approvalRequestItem = (
 export const isJsonObject = (value: unknown): value is JsonObject =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** The label of the host's tools on the wire. */
 const serverLabel = "colloquy";

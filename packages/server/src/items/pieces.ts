@@ -29,10 +29,8 @@ export const addPiece = (pieces: Piece[], kind: Piece["kind"], text: string): vo
   else if (text !== "") pieces.push({ kind, text });
 };
 
-/** Returns the tool results in messages, by call id. */
 export const resultsOf = (messages: readonly Message[]): ReadonlyMap<string, ToolResultPart> =>
   new Map(messages.flatMap((message) => [toolResultOf(message) ?? []].flat().map((part) => [part.callId, part])));
 
-/** Returns a content as text. */
 export const textOfContent = (content: Content | null): string =>
   typeof content === "string" ? content : contentText(content ?? []);

@@ -91,11 +91,9 @@ export const itemsOfTurn = (turn: SaidTurn): readonly Item[] => {
   return items;
 };
 
-/** Returns the input messages among a turn's items. */
 export const inputItemsOf = (turn: SaidTurn): readonly Item[] =>
   itemsOfTurn(turn).filter(({ type, role }) => type === "message" && role !== "assistant");
 
-/** Makes the item of a caller's result. */
 export const outputItem = (threadId: string, callId: string, content: readonly ContentPart[]): Item => ({
   type: "function_call_output",
   id: itemId("fco", placeOfCall(threadId, callId)),

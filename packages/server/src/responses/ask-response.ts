@@ -8,7 +8,7 @@ import {
 import { type MessageDraft, type SystemDraft } from "@colloquy/machine";
 import { forkOf } from "@colloquy/machine/journal";
 import * as Either from "fp-ts/lib/Either.js";
-import { HttpError } from "../http/http-error.ts";
+import { HttpError, invalid } from "../http/http-error.ts";
 import type { Call } from "../http/route.ts";
 import { textOfContent } from "../items/pieces.ts";
 import { continueTurn } from "./continued-turn.ts";
@@ -20,28 +20,21 @@ import { findLeg, type ResponsesRoom, type ShowingRoom } from "./responses-room.
 import { type SeenThread, seenIn, type Target, targetOf, threadOfResent } from "./target.ts";
 import { isAskedBy, turnMetadata } from "./turn-echo.ts";
 
-/**
- * Starts the ask of a request, or finds the ask that an earlier copy of the request started. Resolves when its turn has
- * started. @throws HttpError
- */
+/** Starts the ask of a request, or finds that of an earlier copy, until its turn has started. @throws HttpError */
 export const askResponse = async (room: ResponsesRoom, call: Call, sent: ResponseRequest): Promise<ReadableLeg> => {
   checkRequest(room, sent);
-  const { request, input } = withOneSystem(...readWhole(sent));
+  const { request, input } = readWhole(sent);
   if (request.skipped !== undefined) call.warn(request.skipped);
   const answered = request.store === false ? null : await threadOfResent(room, call, request, input);
   if (answered !== null)
     return continueTurn(room, answered, { ...input, answers: input.resent, said: [] }, call.principal);
   const target = await targetOf(room, call, request, input);
   if (input.answers.length + input.approvals.length > 0) {
-    if (target === null) throw new HttpError(400, "input: nothing waits for these outputs", { param: "input" });
+    if (target === null) throw invalid("input: nothing waits for these outputs", "input");
     if (request.store === false)
-      throw new HttpError(400, "store: the response that waits for these outputs is stored; leave out store: false", {
-        param: "store",
-      });
-    if (isNamed(request) && input.history.length > 0)
-      throw new HttpError(400, "input: with outputs only what a user says can be given; ask with the rest afterwards", {
-        param: "input",
-      });
+      throw invalid("store: the response that waits for these outputs is stored; leave out store: false", "store");
+    if ((request.conversation ?? request.previous_response_id) != null && input.history.length > 0)
+      throw invalid("input: with outputs only what a user says can be given; ask with the rest afterwards", "input");
     return continueTurn(room, target.thread, input, call.principal);
   }
   const askId = await askIdOf(call);
@@ -49,26 +42,15 @@ export const askResponse = async (room: ResponsesRoom, call: Call, sent: Respons
   return request.store === false ? askUnstored(asking, target) : askStored(asking, target);
 };
 
-/** Reads the input of a request, and adds its repairs to the skipped parts of the request. */
-const readWhole = (sent: ResponseRequest): [request: ResponseRequest, input: ResponseInput] => {
+/** Reads a request and its input, whose repairs are skipped parts and whose system message joins the instructions. */
+const readWhole = (sent: ResponseRequest): { readonly request: ResponseRequest; readonly input: ResponseInput } => {
   const input = readInput(sent);
   const skipped = [...(sent.skipped ?? []), ...input.repaired];
-  return [skipped.length === 0 ? sent : { ...sent, skipped }, input];
+  const request = skipped.length === 0 ? sent : { ...sent, skipped };
+  if (sent.instructions == null || input.system === null) return { request, input };
+  const instructions = `${sent.instructions}\n\n${textOfSystem(input.system)}`;
+  return { request: { ...request, instructions }, input: { ...input, system: null } };
 };
-
-/** Joins the instructions of a request and the system message that opens its input: a thread has one system prompt. */
-const withOneSystem = (
-  request: ResponseRequest,
-  input: ResponseInput,
-): { readonly request: ResponseRequest; readonly input: ResponseInput } => {
-  const { instructions } = request;
-  if (instructions == null || input.system === null) return { request, input };
-  const joined = `${instructions}\n\n${textOfSystem(input.system)}`;
-  return { request: { ...request, instructions: joined }, input: { ...input, system: null } };
-};
-
-const isNamed = ({ conversation, previous_response_id: previous }: ResponseRequest): boolean =>
-  conversation != null || previous != null;
 
 interface Asking {
   readonly room: ResponsesRoom;
@@ -81,17 +63,15 @@ interface Asking {
 
 const checkRequest = ({ models }: ResponsesRoom, request: ResponseRequest): void => {
   if (request.conversation != null && request.previous_response_id != null)
-    throw new HttpError(
-      400,
+    throw invalid(
       "conversation and previous_response_id can't both be given: a conversation has its own head",
-      {
-        param: "previous_response_id",
-      },
+      "previous_response_id",
     );
   if (request.background === true && request.store === false)
-    throw new HttpError(400, "background: a response that is not stored can't be read later; leave out store: false", {
-      param: "background",
-    });
+    throw invalid(
+      "background: a response that is not stored can't be read later; leave out store: false",
+      "background",
+    );
   if (request.model != null && models !== null && !models.includes(request.model))
     throw new HttpError(
       404,
@@ -114,9 +94,10 @@ const askStored = async (asking: Asking, target: Target | null): Promise<Readabl
       : null;
     if (before !== null) return before;
     try {
+      if (target === null) await begun(asking, asked);
       const { thread, options } =
         target === null
-          ? await begunThread(asking, asked)
+          ? { thread: asked, options: {} }
           : await behind(asking, { ...target, seen: (await asked.look(seenIn)) ?? target.seen });
       return (await ask(asking, room, thread, options)).leg;
     } catch (thrown) {
@@ -134,9 +115,7 @@ const askedBefore = async ({ room, request, askId }: Asking, thread: HostedThrea
   const asked = await thread.asked(askId.id);
   if (asked === null) return null;
   if ((await thread.look((state) => isAskedBy(state, asked, request))) === false)
-    throw new HttpError(400, "this idempotency key was used with another request; take a new one", {
-      code: "idempotency_key_reused",
-    });
+    throw invalid("this idempotency key was used with another request; take a new one", null, "idempotency_key_reused");
   if (asked.turn === null) return legOfQueued(room, thread, askId.id);
   return findLeg(room, { threadId: thread.id, turn: asked.turn, leg: 1 });
 };
@@ -191,7 +170,7 @@ const beginUnstored = async (asking: Asking, target: Target | null, thread: Host
     const at = asking.room.clock.now();
     const wanted = turn ?? seen.head;
     const copied = forkOf(await target.thread.exportJournal(), { at, threadId: thread.id, turn: wanted });
-    if (Either.isLeft(copied)) throw new HttpError(400, copied.left);
+    if (Either.isLeft(copied)) throw invalid(copied.left);
     await unstored.host.importJournal(copied.right.entries, { threadId: thread.id });
     await prepare(asking, thread, await thread.look(seenIn));
   } else await begun(asking, thread);
@@ -199,11 +178,6 @@ const beginUnstored = async (asking: Asking, target: Target | null, thread: Host
 
 const newThread = async ({ room, call, askId }: Asking, kind: "thread" | "fork"): Promise<HostedThread> =>
   room.host.thread(await call.newThreadId(`${kind}_${askId.id}`));
-
-const begunThread = async (asking: Asking, thread: HostedThread) => {
-  await begun(asking, thread);
-  return { thread, options: {} };
-};
 
 /** Starts a thread with the earlier turns of the input. */
 const begun = async (asking: Asking, thread: HostedThread): Promise<void> => {
@@ -222,10 +196,7 @@ const begun = async (asking: Asking, thread: HostedThread): Promise<void> => {
   if (system !== null) await thread.changeSystem(system);
 };
 
-/**
- * Chooses where to continue after the turn that a request names: at the head of its thread if the thread is idle there,
- * else in a fork.
- */
+/** Chooses where to continue after the named turn: at the head of its thread if that is idle, else in a fork. */
 const behind = async (asking: Asking, target: Target): Promise<{ thread: HostedThread; options: AskOptions }> => {
   const { thread, seen, turn } = target;
   const { open, head } = seen;
@@ -233,18 +204,19 @@ const behind = async (asking: Asking, target: Target): Promise<{ thread: HostedT
   if (turn === null || (turn === open?.number && isWaiting)) {
     if (open === null || isWaiting || asking.input.history.length > 0) await prepare(asking, thread, seen);
     else if (changeOfSystem(asking, seen) !== undefined)
-      throw new HttpError(
-        400,
+      throw invalid(
         "instructions: the conversation is busy under others, and what waits can't have its own; wait for the end",
-        { param: "instructions", code: "response_in_progress" },
+        "instructions",
+        "response_in_progress",
       );
     return { thread, options: { overlap: isWaiting ? "interrupt" : "queue" } };
   }
   if (turn === open?.number)
-    throw new HttpError(400, "the previous response is still in progress; wait for its end, or cancel it", {
-      param: "previous_response_id",
-      code: "response_in_progress",
-    });
+    throw invalid(
+      "the previous response is still in progress; wait for its end, or cancel it",
+      "previous_response_id",
+      "response_in_progress",
+    );
   if (open === null && turn === head && asking.input.history.length === 0) {
     await prepare(asking, thread, seen);
     // The host chooses the id of such a fork, which then has no prefix.
@@ -261,10 +233,7 @@ const behind = async (asking: Asking, target: Target): Promise<{ thread: HostedT
   return { thread: fork, options: {} };
 };
 
-/**
- * Adds the earlier turns and sets the system prompt. Instructions hold for one response; a later response without any
- * uses the thread's own prompt.
- */
+/** Adds the earlier turns and sets the system prompt. Instructions hold for one response alone. */
 const prepare = async (asking: Asking, thread: HostedThread, seen: SeenThread | null): Promise<void> => {
   for (const turn of asking.input.history) await thread.addTurn(turn);
   const system = changeOfSystem(asking, seen);
@@ -272,10 +241,7 @@ const prepare = async (asking: Asking, thread: HostedThread, seen: SeenThread | 
   else if (system !== undefined) await thread.changeSystem(system);
 };
 
-/**
- * Returns the system prompt that the thread must change to. Null means the thread's own prompt, undefined means no
- * change.
- */
+/** Returns the system prompt to change to: null for the thread's own, undefined for no change. */
 const changeOfSystem = ({ request, input }: Asking, seen: SeenThread | null): SystemDraft | null | undefined => {
   const wanted = request.instructions ?? input.system;
   const present = seen?.system ?? null;

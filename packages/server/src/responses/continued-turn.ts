@@ -1,6 +1,6 @@
 import type { HostedThread } from "@colloquy/host";
 import { approvalsOf, callsToAnswer, type Entry } from "@colloquy/machine";
-import { HttpError } from "../http/http-error.ts";
+import { HttpError, invalid } from "../http/http-error.ts";
 import type { Principal } from "../http/route.ts";
 import { callIdOf, placeOfItem, wireCallId } from "../items/item.ts";
 import type { ReadableLeg } from "./leg.ts";
@@ -22,9 +22,7 @@ export const continueTurn = async (
   return leg;
 };
 
-/**
- * Journals the answers. The new leg is returned as a promise inside, so that the thread's line does not wait for it.
- */
+/** Journals the answers. The leg is a promise inside, so that the thread's line does not wait for it. */
 const answerTurn = async (
   room: ResponsesRoom,
   thread: HostedThread,
@@ -40,8 +38,7 @@ const answerTurn = async (
   const calls = callsToAnswer(state).filter((call) => call.turn === turn);
   const requests = approvalsOf(state).filter((request) => request.turn === turn);
   const answers = input.answers.filter(({ place }) => calls.some(({ callId }) => callId === callIdOf(place)));
-  // The host refuses an answer that differs from the first one or that no call waits for. A repeated answer changes
-  // nothing.
+  // The host refuses an answer that differs from the first one, and takes a repeated one.
   for (const answer of input.answers)
     if (!answers.includes(answer)) await thread.answerTool(callIdOf(answer.place), answer.output);
   const decisions = input.approvals.flatMap((approval) => {
@@ -59,10 +56,11 @@ const answerTurn = async (
   const open = [...calls, ...requests].filter(({ callId }) => !answered.has(callId));
   const missing = open.map(({ callId }) => wireCallId(thread.id, callId));
   if (missing.length > 0)
-    throw new HttpError(400, `no output for ${missing.join(", ")}: give those of all calls at once`, {
-      param: "input",
-      code: "missing_tool_output",
-    });
+    throw invalid(
+      `no output for ${missing.join(", ")}: give those of all calls at once`,
+      "input",
+      "missing_tool_output",
+    );
   for (const draft of input.said) await thread.append(draft);
   const running = showTurn(room, thread, record);
   const leg = awaitedLeg(room, running, asked + 1);
@@ -78,7 +76,6 @@ const answerTurn = async (
   return { leg: leg.then((found) => found ?? Promise.reject(waitsForNothing(input))) };
 };
 
-/** Checks whether an approval request is the one that is answered. */
 const isAbout = (id: string, { place, number }: ApprovalAnswer): boolean =>
   id.endsWith(`/${callIdOf(place)}!approval-${number}`);
 
@@ -93,11 +90,10 @@ const turnOf = (thread: HostedThread, { answers, approvals }: ResponseInput): nu
   const places = [...answers, ...approvals].map(({ place }) => place);
   const [first] = places;
   if (first === undefined || places.some(({ turn, threadId }) => turn !== first.turn || threadId !== thread.id))
-    throw new HttpError(400, "input: these outputs are not of one turn of this conversation", { param: "input" });
+    throw invalid("input: these outputs are not of one turn of this conversation", "input");
   const given = places.map(callIdOf);
   const twice = given.find((callId, index) => given.indexOf(callId) !== index);
-  if (twice !== undefined)
-    throw new HttpError(400, `input: ${wireCallId(thread.id, twice)} is answered twice`, { param: "input" });
+  if (twice !== undefined) throw invalid(`input: ${wireCallId(thread.id, twice)} is answered twice`, "input");
   return first.turn;
 };
 
@@ -122,9 +118,7 @@ const legAsking = (
   return asking < 0 ? null : asking + 1;
 };
 
-const waitsForNothing = ({ answers, approvals }: ResponseInput): HttpError =>
-  new HttpError(
-    400,
-    `nothing waits for ${[...answers, ...approvals].map(({ place }) => wireCallId(place.threadId, callIdOf(place))).join(", ")}`,
-    { param: "input", code: "no_such_call" },
-  );
+const waitsForNothing = ({ answers, approvals }: ResponseInput): HttpError => {
+  const calls = [...answers, ...approvals].map(({ place }) => wireCallId(place.threadId, callIdOf(place)));
+  return invalid(`nothing waits for ${calls.join(", ")}`, "input", "no_such_call");
+};

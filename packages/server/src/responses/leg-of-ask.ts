@@ -1,16 +1,12 @@
 import type { AskHandle, HostedThread } from "@colloquy/host";
 import { saidIn } from "../items/turn-items.ts";
-import type { QueuedPlace } from "./response-id.ts";
-import type { LegFacts } from "./response-object.ts";
+import { type QueuedPlace, type LegFacts } from "./response-object.ts";
 import { Leg, type ReadableLeg } from "./leg.ts";
 import { awaitedLeg, findLeg, type ShowingRoom } from "./responses-room.ts";
 import { echoIn, echoOfQueued } from "./turn-echo.ts";
 import { TurnOutput } from "./turn-output.ts";
 
-/**
- * Returns the first leg of an ask's turn as soon as the turn has started or the ask is known to be queued. @throws the
- * error that refused the ask
- */
+/** Returns the first leg of an ask's turn once that has started or is queued. @throws the refusal of the ask */
 export const legOfAsk = async (
   room: ShowingRoom,
   thread: HostedThread,

@@ -43,36 +43,19 @@ export class LegWriter {
     if (this.#open !== null && this.#open.kind !== kind) this.closePiece("completed");
     this.#open ??= this.#begin(kind, place());
     this.#open.text += text;
-    const { index, item } = this.#open;
-    const where = { item_id: item.id, output_index: index };
-    if (kind === "reasoning")
-      this.#emit({ type: "response.reasoning_summary_text.delta", ...where, summary_index: 0, delta: text });
-    else if (kind === "refusal")
-      this.#emit({ type: "response.refusal.delta", ...where, content_index: 0, delta: text });
-    else this.#emit({ type: "response.output_text.delta", ...where, content_index: 0, delta: text, logprobs: [] });
+    const { texts, more } = forms[kind];
+    this.#emit({ type: `${texts}.delta`, ...this.#open.where, delta: text, ...more });
   }
 
-  /** Completes the item that is being written. */
   closePiece(status: "completed" | "incomplete"): void {
     const open = this.#open;
     if (open === null) return;
     this.#open = null;
-    const { kind, text, index, place } = open;
-    const where = { item_id: open.item.id, output_index: index };
-    const item = pieceItem(kind, place, text, status);
-    if (kind === "reasoning") {
-      this.#emit({ type: "response.reasoning_summary_text.done", ...where, summary_index: 0, text });
-      const part = { type: "summary_text", text };
-      this.#emit({ type: "response.reasoning_summary_part.done", ...where, summary_index: 0, part });
-    } else if (kind === "refusal") {
-      this.#emit({ type: "response.refusal.done", ...where, content_index: 0, refusal: text });
-      const part = { type: "refusal", refusal: text };
-      this.#emit({ type: "response.content_part.done", ...where, content_index: 0, part });
-    } else {
-      this.#emit({ type: "response.output_text.done", ...where, content_index: 0, text, logprobs: [] });
-      this.#emit({ type: "response.content_part.done", ...where, content_index: 0, part: outputText(text) });
-    }
-    this.#done(index, item, place.step);
+    const { kind, text, where, place } = open;
+    const { texts, parts, member, more, part } = forms[kind];
+    this.#emit({ type: `${texts}.done`, ...where, [member]: text, ...more });
+    this.#emit({ type: `${parts}.done`, ...where, part: part(text) });
+    this.#done(open.index, pieceItem(kind, place, text, status), place.step);
   }
 
   /** Adds arguments that a model wrote for a call of a caller's tool. */
@@ -83,7 +66,7 @@ export class LegWriter {
     this.#emitArguments(begun, call.arguments);
   }
 
-  /** Completes a call of a caller's tool. */
+  /** Ends a call that the caller has to run. */
   closeCall(place: ItemPlace, call: ToolCall): void {
     this.closePiece("completed");
     const begun = this.#calls.get(call.callId) ?? this.#beginCall(place, call);
@@ -94,6 +77,11 @@ export class LegWriter {
     const where = { item_id: item.id, output_index: index };
     this.#emit({ type: "response.function_call_arguments.done", ...where, name: call.name, arguments: call.arguments });
     this.#done(index, functionCallItem(place, call, "completed"), place.step);
+  }
+
+  /** Leaves out a call that nobody is to run. It gets no end, since clients run a call that has one, whatever its status. */
+  dropCall(callId: string): void {
+    this.#calls.delete(callId);
   }
 
   /** Adds a call of a host's tool with its result. */
@@ -119,38 +107,26 @@ export class LegWriter {
     this.#done(this.#added(item), item, place.step);
   }
 
-  /**
-   * Voids the items of a step and of all later steps. The wire cannot retract an item: open items end as incomplete,
-   * and the final output omits them all.
-   */
+  /** Voids the items from a step on. The wire cannot retract one: a text ends as incomplete, and is no final output. */
   voidFrom(step: number): void {
     this.closePiece("incomplete");
-    for (const { index, item } of this.#calls.values()) this.#emitDone(index, { ...item, status: "incomplete" });
     this.#calls.clear();
     const standing = this.#items.filter((each) => each.step < step);
     this.#items.splice(0, this.#items.length, ...standing);
   }
 
-  /** Ends the leg's output. */
   close(status: "completed" | "incomplete"): void {
     this.closePiece(status);
-    for (const { index, item, place } of this.#calls.values())
-      this.#done(index, { ...item, status: "incomplete" }, place.step);
     this.#calls.clear();
   }
 
   #begin(kind: Piece["kind"], place: ItemPlace): OpenPiece {
+    const { parts, part, place: inItem } = forms[kind];
     const item = { ...pieceItem(kind, place, "", "in_progress"), ...(kind === "reasoning" ? {} : { content: [] }) };
     const index = this.#added(item);
-    const where = { item_id: item.id, output_index: index };
-    if (kind === "reasoning") {
-      const part = { type: "summary_text", text: "" };
-      this.#emit({ type: "response.reasoning_summary_part.added", ...where, summary_index: 0, part });
-    } else {
-      const part = kind === "refusal" ? { type: "refusal", refusal: "" } : outputText("");
-      this.#emit({ type: "response.content_part.added", ...where, content_index: 0, part });
-    }
-    return { kind, index, item, place, text: "" };
+    const where = { item_id: item.id, output_index: index, ...inItem };
+    this.#emit({ type: `${parts}.added`, ...where, part: part("") });
+    return { kind, index, where, place, text: "" };
   }
 
   #beginCall(place: ItemPlace, call: ToolCall): OpenCall {
@@ -185,7 +161,8 @@ export class LegWriter {
 interface OpenPiece {
   readonly kind: Piece["kind"];
   readonly index: number;
-  readonly item: Item;
+  /** The members by which its events name it. */
+  readonly where: JsonObject;
   readonly place: ItemPlace;
   text: string;
 }
@@ -197,12 +174,32 @@ interface OpenCall {
   written: string;
 }
 
+const contentPart = { parts: "response.content_part", place: { content_index: 0 } };
+
+/** The kinds of pieces: the names of their events, what has their text, and further members. */
+const forms = {
+  text: { ...contentPart, texts: "response.output_text", member: "text", part: outputText, more: { logprobs: [] } },
+  refusal: {
+    ...contentPart,
+    texts: "response.refusal",
+    member: "refusal",
+    part: (refusal: string): JsonObject => ({ type: "refusal", refusal }),
+    more: {},
+  },
+  reasoning: {
+    parts: "response.reasoning_summary_part",
+    place: { summary_index: 0 },
+    texts: "response.reasoning_summary_text",
+    member: "text",
+    part: (text: string): JsonObject => ({ type: "summary_text", text }),
+    more: {},
+  },
+};
+
 const pieceItem = (
   kind: Piece["kind"],
   place: ItemPlace,
   text: string,
   status: "in_progress" | "completed" | "incomplete",
-): Item => {
-  if (kind === "reasoning") return reasoningItem(place, text, status);
-  return messageItem(place, [kind === "text" ? outputText(text) : { type: "refusal", refusal: text }], status);
-};
+): Item =>
+  kind === "reasoning" ? reasoningItem(place, text, status) : messageItem(place, [forms[kind].part(text)], status);

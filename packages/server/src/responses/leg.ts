@@ -6,10 +6,7 @@ export interface ReadableLeg {
   readonly facts: LegFacts;
   /** Settles when the leg has ended; rejects if the host failed to continue it. */
   readonly ended: Promise<void>;
-  /**
-   * Returns its events from a number on, as blocks of a stream. Null if the earlier events are not kept, so that the
-   * number is meaningless.
-   */
+  /** Returns its events from a number on, as blocks of a stream; null if the earlier ones are not kept. */
   blocks(from: number): AsyncIterable<string> | null;
 }
 
@@ -18,6 +15,7 @@ export class Leg implements ReadableLeg {
   readonly log: LegLog = new LegLog();
   #facts: LegFacts;
   readonly #end = Promise.withResolvers<void>();
+  readonly ended: Promise<void> = this.#end.promise;
 
   constructor(begun: Pick<LegFacts, "place" | "echo" | "createdAt">) {
     this.#facts = { ...begun, endedAt: null, outcome: null, items: [], usage: null };
@@ -32,15 +30,10 @@ export class Leg implements ReadableLeg {
     return this.#facts;
   }
 
-  get ended(): Promise<void> {
-    return this.#end.promise;
-  }
-
   blocks(from: number): AsyncIterable<string> | null {
     return this.log.hasFrom(from) ? this.log.read(from) : null;
   }
 
-  /** Ends the leg, with its last events. */
   seal(end: Pick<LegFacts, "endedAt" | "outcome" | "items" | "usage">): void {
     const { place, echo, createdAt } = this.#facts;
     this.#facts = { place, echo, createdAt, ...end };
@@ -65,14 +58,7 @@ const endEventsOf = (facts: LegFacts): readonly LegEvent[] => {
     : [end];
 };
 
-/** Thrown to a reader of a leg whose log was dropped. */
-class LogLostError extends Error {
-  override readonly name = "LogLostError";
-
-  constructor() {
-    super("what was shown of this response is not kept any more; read it again");
-  }
-}
+const logLost = (): Error => new Error("what was shown of this response is not kept any more; read it again");
 
 /** The events of one leg, for clients that read it now and clients that reconnect. */
 class LegLog {
@@ -98,10 +84,7 @@ class LegLog {
     onGrowth(this.#characters);
   }
 
-  /**
-   * Checks whether a reader can start at a number: the events from there on are kept, and the earlier ones were read
-   * here. Another server may number them otherwise.
-   */
+  /** Checks whether a reader can start at a number: events are kept from there, and earlier ones were read here. */
   hasFrom(number: number): boolean {
     return this.#keepsFrom(number) && number <= this.#read;
   }
@@ -130,7 +113,7 @@ class LegLog {
   }
 
   /** Drops all events. Present readers fail with `why`; the journal can still restore the events. */
-  lose(why: Error = new LogLostError()): void {
+  lose(why: Error = logLost()): void {
     if (this.#lost !== null) return;
     this.#lost = why;
     this.#blocks.length = 0;
@@ -139,10 +122,7 @@ class LegLog {
     this.#wake();
   }
 
-  /**
-   * Yields the events from a number on as they come. Events that are there already are joined, which costs less than
-   * one text each. @throws the reason why the log was dropped
-   */
+  /** Yields the events from a number on as they come, those that are there joined. @throws why the log was lost */
   async *read(from = 0): AsyncGenerator<string, undefined> {
     for (let next = from; ;) {
       while (next >= this.#first + this.#blocks.length && this.#lost === null) {
@@ -150,7 +130,7 @@ class LegLog {
         this.#news ??= Promise.withResolvers();
         await this.#news.promise;
       }
-      if (!this.#keepsFrom(next)) throw this.#lost ?? new LogLostError();
+      if (!this.#keepsFrom(next)) throw this.#lost ?? logLost();
       const blocks = this.#blocks.slice(next - this.#first, next - this.#first + blocksAtOnce);
       next += blocks.length;
       this.#read = Math.max(this.#read, next);

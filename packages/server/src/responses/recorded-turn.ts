@@ -17,12 +17,10 @@ import type { Leg } from "./leg.ts";
 import { echoIn } from "./turn-echo.ts";
 import { TurnOutput, type TurnPart } from "./turn-output.ts";
 
-/** A turn as restored from the journal. */
 export interface TurnRecord {
   readonly legs: readonly Leg[];
   /** The output after the newest entry, which a live reader continues. */
   readonly output: TurnOutput;
-  /** The id of one of its asks. */
   readonly askId: string;
 }
 
@@ -49,7 +47,9 @@ export const turnRecord = (entries: readonly Entry[], state: State, number: numb
     const { event } = entry;
     if (closed !== undefined && "effectId" in event && (turnOfEffect(event.effectId) ?? 0) > number) break;
     if ("usage" in event) usage = usageMonoid.concat(usage, usageOfCall(event.usage ?? null, null));
-    for (const part of reader.partsOf(entry)) output.apply(part, { at: event.at, usage, outcome: null });
+    const endsTurn = resultsDecided(entry).some(({ outcome }) => outcome === "interrupted");
+    const outcome = endsTurn ? (closed?.outcome ?? null) : null;
+    for (const part of reader.partsOf(entry)) output.apply(part, { at: event.at, usage, outcome });
   }
   if (closed !== undefined) {
     const { endedAt: at, outcome } = closed;
@@ -131,6 +131,8 @@ class TurnReader {
       return { turn, step, position, callId, name, arguments: written };
     });
     for (const call of calls) yield { type: "toolCall", ...call };
+    // In the order of a host.
+    for (const position of settled) yield* this.#result(callIdAt(turn, step, position));
     for (const call of calls)
       if (this.#said.callerTools.has(call.name) && !settled.has(call.position))
         yield { type: "result.requested", ...call };

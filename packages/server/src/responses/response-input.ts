@@ -1,12 +1,11 @@
 import type { Content, Json, JsonObject, MessageDraft, SeedDraft, SystemDraft } from "@colloquy/machine";
 import { fromResponseItems } from "@colloquy/interchange";
 import * as Either from "fp-ts/lib/Either.js";
-import { HttpError, withoutRepair } from "../http/http-error.ts";
+import { type HttpError, invalid, withoutRepair } from "../http/http-error.ts";
 import { type NamedItem, placeOfItem } from "../items/item.ts";
 import type { ResponseRequest } from "./response-request.ts";
 import { skippedItem } from "./skipping.ts";
 
-/** A caller's output for a call that waits for it. */
 export interface CallAnswer {
   /** The call that `call_id` names. */
   readonly place: NamedItem;
@@ -24,20 +23,15 @@ export interface ApprovalAnswer {
 
 /** The input of a request, sorted by use. */
 export interface ResponseInput {
-  /** An opening system message. */
   readonly system: SystemDraft | null;
   /** Whole earlier turns, as stateless clients send them. */
   readonly history: readonly (readonly SeedDraft[])[];
-  /** The new messages. */
   readonly said: readonly MessageDraft[];
   readonly answers: readonly CallAnswer[];
   readonly approvals: readonly ApprovalAnswer[];
   /** The newest item that the input refers to by id; the request continues after it. */
   readonly behind: NamedItem | null;
-  /**
-   * Outputs at the end of the input that answer calls of this server, and whose calls are sent along. Clients that keep
-   * the conversation themselves send these.
-   */
+  /** Outputs at the end that come with the calls of this server, from clients that keep the conversation. */
   readonly resent: readonly ResentAnswer[];
   /** The calls and outputs that did not match, each with its place and what became of it. */
   readonly repaired: readonly string[];
@@ -58,7 +52,7 @@ export const readInput = ({ input }: Pick<ResponseRequest, "input">): ResponseIn
     .filter(({ value, index }) => skippedItem(value, index) === null);
   const [first] = given;
   if (items.length === 0 && first !== undefined)
-    throw new HttpError(400, `${skippedItem(first, 0) ?? "input"}; nothing else is asked`, { param: "input" });
+    throw invalid(`${skippedItem(first, 0) ?? "input"}; nothing else is asked`, "input");
   const lastReference = items.findLastIndex(({ value }) => value["type"] === "item_reference");
   const behind = lastReference < 0 ? null : placeOfReference(items[lastReference]?.value["id"], lastReference);
   const leading =
@@ -87,7 +81,6 @@ export const readInput = ({ input }: Pick<ResponseRequest, "input">): ResponseIn
   return { ...conversation, answers, approvals, behind, resent: resentIn(rest, sent) };
 };
 
-/** An item and its index in the sent list. */
 interface Numbered {
   readonly value: JsonObject;
   readonly index: number;
@@ -108,7 +101,7 @@ const conversationIn = (
   );
   if (Either.isLeft(read)) {
     const place = items[read.left.index ?? 0]?.index ?? 0;
-    throw new HttpError(400, `input[${place}]: ${withoutRepair(read.left.reason)}`, { param: `input[${place}]` });
+    throw invalid(`input[${place}]: ${withoutRepair(read.left.reason)}`, `input[${place}]`);
   }
   const { system, turns, losses } = read.right;
   const repaired = losses.flatMap(({ index, path, what, why }) =>
@@ -167,7 +160,7 @@ const approvalIn = ({ value, index }: Numbered): ApprovalAnswer => {
   if (place === null || !(number > 0))
     throw notFound(`input[${index}]: there is no approval request ${JSON.stringify(id)}`);
   if (typeof approve !== "boolean")
-    throw new HttpError(400, `input[${index}]: approve must be true or false`, { param: `input[${index}].approve` });
+    throw invalid(`input[${index}]: approve must be true or false`, `input[${index}].approve`);
   return { place, number, approve, reason: typeof reason === "string" ? reason : null };
 };
 
@@ -181,5 +174,4 @@ const callAndOutput = ({ value, index }: Numbered): readonly Numbered[] => {
   ];
 };
 
-const notFound = (message: string): HttpError =>
-  new HttpError(400, message, { param: "input", code: "item_not_found" });
+const notFound = (message: string): HttpError => invalid(message, "input", "item_not_found");

@@ -1,6 +1,32 @@
 import type { JsonObject, TurnOutcome, Usage } from "@colloquy/machine";
 import { isJsonObject, type Item } from "../items/item.ts";
-import { type LegPlace, type QueuedPlace, responseId } from "./response-id.ts";
+
+export interface LegPlace {
+  readonly threadId: string;
+  readonly turn: number;
+  /** Starts at 1, and grows each time the turn continues after waiting for the caller. */
+  readonly leg: number;
+}
+
+/** The queued ask of a response that has no turn yet. */
+export interface QueuedPlace {
+  readonly threadId: string;
+  readonly askId: string;
+}
+
+/**
+ * Derives the id of a response, so that every process knows it and a stream starts with the final id. A queued response
+ * is named by its ask, since it has no turn yet. When the turn has started, both ids name it.
+ */
+const responseId = (place: LegPlace | QueuedPlace): string =>
+  "turn" in place ? `resp_${place.turn}_${place.leg}_${place.threadId}` : `resp_${place.askId}_${place.threadId}`;
+
+export const placeOfResponse = (id: string): LegPlace | QueuedPlace | null => {
+  const [, turn, leg, threadId] = /^resp_(\d{1,15})_(\d+)_(.+)$/su.exec(id) ?? [];
+  if (threadId !== undefined) return { threadId, turn: Number(turn), leg: Number(leg) };
+  const [, askId, thread] = /^resp_([0-9a-f]{32})_(.+)$/su.exec(id) ?? [];
+  return askId === undefined || thread === undefined ? null : { askId, threadId: thread };
+};
 
 export type ResponseStatus = "queued" | "in_progress" | "completed" | "incomplete" | "failed" | "cancelled";
 
@@ -41,10 +67,7 @@ export const statusOf = ({ place, endedAt, outcome }: LegFacts): ResponseStatus 
     : "failed";
 };
 
-/**
- * Builds a response object: the 31 members that the Open Responses schema requires, with their defaults, and
- * `conversation`. Times are in seconds since the epoch.
- */
+/** Builds a response: the 31 members of the Open Responses schema, and `conversation`. Times are in seconds. */
 export const responseObject = (facts: LegFacts): JsonObject => {
   const { place, echo, createdAt, endedAt, outcome, items, usage } = facts;
   const { metadata, tools, reasoning, text, ...said } = echo;

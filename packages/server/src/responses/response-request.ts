@@ -120,10 +120,7 @@ const members = z.looseObject({
   prompt_cache_retention: z.string().nullish(),
 });
 
-/**
- * The schema of a new response's request. Unsupported members are skipped and listed in `skipped`. A member without
- * which the answer would be wrong is refused.
- */
+/** The schema of a request. Unsupported members are skipped and listed, unless the answer would be wrong. */
 export const responseRequest: z.ZodType<ResponseRequest> = members.transform((body, context): ResponseRequest => {
   const { stream_options, include, truncation, top_logprobs, prompt_cache_retention, tools, tool_choice, ...others } =
     body;
@@ -196,10 +193,7 @@ const textOf = (skipped: readonly string[]): string => {
 /** The form in which a request's parameters reach the host's model. */
 export type ModelParameters = "chat" | "responses" | ((request: ResponseRequest) => JsonObject);
 
-/**
- * Converts a request's parameters for the model's own API: to the names of chat completions, or unchanged for the
- * Responses API.
- */
+/** Converts a request's parameters for the model: to the names of chat completions, or unchanged. */
 export const modelParametersOf = (request: ResponseRequest, as: ModelParameters): JsonObject => {
   if (typeof as === "function") return as(request);
   const { model, temperature, top_p, presence_penalty, frequency_penalty, parallel_tool_calls } = request;

@@ -2,7 +2,7 @@ import { EventRefusedError, type Host, type HostedThread } from "@colloquy/host"
 import type { JsonObject } from "@colloquy/machine";
 import { z } from "zod";
 import { eventStream } from "../http/event-stream.ts";
-import { HttpError } from "../http/http-error.ts";
+import { HttpError, invalid } from "../http/http-error.ts";
 import { listPage, pageQuery } from "../http/list-page.ts";
 import type { Call, Route } from "../http/route.ts";
 import type { ServerContext } from "../http/server-options.ts";
@@ -10,14 +10,12 @@ import { mayReach } from "../http/access.ts";
 import { inputItemsOf, outputItem, saidIn } from "../items/turn-items.ts";
 import { askResponse } from "./ask-response.ts";
 import { legOfQueued, queuedFacts } from "./leg-of-ask.ts";
-import { type LegPlace, placeOfResponse, type QueuedPlace } from "./response-id.ts";
-import { responseObject } from "./response-object.ts";
+import { type LegPlace, placeOfResponse, type QueuedPlace, responseObject } from "./response-object.ts";
 import { responseRequest } from "./response-request.ts";
 import type { ReadableLeg } from "./leg.ts";
 import { findLeg, type ResponsesOptions, type ResponsesRoom, responsesRoom } from "./responses-room.ts";
 import { turnPlaceOf } from "./target.ts";
 
-/** Returns the routes of the Responses API for a host's threads. */
 export const responseRoutes = (
   host: Host,
   context: ServerContext,
@@ -83,23 +81,17 @@ const read = async (room: ResponsesRoom, call: Call, place: LegPlace): Promise<R
   return call.query(readQuery).stream === "true" ? streamOf(call, leg) : Response.json(responseObject(leg.facts));
 };
 
-/**
- * Streams the events of a response. @throws HttpError if this server did not send the events before `starting_after`,
- * or has dropped them
- */
+/** Streams the events of a response. @throws HttpError if those before `starting_after` are not kept here */
 const streamOf = (call: Call, leg: ReadableLeg): Response => {
   const { starting_after: after } = call.query(readQuery);
   const blocks = leg.blocks(after === undefined ? 0 : after + 1);
   if (blocks === null)
-    throw new HttpError(
-      400,
+    throw invalid(
       leg.facts.endedAt === null
         ? "these events of the response are not kept here; leave out starting_after, or read it whole when it has ended"
         : "the numbers of this response's events are not kept here; leave out starting_after to have it whole",
-      {
-        param: "starting_after",
-        code: "events_not_kept",
-      },
+      "starting_after",
+      "events_not_kept",
     );
   return eventStream(call.openStream(), blocks);
 };
@@ -124,7 +116,7 @@ const inputItems = async (room: ResponsesRoom, call: Call, place: LegPlace): Pro
   const ordered = order === "asc" ? all : all.toReversed();
   const from = after === undefined ? 0 : ordered.findIndex(({ id }) => id === after) + 1;
   if (after !== undefined && from === 0)
-    throw new HttpError(400, `there is no item ${JSON.stringify(after)} in this input`, { param: "after" });
+    throw invalid(`there is no item ${JSON.stringify(after)} in this input`, "after");
   return listPage(ordered.slice(from, from + limit), from + limit < ordered.length);
 };
 
@@ -160,10 +152,7 @@ const cancelAsk = (thread: HostedThread, askId: string): Promise<void> =>
     if (!(thrown instanceof EventRefusedError)) throw thrown;
   });
 
-/**
- * Answers a request about a queued response: reads it, cancels it, or streams it once its turn starts. Returns null if
- * its turn has started.
- */
+/** Reads, cancels or streams a queued response. Returns null if its turn has started. */
 const answerQueued = async (room: ResponsesRoom, call: Call, place: QueuedPlace): Promise<Response | null> => {
   const thread = room.host.thread(place.threadId);
   const { askId } = place;
@@ -178,7 +167,7 @@ const answerQueued = async (room: ResponsesRoom, call: Call, place: QueuedPlace)
 const remove = async (room: ResponsesRoom, call: Call, place: LegPlace): Promise<Response> => {
   const leg = await foundLeg(room, place);
   if (leg.facts.endedAt === null)
-    throw new HttpError(400, "the response is still in progress; cancel it first", { code: "response_in_progress" });
+    throw invalid("the response is still in progress; cancel it first", null, "response_in_progress");
   await room.host.thread(place.threadId).redact({ turn: place.turn });
   room.turns.forgetTurn(place.threadId, place.turn);
   return Response.json({ id: call.parameters["id"], object: "response", deleted: true });
@@ -197,9 +186,7 @@ const placeIn = async (call: Call): Promise<LegPlace | QueuedPlace> => {
 };
 
 const stillQueued = (): HttpError =>
-  new HttpError(400, "the response has no turn yet: read it again when it is no longer queued", {
-    code: "response_queued",
-  });
+  invalid("the response has no turn yet: read it again when it is no longer queued", null, "response_queued");
 
 const notFound = (): HttpError => new HttpError(404, "there is no such response", { code: "response_not_found" });
 

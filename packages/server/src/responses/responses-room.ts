@@ -4,7 +4,7 @@ import { type State, turnNumbered } from "@colloquy/machine";
 import type { ServerContext } from "../http/server-options.ts";
 import type { ReadableLeg } from "./leg.ts";
 import { type TurnRecord, turnRecord } from "./recorded-turn.ts";
-import type { LegPlace } from "./response-id.ts";
+import type { LegPlace } from "./response-object.ts";
 import type { ModelParameters } from "./response-request.ts";
 import { type RunningTurn, RunningTurns } from "./running-turns.ts";
 
@@ -19,9 +19,7 @@ export interface ResponsesOptions {
   readonly modelParameters?: ModelParameters;
   /** How long the events of an ended response are kept for clients that reconnect, in milliseconds. Default 300,000. */
   readonly keepMs?: number;
-  /**
-   * The size of all kept events of all responses, in UTF-16 units. The oldest are dropped first. Default 33,554,432.
-   */
+  /** The size of all kept events, in UTF-16 units; the oldest are dropped first. Default 33,554,432. */
   readonly charactersMax?: number;
 }
 

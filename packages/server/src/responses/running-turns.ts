@@ -1,18 +1,15 @@
 import { type AskHandle, type Clock, type HostedThread, TurnError } from "@colloquy/host";
-import { noUsage } from "@colloquy/machine";
+import { noUsage, turnNumbered } from "@colloquy/machine";
 import type { Leg } from "./leg.ts";
 import type { Moment, TurnOutput, TurnPart } from "./turn-output.ts";
 
-/** Limits on the logs of ended legs. */
 interface LogBounds {
   readonly keepMs: number;
   /** The size of all logs, in UTF-16 units. */
   readonly charactersMax: number;
 }
 
-/**
- * The turns that this process shows, and the logs of their legs: one log for each leg, however many clients read it.
- */
+/** The turns that this process shows, with one log for each leg, however many clients read it. */
 export class RunningTurns {
   readonly #turns = new Map<string, RunningTurn>();
   readonly #clock: Clock;
@@ -32,10 +29,7 @@ export class RunningTurns {
     return this.#turns.get(keyOf(threadId, turn));
   }
 
-  /**
-   * Shows a turn from here on. @param output the output so far; its ended legs are not shown again @param askId the id
-   * of one of its asks
-   */
+  /** Shows a turn from here on. @param output the output so far; its ended legs are not shown again */
   add(thread: HostedThread, askId: string, output: TurnOutput): RunningTurn {
     const turn = new RunningTurn(thread, askId, output, this);
     this.#turns.set(keyOf(thread.id, turn.number), turn);
@@ -51,13 +45,11 @@ export class RunningTurns {
     return turn;
   }
 
-  /** Drops the logs of a turn. */
   forgetTurn(threadId: string, number: number): void {
     const turn = this.of(threadId, number);
     for (const leg of turn?.legs.keys() ?? []) if (turn !== undefined) this.#forget(turn, leg);
   }
 
-  /** Drops the logs of a thread. */
   forgetThread(threadId: string): void {
     for (const { thread, number } of this.#turns.values())
       if (thread.id === threadId) this.forgetTurn(threadId, number);
@@ -76,10 +68,7 @@ export class RunningTurns {
     if (turn.legs.size === 0 && !turn.isFollowed) this.drop(turn);
   }
 
-  /**
-   * Counts new characters and frees space when there are too many. Ended logs go first, oldest first. Then running logs
-   * are trimmed, and lost only if that is not enough.
-   */
+  /** Counts characters and frees space: ended logs go first, then running ones are trimmed, and lost at last. */
   #grow(characters: number): void {
     this.#characters += characters;
     if (characters <= 0) return;
@@ -137,17 +126,13 @@ export class RunningTurn {
     return awaited.promise;
   }
 
-  /** Shows a leg that starts. */
   begin(number: number, leg: Leg): void {
     this.legs.set(number, leg);
     this.#awaited.get(number)?.resolve(leg);
     this.#awaited.delete(number);
   }
 
-  /**
-   * Shows the parts of a handle that were not read yet, until the turn ends, or until it waits for an outside answer
-   * and no caller awaits a later leg. Parts that were shown before may come again.
-   */
+  /** Shows the parts of a handle until the turn ends, or waits for an answer while no caller awaits a later leg. */
   follow(handle: AskHandle): void {
     this.#isFollowed = true;
     void this.#follow(handle)
@@ -203,9 +188,11 @@ export class RunningTurn {
   /** Returns the facts of the turn at its end, or where it may wait for an outside answer. */
   async #momentOf({ type }: TurnPart, handle: AskHandle): Promise<Moment> {
     if (type !== "turn.ended") {
-      const now = (await this.thread.state())?.context;
-      const usage = now?.open?.number === this.number ? now.open.usage : noUsage;
-      return { at: now?.updatedAt ?? this.#turns.now(), usage, outcome: null };
+      const state = await this.thread.state();
+      const open = state?.context.open;
+      const usage = open?.number === this.number ? open.usage : noUsage;
+      const outcome = (state === null ? undefined : turnNumbered(state, this.number))?.outcome ?? null;
+      return { at: state?.context.updatedAt ?? this.#turns.now(), usage, outcome };
     }
     const usage = await handle.then(
       (result) => result.usage,

@@ -1,16 +1,8 @@
 import type { Json, JsonObject } from "@colloquy/machine";
 import { isJsonObject, placeOfItem } from "../items/item.ts";
 
-/**
- * The path of a skipped part of a request, and the reason. Clients such as Codex send the same members to every server.
- */
-export type Skipped = string;
-
-/**
- * Returns why an item of an input is skipped; null if it is read. The kinds are those of Codex (`ghost_snapshot`, …)
- * and of newer APIs.
- */
-export const skippedItem = (item: JsonObject, index: number): Skipped | null => {
+/** Returns why an item of an input is skipped; null if it is read. */
+export const skippedItem = (item: JsonObject, index: number): string | null => {
   const { type = "role" in item ? "message" : "item_reference", role, id } = item;
   if (type === "item_reference" && typeof id === "string" && id.startsWith("rs_") && placeOfItem(id) === null)
     return `input[${index}]: skipped; the reasoning ${JSON.stringify(id)} is not known here`;
@@ -22,10 +14,10 @@ export const skippedItem = (item: JsonObject, index: number): Skipped | null => 
 };
 
 /** Lists the items that are skipped, or that only some models receive. */
-export const skippedInput = (input: unknown): readonly Skipped[] =>
+export const skippedInput = (input: unknown): readonly string[] =>
   Array.isArray(input) ? input.flatMap((item: Json, index) => (isJsonObject(item) ? skippedIn(item, index) : [])) : [];
 
-const skippedIn = (item: JsonObject, index: number): readonly Skipped[] => {
+const skippedIn = (item: JsonObject, index: number): readonly string[] => {
   const skipped = skippedItem(item, index);
   if (skipped !== null) return [skipped];
   const { type, content } = item;
@@ -56,10 +48,7 @@ const itemOf = (item: string | JsonObject): JsonObject => {
   return output == null || typeof output === "string" ? item : { ...item, output: JSON.stringify(output) };
 };
 
-/**
- * Returns the parts of a content, which may be one part, a text, or have no type. Any other value becomes a text, and null is
- * left out.
- */
+/** Returns the parts of a content. A value that is not a part becomes a text; null is left out. */
 const partsOf = (content: Json, type: string): Json => {
   if (typeof content === "string") return content;
   const parts: readonly Json[] = [content].flat();
@@ -74,9 +63,9 @@ const partsOf = (content: Json, type: string): Json => {
 /** The metadata that a response can have: 16 members, with keys of 64 and texts of 512 characters. */
 export const readMetadata = (
   given: JsonObject,
-): { readonly metadata: Readonly<Record<string, string>>; readonly skipped: readonly Skipped[] } => {
+): { readonly metadata: Readonly<Record<string, string>>; readonly skipped: readonly string[] } => {
   const metadata: { [key: string]: string } = {};
-  const skipped: Skipped[] = [];
+  const skipped: string[] = [];
   for (const [key, value] of Object.entries(given)) {
     if (value == null) continue;
     const text = typeof value === "object" ? JSON.stringify(value) : String(value);
@@ -140,11 +129,11 @@ export const readTools = (
 ): {
   readonly kept: readonly JsonObject[];
   readonly left: readonly JsonObject[];
-  readonly skipped: readonly Skipped[];
+  readonly skipped: readonly string[];
 } => {
   const kept: JsonObject[] = [];
   const left: JsonObject[] = [];
-  const skipped: Skipped[] = [];
+  const skipped: string[] = [];
   for (const [index, each] of given.entries()) {
     const tool = toolOf(each);
     if (tool["type"] === "function" && kept.some(({ name }) => name === tool["name"]))
@@ -188,7 +177,7 @@ export const plainChoice = (choice: JsonObject | string): ToolChoice => {
 export const readToolChoice = (
   choice: ToolChoice,
   tools: Pick<ReturnType<typeof readTools>, "kept" | "left">,
-): { readonly choice: ToolChoice; readonly skipped: readonly Skipped[] } | { readonly problem: string } => {
+): { readonly choice: ToolChoice; readonly skipped: readonly string[] } | { readonly problem: string } => {
   const { kept, left } = tools;
   const none = left.length > 0 && kept.length === 0;
   if (choice === "required" && none)

@@ -1,18 +1,17 @@
 import type { HostedThread } from "@colloquy/host";
 import { type State, textOf, toolCallsOf } from "@colloquy/machine";
 import { waitsOutside } from "@colloquy/machine/hosting";
-import { HttpError } from "../http/http-error.ts";
+import { HttpError, invalid } from "../http/http-error.ts";
 import type { Call } from "../http/route.ts";
 import { mayReach } from "../http/access.ts";
 import { callIdOf, type NamedItem } from "../items/item.ts";
 import { saidIn } from "../items/turn-items.ts";
-import { type LegPlace, placeOfResponse, type QueuedPlace } from "./response-id.ts";
+import { type LegPlace, placeOfResponse, type QueuedPlace } from "./response-object.ts";
 import type { ResponseInput } from "./response-input.ts";
 import type { ResponseRequest } from "./response-request.ts";
 import { findLeg, type ResponsesRoom, type ShowingRoom } from "./responses-room.ts";
 import { echoIn } from "./turn-echo.ts";
 
-/** The place where a request continues a conversation. */
 export interface Target {
   readonly thread: HostedThread;
   readonly seen: SeenThread;
@@ -20,10 +19,7 @@ export interface Target {
   readonly turn: number | null;
 }
 
-/**
- * Finds the place where a request continues: by its conversation, its previous response, or an item that its input
- * names. Returns null for a new conversation. @throws HttpError
- */
+/** Finds where a request continues; returns null for a new conversation. @throws HttpError */
 export const targetOf = async (
   room: ResponsesRoom,
   call: Call,
@@ -32,46 +28,61 @@ export const targetOf = async (
 ): Promise<Target | null> => {
   if (conversation != null) {
     const id = typeof conversation === "string" ? conversation : conversation.id;
-    const thread = room.host.thread(id);
-    const seen = (await mayReach(call, id)) ? await thread.look(seenIn) : null;
-    if (seen !== null && behind !== null && behind.threadId !== id) throw itemNotFound(behind);
-    if (seen === null)
+    const there = await reached(room, call, id);
+    if (there === null)
       throw new HttpError(404, `there is no conversation ${JSON.stringify(id)}`, {
         param: "conversation",
         code: "conversation_not_found",
       });
-    return { thread, seen, turn: null };
+    checkItem(behind, there);
+    return { ...there, turn: null };
   }
   const given = previous == null ? null : placeOfResponse(previous);
   const named = await turnPlaceOf(room, given);
   const item = behind ?? answers[0]?.place ?? approvals[0]?.place ?? null;
   if (named === null && given !== null && "askId" in given && (await isQueued(room, call, given)))
-    throw new HttpError(400, "the previous response is still queued; wait for its end", {
-      param: "previous_response_id",
-      code: "response_in_progress",
-    });
+    throw invalid(
+      "the previous response is still queued; wait for its end",
+      "previous_response_id",
+      "response_in_progress",
+    );
   const place = previous == null ? item : named;
   if (place === null && previous == null) return null;
-  const thread = place === null ? null : room.host.thread(place.threadId);
-  const seen =
-    place !== null && thread !== null && (await mayReach(call, place.threadId)) ? await thread.look(seenIn) : null;
-  if (place === null || thread === null || seen === null || !(await hasTurn(room, seen, place)))
+  const there = place === null ? null : await reached(room, call, place.threadId);
+  if (place === null || there === null || !(await hasTurn(room, there.seen, place)))
     throw previous == null
       ? itemNotFound(item)
-      : new HttpError(
-          400,
+      : invalid(
           `there is no response ${JSON.stringify(previous)}; name a response that this server stored, or leave previous_response_id out and send the conversation as input`,
-          { param: "previous_response_id", code: "previous_response_not_found" },
+          "previous_response_id",
+          "previous_response_not_found",
         );
-  if (behind !== null && behind.threadId !== place.threadId) throw itemNotFound(behind);
-  return { thread, seen, turn: place.turn };
+  checkItem(behind, there);
+  return { ...there, turn: place.turn };
+};
+
+/** Returns a thread that the caller may use, and its facts; null if there is none. */
+const reached = async (
+  { host }: ResponsesRoom,
+  call: Call,
+  threadId: string,
+): Promise<Pick<Target, "thread" | "seen"> | null> => {
+  const thread = host.thread(threadId);
+  const seen = (await mayReach(call, threadId)) ? await thread.look(seenIn) : null;
+  return seen === null ? null : { thread, seen };
+};
+
+/** Refuses an item of another thread, or of a turn that is not there. */
+const checkItem = (item: NamedItem | null, { thread, seen }: Pick<Target, "thread" | "seen">): void => {
+  if (item !== null && (item.threadId !== thread.id || item.turn > Math.max(seen.turns, seen.open?.number ?? 0)))
+    throw itemNotFound(item);
 };
 
 const itemNotFound = (item: NamedItem | null): HttpError =>
-  new HttpError(
-    400,
+  invalid(
     `input: the item ${JSON.stringify(item?.id ?? null)} is not there; send the item itself, or leave it out`,
-    { param: "input", code: "item_not_found" },
+    "input",
+    "item_not_found",
   );
 
 const isQueued = async ({ host }: ResponsesRoom, call: Call, { threadId, askId }: QueuedPlace): Promise<boolean> =>
@@ -87,10 +98,7 @@ export const turnPlaceOf = async (
   return turn === null ? null : { threadId: place.threadId, turn, leg: 1 };
 };
 
-/**
- * Finds the thread that made the calls at the end of the input, whose outputs a stateless client sends along. These
- * outputs continue the turn that made the calls. Returns null if the thread does not exist, or if it made other calls.
- */
+/** Finds the thread whose calls a stateless client sends with their outputs; returns null if there is none. */
 export const threadOfResent = async (
   { host }: ResponsesRoom,
   call: Call,

@@ -3,19 +3,14 @@ import { isJsonObject } from "../items/item.ts";
 import { callerToolsKey } from "../items/turn-items.ts";
 import { echoOf, type ResponseRequest } from "./response-request.ts";
 
-/**
- * Returns what a turn keeps of the request that opened it: the members that its responses repeat, and a digest that
- * identifies the request.
- */
+/** Returns what a turn keeps of its request: the members that its responses repeat, and a digest. */
 export const turnMetadata = (request: ResponseRequest): JsonObject => ({
   [echoKey]: echoOf(request),
   [digestKey]: digestOf(canonicalText(inputIn(request))),
   [callerToolsKey]: (request.tools ?? []).map(({ name }) => name),
 });
 
-/**
- * Returns the members of a turn's request that its responses repeat; an empty object if no response opened the turn.
- */
+/** Returns the members of a turn's request that its responses repeat; none if no response opened it. */
 export const echoIn = (state: State, turn: number): JsonObject => {
   const echo = metadataOf(state, turn)?.[echoKey];
   return isJsonObject(echo) ? echo : {};
@@ -27,10 +22,7 @@ export const echoOfQueued = (state: State, askId: string): JsonObject => {
   return isJsonObject(echo) ? echo : {};
 };
 
-/**
- * Checks whether exactly this request made an ask. For an ask that was withdrawn before its turn it is unknown, and the
- * result is true.
- */
+/** Checks whether this request made an ask; true if unknown, as of an ask that was withdrawn before its turn. */
 export const isAskedBy = (
   state: State,
   { askId, turn }: Pick<AskRecord, "askId" | "turn">,

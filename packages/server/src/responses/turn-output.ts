@@ -23,7 +23,6 @@ export interface TurnFacts {
   readonly threadId: string;
   readonly turn: number;
   readonly startedAt: number;
-  /** The names of the caller's tools. */
   readonly callerTools: ReadonlySet<string>;
   readonly echo: JsonObject;
 }
@@ -44,10 +43,7 @@ export interface LegWatcher {
   ended(number: number): void;
 }
 
-/**
- * Divides the parts of a turn into legs, and each leg into its items and events. It reads nothing but the parts and
- * their moments, so live parts and journalled parts produce the same legs.
- */
+/** Divides the parts of a turn into legs, items and events. Live and journalled parts produce the same legs. */
 export class TurnOutput {
   readonly turn: TurnFacts;
   #watcher: LegWatcher | null = null;
@@ -101,57 +97,40 @@ export class TurnOutput {
     this.#moment = moment;
     switch (part.type) {
       case "step.started":
-        this.#beginStep(part.step);
-        return;
+        return this.#beginStep(part.step);
       case "text.delta":
-        this.#write("text", part);
-        return;
+        return this.#write("text", part);
       case "reasoning.delta":
-        this.#write("reasoning", part);
-        return;
+        return this.#write("reasoning", part);
       case "refusal.delta":
-        this.#write("refusal", part);
-        return;
+        return this.#write("refusal", part);
       case "toolCall.delta":
         this.#attend(part.attempt);
         if (this.turn.callerTools.has(part.name)) this.#begun().writeCall(this.#at(part), part);
         return;
       case "toolCall":
-        this.#calls.set(part.callId, { name: part.name, arguments: part.arguments, is: "open", approvals: 0 });
-        if (this.turn.callerTools.has(part.name)) this.#begun().closeCall(this.#at(part), part);
-        return;
-      case "toolResult":
-        this.#result(part);
-        return;
-      case "result.requested":
-        this.#request(part.callId);
-        return;
-      case "approval.requested":
-        this.#approval(part.request, part.step);
-        return;
-      case "answered":
         this.#begun();
-        return;
+        return void this.#calls.set(part.callId, { ...part, is: "open", approvals: 0 });
+      case "toolResult":
+        return this.#result(part);
+      case "result.requested":
+        return this.#request(part.callId);
+      case "approval.requested":
+        return this.#approval(part.request, part.step);
+      case "answered":
+        return void this.#begun();
       case "signal":
         if (part.signal.type === "retry.scheduled" || part.signal.type === "output.refused") this.#void(this.#step);
         return;
       case "thread.lost":
-        this.#void(this.#step);
-        return;
+        return this.#void(this.#step);
       case "replay.started":
-        this.#void(part.step);
-        return;
+        return this.#void(part.step);
       case "turn.ended":
-        if (this.#isUnderWay) this.#end(part.status === "completed" ? "completed" : "incomplete");
+        if (this.#isUnderWay) this.#end(part.status === "completed" ? "completed" : "incomplete", moment.outcome);
         return;
       // A step that broke off ends too. The next part shows whether its text is complete.
-      case "step.ended":
-      case "turn.started":
-      case "output.partial":
-      case "wait.started":
-      case "wait.ended":
-      case "thread.forked":
-      case "parts.dropped":
+      default:
     }
   }
 
@@ -181,15 +160,21 @@ export class TurnOutput {
   #result(part: TurnPart & { readonly type: "toolResult" }): void {
     const call = this.#calls.get(part.callId);
     if (call === undefined || call.is === "resolved") return;
+    const wasOpen = call.is === "open";
     call.is = "resolved";
     // A call that was settled by a later ask was not answered.
     if (!this.#isUnderWay && part.outcome === "interrupted") return;
     const writer = this.#begun();
-    if (this.turn.callerTools.has(part.name)) return;
+    // The machine has refused it: of a reply that was cut, or with arguments that do not fit.
+    if (this.turn.callerTools.has(part.name)) {
+      if (wasOpen) writer.dropCall(part.callId);
+      return this.#endIfAllWait();
+    }
     const result = { text: textOfContent(part.content), failed: part.outcome !== "completed" };
     const { callId, name } = part;
     writer.addResult(this.#at(part), { callId, name, arguments: call.arguments }, result);
-    this.#endIfAllWait();
+    // The end of a turn interrupts its calls one by one, and ends the leg itself.
+    if (part.outcome !== "interrupted" || this.#moment.outcome === null) this.#endIfAllWait();
   }
 
   #approval({ id, callId, position, name, arguments: approved }: ApprovalRequest, step: number): void {
@@ -204,7 +189,10 @@ export class TurnOutput {
 
   #request(callId: string): void {
     const call = this.#calls.get(callId);
-    if (call?.is === "open") this.#wait(call);
+    if (call?.is !== "open") return;
+    // Only now is it known that the caller is to run it.
+    this.#begun().closeCall(this.#at(call), call);
+    this.#wait(call);
   }
 
   #wait(call: RoundCall): void {
@@ -213,18 +201,15 @@ export class TurnOutput {
     this.#endIfAllWait();
   }
 
-  /**
-   * Ends the leg if no call is open and one waits. A leg that requested no answer continues while an earlier leg's
-   * answers are missing.
-   */
+  /** Ends the leg if no call is open and one waits, unless the leg requested no answer. */
   #endIfAllWait(): void {
     if (!this.#asked || [...this.#calls.values()].some(({ is }) => is === "open")) return;
-    if ([...this.#calls.values()].some(({ is }) => is === "waiting")) this.#end("completed");
+    if ([...this.#calls.values()].some(({ is }) => is === "waiting")) this.#end("completed", null);
   }
 
-  #end(status: "completed" | "incomplete"): void {
+  #end(status: "completed" | "incomplete", outcome: TurnOutcome | null): void {
     const { number, leg, writer } = this.#leg;
-    const { at, usage, outcome } = this.#moment;
+    const { at, usage } = this.#moment;
     writer.close(status);
     leg.seal({ endedAt: at, outcome, items: writer.items, usage: usageBetween(this.#usedBefore, usage) });
     this.#isUnderWay = false;
@@ -263,6 +248,9 @@ export class TurnOutput {
 type ApprovalRequest = Extract<TurnPart, { readonly type: "approval.requested" }>["request"];
 
 interface RoundCall {
+  readonly step: number;
+  readonly position: number;
+  readonly callId: string;
   readonly name: string;
   readonly arguments: string;
   is: "open" | "waiting" | "resolved";

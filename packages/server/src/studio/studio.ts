@@ -27,10 +27,7 @@ export const studioRoutes = async (options: StudioOptions): Promise<readonly Rou
   return [...pageRoutes(await pageAssets()), ...lookingRoutes(options, read), ...actingRoutes(options, read)];
 };
 
-/**
- * Returns the script and the style of the page: the packaged ones; in the workspace, they are built from the sources at
- * each start.
- */
+/** Returns the script and style of the page: the packaged ones, or in the workspace newly built ones. */
 const pageAssets = async (): Promise<Assets> => {
   const folder = new URL("page/", import.meta.url);
   if (existsSync(new URL("page.js", folder)))
@@ -44,7 +41,6 @@ const pageAssets = async (): Promise<Assets> => {
 
 const names = ["page.js", "page.css"];
 
-/** Returns the routes of the page and its files. */
 const pageRoutes = (assets: Assets): readonly Route[] => [
   { method: "GET", path: "/", handle: () => new Response(null, { status: 303, headers: { location: "/studio" } }) },
   file("/studio", "text/html; charset=utf-8", page),
@@ -58,10 +54,7 @@ const file = (path: string, type: string, text: string): Route => ({
   handle: () => new Response(text, { headers: { ...headers, "content-type": type } }),
 });
 
-/**
- * Nothing is loaded from elsewhere, and no inline script runs. If the browser supports trusted types, it refuses to
- * parse any text as HTML.
- */
+/** Nothing is loaded from elsewhere, no inline script runs, and no text is parsed as HTML. */
 const headers = {
   "content-security-policy":
     "default-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; object-src 'none'; require-trusted-types-for 'script'; trusted-types 'none'",

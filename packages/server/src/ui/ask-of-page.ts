@@ -10,7 +10,7 @@ import {
 import { type AskRecord, approvalsOf, callsToAnswer, digestOf, type State, turnNumbered } from "@colloquy/machine";
 import { overlapOf } from "@colloquy/machine/hosting";
 import { type ChatRequest, differing, draftOf, historyOf, type SentMessage } from "./chat-request.ts";
-import { type PagePlace, placeInThread, threadIsAhead } from "./page-place.ts";
+import { asksOfOldText, type PagePlace, placeInThread, threadIsAhead } from "./page-place.ts";
 import { turnIn } from "./steps.ts";
 import { pathBehind, shownTurn, turnOfUiMessage } from "./ui-messages.ts";
 import { mayWait } from "./ui-stream.ts";
@@ -23,10 +23,8 @@ export interface PageNotes {
   readonly isCut: boolean;
 }
 
-/** The parts of a host that are used here. */
 export type PageHost = Pick<Host, "importMessages" | "threadDefaults" | "machine">;
 
-/** The ask of a page's message. */
 export interface PageAsk extends PageNotes {
   readonly ask: AskHandle;
   /** Whether the ask was in the thread's queue already. */
@@ -47,7 +45,7 @@ export const askOfPage = async (
 ): Promise<PageAsk> => {
   // Refuses an unusable message before a thread is made for it.
   draftOf(last);
-  const place = await findPlace(host, thread, request);
+  const place = await findEditedPlace(host, thread, request, last);
   const { answered, parent, differs } = place;
   const messages = [...place.unanswered, last];
   const isRegenerated = request.trigger === "regenerate-message";
@@ -106,19 +104,41 @@ export const untilTurnsEnd = async (thread: HostedThread, askId?: string): Promi
   }
 };
 
+/**
+ * Finds the place of the page's last message. If the user edited it while it waited, withdraws the asks of its old text,
+ * but only once the page is known to fit the thread: a refused edit loses nothing.
+ */
+const findEditedPlace = async (
+  host: PageHost,
+  thread: HostedThread,
+  request: ChatRequest,
+  last: SentMessage,
+): Promise<PagePlace> => {
+  const place = await findPlace(host, thread, request);
+  const isEdited = request.messageId === last.id;
+  const old = isEdited ? ((await thread.look((state) => asksOfOldText(state, last))) ?? []) : [];
+  for (const askId of old) await cancelAsk(thread, "the user edited it", askId);
+  // Other messages of these asks count as unanswered now.
+  return old.length === 0 ? place : findPlace(host, thread, request);
+};
+
 /** Cancels the open turn, also in another process: by its asks. Returns false if it ended meanwhile. */
 export const cancelOpenTurn = async (thread: HostedThread, reason: string): Promise<boolean> => {
   let isCancelled = false;
-  for (const { askId, status } of await thread.asks()) {
-    if (status !== "open") continue;
-    try {
-      await thread.cancel(reason, askId);
-      isCancelled = true;
-    } catch (thrown) {
-      if (!(thrown instanceof EventRefusedError)) throw thrown;
-    }
-  }
+  for (const { askId, status } of await thread.asks())
+    if (status === "open") isCancelled = (await cancelAsk(thread, reason, askId)) || isCancelled;
   return isCancelled;
+};
+
+/** Cancels an ask. Returns false if it ended meanwhile. */
+const cancelAsk = async (thread: HostedThread, reason: string, askId: string): Promise<boolean> => {
+  try {
+    await thread.cancel(reason, askId);
+    return true;
+  } catch (thrown) {
+    if (!(thrown instanceof EventRefusedError)) throw thrown;
+    return false;
+  }
 };
 
 const asksBefore = ({ context: { open, queue } }: State, askId?: string): readonly string[] => {
@@ -170,10 +190,7 @@ const importHistory = async (host: PageHost, { id }: HostedThread, earlier: read
   }
 };
 
-/**
- * Finds the ask of a message, or chooses the id of a new one. A message that left the path or was dropped is asked
- * again.
- */
+/** Finds the ask of a message, or chooses the id of a new one. A message that left the path is asked again. */
 const findAsk = async (
   thread: HostedThread,
   id: string,

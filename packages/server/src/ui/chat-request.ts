@@ -2,7 +2,7 @@ import { fromUiMessages } from "@colloquy/interchange";
 import type { ToolAnswer } from "@colloquy/host";
 import type { MessageDraft, SeedDraft } from "@colloquy/machine";
 import { z } from "zod";
-import { HttpError } from "../http/route.ts";
+import { HttpError, invalid } from "../http/http-error.ts";
 import { contentOfOutput } from "./steps.ts";
 
 /** A UI message as a page sends it. */
@@ -61,18 +61,12 @@ const turnsOf = (
   return read.right.turns;
 };
 
-/** Creates the error for an unusable last message. */
-export const refused = (why: string): HttpError =>
-  new HttpError(400, `the last of messages: ${why}`, { param: "messages" });
+export const refused = (why: string): HttpError => invalid(`the last of messages: ${why}`, "messages");
 
 /** Creates the error for a page whose messages do not fit the thread. */
 export const differing = (why: string): HttpError =>
-  new HttpError(400, `messages: ${why}; load the messages of the thread again`, {
-    param: "messages",
-    code: "messages_differ",
-  });
+  invalid(`messages: ${why}; load the messages of the thread again`, "messages", "messages_differ");
 
-/** A page's answer to a tool call. */
 export interface CallAnswer {
   readonly callId: string;
   /** The step of the turn, read from the call's id. */

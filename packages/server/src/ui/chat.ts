@@ -84,10 +84,7 @@ export const chat = async (
   return withErrors(withNotes(chunksAgain(thread, standing.askId, call, step), notes), call.errorText);
 };
 
-/**
- * Streams the open turn from its beginning. Returns null if no turn is open, or if it waits for answers that only the
- * page can give.
- */
+/** Streams the open turn from its beginning; returns null if none is open, or it waits for the page's answers. */
 export const resume = async (thread: HostedThread, call: ChatCall): Promise<AsyncIterable<UiMessageChunk> | null> => {
   const standing = await thread.look((state) => standingOf(state, state.context.open?.number ?? 0));
   return standing?.askId == null || standing.waits
@@ -98,7 +95,6 @@ export const resume = async (thread: HostedThread, call: ChatCall): Promise<Asyn
 /** Cancels the open turn. Returns false if there is none. */
 export const stop = (thread: HostedThread): Promise<boolean> => cancelOpenTurn(thread, "the user stopped it");
 
-/** Returns the chunks of an earlier ask. */
 const chunksAgain = (
   thread: HostedThread,
   askId: string,
@@ -126,10 +122,7 @@ interface Answering {
   readonly mayWait: boolean;
 }
 
-/**
- * Streams the answer to a message. A message that belongs before the end of the thread would be refused while a turn is
- * open, so it is asked again after that turn.
- */
+/** Streams the answer to a message. One that is refused while a turn is open is asked again after that turn. */
 async function* answerTo(answering: Answering, first: PageAsk): AsyncGenerator<UiMessageChunk, void> {
   const { thread, call, asking, mayWait } = answering;
   for (let asked = first; ; asked = await asking()) {
@@ -181,7 +174,6 @@ async function* withNotes(
   }
 }
 
-/** The state of a turn. */
 interface Standing {
   /** The ask by which to rejoin the turn; null if the turn does not exist. */
   readonly askId: string | null;
@@ -209,10 +201,7 @@ const standingOf = (state: State, turn: number): Standing => {
   };
 };
 
-/**
- * Applies a page's answers, or none of them if one is unusable. Returns how many applied: a page sends its whole
- * message, answered parts included.
- */
+/** Applies a page's answers, or none if one is unusable. Returns how many applied: answered ones come again. */
 const answer = async (
   thread: HostedThread,
   { approvals, calls }: Standing,

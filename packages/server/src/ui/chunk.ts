@@ -29,6 +29,7 @@ export type UiMessageChunk =
   | { type: "tool-input-start"; toolCallId: string; toolName: string }
   | { type: "tool-input-delta"; toolCallId: string; inputTextDelta: string }
   | { type: "tool-input-available"; toolCallId: string; toolName: string; input: Json }
+  | { type: "tool-input-error"; toolCallId: string; toolName: string; input: Json; errorText: string }
   | { type: "tool-approval-request"; approvalId: string; toolCallId: string; signature?: string }
   | { type: "tool-approval-response"; approvalId: string; approved: boolean; reason?: string }
   | { type: "tool-output-available"; toolCallId: string; output: Json }

@@ -53,7 +53,6 @@ export const messageForUser = (error: unknown): UserMessage => {
   return { kind, text: sentences[kind] };
 };
 
-/** Returns the text that a page shows for an error. */
 export const textForUser = (error: unknown, errorText?: ErrorText): string => {
   const message = messageForUser(error);
   try {

@@ -18,10 +18,7 @@ export interface UiEnding {
   readonly finishReason: UiFinishReason;
 }
 
-/**
- * Writes the parts of a turn as chunks of one UI message. At the end of the turn, it corrects the last shown step and
- * adds the steps that were not shown.
- */
+/** Writes a turn as chunks of one UI message. Its end corrects the last step, and adds those not shown. */
 export class MessageWriter {
   readonly #steps: StepWriter;
   #turn: number | null = null;
@@ -32,11 +29,14 @@ export class MessageWriter {
   #skipBelow = 0;
   #chunks: UiMessageChunk[] = [];
 
-  /** @param behind the client has the message up to this step; only answers to its calls may be missing. */
-  constructor(behind: number) {
+  /**
+   * @param behind the client has the message up to this step; only answers to its calls may be missing.
+   * @param pageTools the names of tools that the client runs when it is shown their calls.
+   */
+  constructor(behind: number, pageTools: ReadonlySet<string>) {
     this.#steps = new StepWriter((chunk, isAnswer = false) => {
       if (this.#step > behind || (isAnswer && this.#step === behind)) this.#chunks.push(chunk);
-    });
+    }, pageTools);
   }
 
   /** The shown step that lacks only outside answers; null if there is none. */
@@ -50,10 +50,7 @@ export class MessageWriter {
     return this.#taken();
   }
 
-  /**
-   * Ends the stream while the turn waits for outside answers. @param results the step's results, whose parts may come
-   * later
-   */
+  /** Ends the stream while the turn waits for answers. @param results the step's, whose parts may come later */
   endOfLeg(results: readonly ToolResultPart[]): readonly UiMessageChunk[] {
     for (const { callId, outcome, content } of results) this.#steps.answer(callId, outcome, content);
     this.#steps.end();
@@ -115,7 +112,7 @@ export class MessageWriter {
       case "toolCall.delta":
         return this.#steps.writeCall(part.callId, part.name, part.arguments);
       case "toolCall":
-        return this.#steps.showCall(part.callId, part.name, inputOf(part.arguments));
+        return this.#steps.offerCall(part.callId, part.name, inputOf(part.arguments));
       case "approval.requested": {
         const { callId, name, arguments: input, digest } = part.request;
         this.#steps.showCall(callId, name, input);
@@ -152,6 +149,7 @@ export class MessageWriter {
 class StepWriter {
   /** Sends a chunk. `isAnswer` marks a chunk about a call that the client may have from before. */
   readonly #send: (chunk: UiMessageChunk, isAnswer?: boolean) => void;
+  readonly #pageTools: ReadonlySet<string>;
   /** The number of steps. */
   #steps = 0;
   #isOpen = false;
@@ -163,8 +161,9 @@ class StepWriter {
   #isMixed = false;
   #calls = new Map<string, ShownCall>();
 
-  constructor(send: (chunk: UiMessageChunk, isAnswer?: boolean) => void) {
+  constructor(send: (chunk: UiMessageChunk, isAnswer?: boolean) => void, pageTools: ReadonlySet<string>) {
     this.#send = send;
+    this.#pageTools = pageTools;
   }
 
   /** Whether only outside answers are missing. */
@@ -192,15 +191,25 @@ class StepWriter {
     call.unsent = "";
   }
 
+  /** Shows a call, unless the page would run it: one that was refused, as of a reply that was cut, must not run. */
+  offerCall(toolCallId: string, toolName: string, input: Json): void {
+    if (!this.#pageTools.has(toolName)) return this.showCall(toolCallId, toolName, input);
+    this.#putTextFirst();
+    this.#callOf(toolCallId).held = { toolName, input };
+  }
+
   showCall(toolCallId: string, toolName: string, input: Json): void {
     if (this.#calls.get(toolCallId)?.shown === "whole") return;
-    if (this.#isMixed) {
-      const said = this.#said;
-      this.reset();
-      this.#showSaid(said);
-    }
+    this.#putTextFirst();
     this.#callOf(toolCallId).shown = "whole";
     this.#send({ type: "tool-input-available", toolCallId, toolName, input });
+  }
+
+  #putTextFirst(): void {
+    if (!this.#isMixed) return;
+    const said = this.#said;
+    this.reset();
+    this.#showSaid(said);
   }
 
   /** Marks a call that waits for an outside answer. A signature means that it waits for approval. */
@@ -221,6 +230,14 @@ class StepWriter {
     this.#endText();
     const ended = endedBy(outcome, content);
     const approvalId = toolCallId;
+    if (call.held !== null && call.shown !== "whole") {
+      if (ended.state !== "output-error") this.showCall(toolCallId, call.held.toolName, call.held.input);
+      else {
+        call.shown = "whole";
+        const { errorText } = ended;
+        return this.#send({ type: "tool-input-error", toolCallId, ...call.held, errorText }, true);
+      }
+    }
     if (ended.state !== "output-denied") {
       if (call.isAsked && outcome !== "interrupted")
         this.#send({ type: "tool-approval-response", approvalId, approved: true }, true);
@@ -250,9 +267,7 @@ class StepWriter {
     this.#forget();
   }
 
-  /**
-   * Shows the missing content of all steps; a last step that differs is written again. `next` is called between steps.
-   */
+  /** Shows the missing content of all steps, the last one again if it differs. Calls `next` between steps. */
   complete(steps: readonly Step[], results: ReadonlyMap<string, ToolResultPart>, next: () => void): void {
     const from = this.#isOpen ? this.#steps - 1 : this.#steps;
     const shown = this.#hasContent ? steps[from] : undefined;
@@ -264,9 +279,12 @@ class StepWriter {
       }
       if (!this.#hasContent) this.#showSaid(step.said);
       for (const { callId, name, arguments: written } of step.calls) {
-        this.showCall(callId, name, inputOf(written));
         const result = results.get(callId);
-        if (result !== undefined) this.answer(callId, result.outcome, result.content);
+        if (result === undefined) this.showCall(callId, name, inputOf(written));
+        else {
+          this.offerCall(callId, name, inputOf(written));
+          this.answer(callId, result.outcome, result.content);
+        }
       }
     }
   }
@@ -298,7 +316,14 @@ class StepWriter {
   #callOf(callId: string): ShownCall {
     this.#begin();
     this.#endText();
-    const call = this.#calls.get(callId) ?? { unsent: "", shown: "not", isAsked: false, waits: false, hasEnded: false };
+    const call = this.#calls.get(callId) ?? {
+      unsent: "",
+      shown: "not",
+      held: null,
+      isAsked: false,
+      waits: false,
+      hasEnded: false,
+    };
     this.#calls.set(callId, call);
     return call;
   }
@@ -332,6 +357,8 @@ interface ShownCall {
   /** Pieces of the arguments that could not be shown yet. */
   unsent: string;
   shown: "not" | "begun" | "whole";
+  /** The whole call, if it is not shown before it is known whether it is refused. */
+  held: { readonly toolName: string; readonly input: Json } | null;
   /** Whether the client was asked to approve it. */
   isAsked: boolean;
   waits: boolean;

@@ -5,10 +5,7 @@ import { pathBehind, type ShownTurn, shownSeed, shownTurn, shownWaiting, turnOfU
 
 /** The place of a page's last message in its thread, derived from the messages before it. */
 export interface PagePlace {
-  /**
-   * The turn that it follows. It need not be the head, since the page may be older than the thread or have removed
-   * messages. Null if the page does not say.
-   */
+  /** The turn that it follows, which need not be the head; null if the page does not say. */
   readonly parent: number | null;
   /** The turn on the path that answers it now; null if there is none. */
   readonly answered: number | null;
@@ -60,7 +57,7 @@ export const placeInThread = (
   const answered = next !== null && idsOf(next).includes(last.id) ? next.number : null;
   const waiting = shownWaiting(state);
   const isWaiting = (message: SentMessage): boolean =>
-    waiting.some((each) => each.id === message.id && textOf(each) === textOf(message));
+    waiting.some((each) => each.message.id === message.id && textOf(each.message) === textOf(message));
   return {
     // A page that shows nothing of the thread has not removed anything from it.
     parent: isCut && begun === null ? null : parent,
@@ -70,6 +67,12 @@ export const placeInThread = (
     differs: before.differs ?? differs,
   };
 };
+
+/** Returns the ids of the asks that wait with another text of a page's message. */
+export const asksOfOldText = (state: State, last: SentMessage): readonly string[] =>
+  shownWaiting(state).flatMap(({ askId, message }) =>
+    message.id === last.id && textOf(message) !== textOf(last) ? [askId] : [],
+  );
 
 /** Returns how a page differs from the thread before the turn that answers its last message; null if it does not. */
 export const differenceBefore = (state: State, turn: number, messages: readonly SentMessage[]): string | null => {

@@ -2,7 +2,8 @@ import type { Host, HostedThread } from "@colloquy/host";
 import { checkOptions, kinds, type OptionKinds } from "@colloquy/host/store";
 import { ConfigurationError } from "@colloquy/machine";
 import { z } from "zod";
-import { type Call, HttpError, type Route } from "../http/route.ts";
+import { type Call, type Route } from "../http/route.ts";
+import { HttpError, invalid } from "../http/http-error.ts";
 import { type PageErrors, serve } from "../http/server.ts";
 import type { StreamContext } from "../http/event-stream.ts";
 import { type Authenticate, isThreadId } from "../http/access.ts";
@@ -74,8 +75,7 @@ export const uiRoutes = (
         const thread = await threadOf(host, call);
         const last = call.url.searchParams.get("last");
         const turns = z.coerce.number().int().min(1).safeParse(last);
-        if (last !== null && !turns.success)
-          throw new HttpError(400, "last: it must be a number of turns", { param: "last" });
+        if (last !== null && !turns.success) throw invalid("last: it must be a number of turns", "last");
         const shown = await thread.look((state) => uiMessagesOf(state, last === null ? {} : { last: turns.data }));
         return Response.json(shown ?? []);
       },
@@ -138,8 +138,7 @@ const threadOf = async (
   call: Call,
   id: string = call.parameters["thread"] ?? "",
 ): Promise<HostedThread> => {
-  if (!isThreadId(id))
-    throw new HttpError(400, 'id must be 1 to 128 letters, digits, _ or -, and not "new"', { param: "id" });
+  if (!isThreadId(id)) throw invalid('id must be 1 to 128 letters, digits, _ or -, and not "new"', "id");
   if (!(await call.mayUse(id))) throw new HttpError(404, `there is no thread ${JSON.stringify(id)}`);
   return host.thread(id);
 };

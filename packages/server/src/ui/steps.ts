@@ -20,7 +20,6 @@ export const turnIn = (messageId: string): number | null => {
   return turn === undefined ? null : Number(turn);
 };
 
-/** The content of a turn's step in a UI message. */
 export interface Step {
   readonly said: readonly Piece[];
   readonly calls: readonly ToolCallPart[];
@@ -48,10 +47,7 @@ export type Ended =
   | { readonly state: "output-error"; readonly errorText: string }
   | { readonly state: "output-denied"; readonly reason: string | undefined };
 
-/**
- * Converts a result for a UI message. JSON is shown as its value in two cases: the page itself gave it
- * (`contentOfOutput`), or it is an object or a list that a tool returned, which a thread stores as text only.
- */
+/** Converts a result. Marked JSON of a page, and an object or list of a tool, are shown as their value. */
 export const endedBy = (outcome: ToolOutcome, content: Content | null): Ended => {
   const parts = typeof content === "string" ? [{ type: "text" as const, text: content }] : (content ?? []);
   if (outcome === "completed") return { state: "output-available", output: outputOf(parts) };
@@ -61,10 +57,7 @@ export const endedBy = (outcome: ToolOutcome, content: Content | null): Ended =>
   return { state: "output-denied", reason };
 };
 
-/**
- * Converts a page's output of a call for the thread: a text, or JSON that is marked as such. A text that looks like
- * JSON is marked too.
- */
+/** Converts a page's output of a call: to a text, or to JSON that is marked as such. */
 export const contentOfOutput = (output: unknown): Content | null => {
   if (output === undefined || output === null) return null;
   return typeof output === "string" && !isLikeJson(output)

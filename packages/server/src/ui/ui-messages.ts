@@ -11,7 +11,7 @@ import {
   type Turn,
   turnNumbered,
 } from "@colloquy/machine";
-import { waitingMessages } from "@colloquy/machine/hosting";
+import { waitingAsks } from "@colloquy/machine/hosting";
 import { resultsOf } from "../items/pieces.ts";
 import { endedBy, inputOf, messageIdOf, metadataOf, type Step, stepsOf } from "./steps.ts";
 
@@ -34,7 +34,7 @@ export const uiMessagesOf = (
   const oldest = turns.at(-1);
   const isCut = last !== undefined && oldest !== undefined && (oldest.parent > 0 || conversation.seed.length > 0);
   const shown = turns.reverse().map(shownOfTurn);
-  const waiting = shownWaiting(state);
+  const waiting = shownWaiting(state).map(({ message }) => message);
   if (open !== null) {
     const { answer, ...turn } = shownOfOpen(state, open);
     // A page that resumes the turn replaces its answer. Without one, it would put it after the messages that wait.
@@ -46,12 +46,19 @@ export const uiMessagesOf = (
   return isCut ? markedAsCut(messages) : [...(last === undefined ? shownAsSaid(conversation.seed) : []), ...messages];
 };
 
-/**
- * Returns the messages that wait for their turn, oldest first. Only those that a page sent: others get the id under
- * which a page knows them with their turn.
- */
-export const shownWaiting = (state: State): readonly UiMessage[] =>
-  waitingMessages(state).flatMap((message) => shownAsSaid([message]).filter(({ id }) => id !== message.id));
+/** A message of a page that waits for its turn. */
+export interface WaitingMessage {
+  readonly askId: string;
+  readonly message: UiMessage;
+}
+
+/** Returns the messages of pages that wait for their turn, oldest first. */
+export const shownWaiting = (state: State): readonly WaitingMessage[] =>
+  waitingAsks(state).flatMap(({ askId, messages }) =>
+    messages.flatMap((said) =>
+      shownAsSaid([said]).flatMap((message) => (message.id === said.id ? [] : [{ askId, message }])),
+    ),
+  );
 
 export interface ShownTurn {
   readonly number: number;
@@ -70,7 +77,6 @@ export const shownTurn = (state: State, number: number): ShownTurn | null => {
   return turn === undefined ? null : shownOfTurn(turn);
 };
 
-/** Returns the messages that the thread was seeded with. */
 export const shownSeed = (state: State): readonly UiMessage[] => shownAsSaid(state.context.conversation.seed);
 
 /** Returns the numbers of the turns after a turn on the path, oldest first; null if that turn is not on the path. */
@@ -85,10 +91,7 @@ export const pathBehind = (state: State, turn: number): readonly number[] | null
   return number === turn ? numbers.reverse() : null;
 };
 
-/**
- * Marks the first answer of a page if the thread has older turns. Otherwise a page that posts it back would seem to
- * have deleted them.
- */
+/** Marks the first answer if the thread has older turns, lest a page that posts it seem to have deleted them. */
 const markedAsCut = (messages: readonly UiMessage[]): readonly UiMessage[] => {
   const first = messages.findIndex(({ role }) => role === "assistant");
   return messages.map((message, index) =>
@@ -96,10 +99,7 @@ const markedAsCut = (messages: readonly UiMessage[]): readonly UiMessage[] => {
   );
 };
 
-/**
- * Finds the newest turn on the path that a user's UI message opened, open or closed, and its parent; null if there is
- * none.
- */
+/** Finds the newest turn on the path that a user's UI message opened, and its parent; null if there is none. */
 export const turnOfUiMessage = (
   state: State,
   id: string,

@@ -29,6 +29,11 @@ export interface UiStreamOptions {
   readonly thread?: Pick<HostedThread, "look">;
   /** Returns the text that the client reads for an error. Default: the sentence of `messageForUser`. */
   readonly errorText?: ErrorText;
+  /**
+   * The tools of the ask that run in the page. A call of theirs is shown when it waits for the page, and not before: one
+   * that was refused, as of a reply that was cut, must not run. Default: none; all calls are shown at once.
+   */
+  readonly tools?: readonly { readonly name: string }[];
 }
 
 /**
@@ -54,15 +59,12 @@ export async function* withErrors(
   }
 }
 
-/**
- * Yields the chunks of an ask. Throws errors, which the caller turns into chunks. @param options `queued` is called and
- * awaited if the ask has to wait for its turn
- */
+/** Yields the chunks of an ask, or throws. @param options `queued` is awaited if the ask has to wait */
 export async function* chunksOf(
   ask: ShownAsk,
-  { behind = 0, thread, errorText, queued }: UiStreamOptions & { readonly queued?: () => Promise<void> },
+  { behind = 0, thread, errorText, queued, tools = [] }: UiStreamOptions & { readonly queued?: () => Promise<void> },
 ): AsyncGenerator<UiMessageChunk, void> {
-  const writer = new MessageWriter(behind);
+  const writer = new MessageWriter(behind, new Set(tools.map(({ name }) => name)));
   for await (const part of ask) {
     if (part.type === "parts.dropped") throw differing("parts of the answer are not kept any more");
     if (part.type === "signal" && part.signal.type === "ask.queued") await queued?.();
@@ -93,7 +95,6 @@ export const uiMessageStreamResponse = (
   { headers, ...options }: UiStreamOptions & { readonly headers?: Readonly<Record<string, string>> } = {},
 ): Response => uiResponse(toUiMessageStream(ask, options), headers);
 
-/** Wraps chunks in such a response. @param context the server's, which counts its open streams. */
 export const uiResponse = (
   chunks: AsyncIterable<UiMessageChunk>,
   headers: Readonly<Record<string, string>> = {},
@@ -130,7 +131,6 @@ const endingOf = async (ask: ShownAsk, errorText: ErrorText | undefined): Promis
   }
 };
 
-/** Maps a provider's finish reason. */
 const finishReasonOf = (reason: string | null): UiFinishReason => finishReasons.get(reason ?? "stop") ?? "other";
 
 const finishReasons: ReadonlyMap<string, UiFinishReason> = new Map([

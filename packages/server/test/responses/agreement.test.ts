@@ -7,7 +7,16 @@ import { expect, test } from "vitest";
 import { createHost, type Host, memoryStore } from "@colloquy/runtime-node";
 import { runs } from "../../../../test/runs.ts";
 import type { ThreadServer } from "../../src/index.ts";
-import { lookUp, refund, type Responding, respondingOf, streamed, weather } from "./responding.ts";
+import {
+  approvalOf,
+  lookUp,
+  outputOf,
+  refund,
+  type Responding,
+  respondingOf,
+  streamed,
+  weather,
+} from "./responding.ts";
 
 type Event = OpenAI.Responses.ResponseStreamEvent;
 type Input = OpenAI.Responses.ResponseInput;
@@ -25,7 +34,7 @@ const call = fc.constantFrom(
   { toolCall: { name: "look_up", arguments: { id: "7" } } },
   { toolCall: { name: "no_such_tool", arguments: {} } },
 );
-/** A call may report one side alone. */
+/** The usage of a call, which may report only one side. */
 const reported = fc
   .record({ inputTokens: fc.nat(50), outputTokens: fc.nat(50) })
   .map(({ inputTokens, ...other }) => (inputTokens % 3 === 0 ? other : { inputTokens, ...other }));
@@ -56,7 +65,7 @@ const turns = fc.tuple(
   fc.array(fc.boolean(), { minLength: 8, maxLength: 8 }),
 );
 
-/** The events of a stream, errors among them, at which the SDK throws. */
+/** Returns the events of a stream, with the errors at which the SDK would throw. */
 const eventsOf = async (server: ThreadServer, path: string, body?: object, first = 0): Promise<readonly Event[]> => {
   const events = await streamed(server, path, body);
   expect(events.map(({ sequence_number: number }) => number)).toEqual(events.map((_, index) => first + index));
@@ -69,7 +78,7 @@ const finalOf = (events: readonly Event[]): OpenAI.Responses.Response => {
   return last.response;
 };
 
-/** What the deltas of each item add up to, and what its end says: both by the place in the output. */
+/** Returns the joined deltas and the final text of each item, by its place in the output. */
 const itemsIn = (events: readonly Event[]) => {
   const deltas = new Map<number, string>();
   const done = new Map<number, string>();
@@ -85,15 +94,14 @@ const itemsIn = (events: readonly Event[]) => {
   return { deltas, done };
 };
 
-/** Answers all that a response waits for; nothing where it waits for nothing. */
+/** Answers all calls and approvals that a response waits for. */
 const answersTo = (response: OpenAI.Responses.Response, approve: () => boolean): Input =>
   response.output.flatMap((item): Input => {
-    if (item.type === "function_call") return [{ type: "function_call_output", call_id: item.call_id, output: "Ada" }];
-    if (item.type !== "mcp_approval_request") return [];
-    return [{ type: "mcp_approval_response", approval_request_id: item.id, approve: approve() }];
+    if (item.type === "function_call") return [outputOf(item.call_id, "Ada")];
+    return item.type === "mcp_approval_request" ? [approvalOf(item.id, approve())] : [];
   });
 
-/** What a response says, but for what the SDK adds to some, and the time of a leg's beginning, which only the process knows that began it. */
+/** Removes the SDK's addition and the start time of a leg, which only the starting process knows. */
 const comparable = ({ created_at: _, output_text: __, ...response }: OpenAI.Responses.Response) => response;
 
 const checkLeg = async (host: Host, live: readonly Event[]): Promise<void> => {
@@ -103,7 +111,7 @@ const checkLeg = async (host: Host, live: readonly Event[]): Promise<void> => {
 };
 
 const checkFinal = async (host: Host, final: OpenAI.Responses.Response): Promise<void> => {
-  // Another process, which showed nothing of it.
+  // Another process, which has shown none of it.
   const { client, server } = respondingOf(host);
   expect(comparable(await client.responses.retrieve(final.id))).toEqual(comparable(final));
   const replayed = await eventsOf(server, `/v1/responses/${final.id}?stream=true`);
@@ -141,7 +149,7 @@ test("what a client was shown is what the journal gives another process, leg by 
   expect([...seen.keys()].toSorted()).toEqual(["completed", "failed", "incomplete"]);
 });
 
-/** How a response is asked for, and what is done with it while it is under way. */
+/** The way in which a client asks for a response, and acts on it while it is under way. */
 const way = fc.record({
   server: fc.nat(1),
   by: fc.constantFrom("post", "stream", "background", "background stream"),
@@ -156,7 +164,7 @@ const way = fc.record({
     }),
     { maxLength: 3 },
   ),
-  /** From which of the responses so far the next turn continues; null: from the head of the conversation. */
+  /** The earlier response that the next turn continues; null for the head of the conversation. */
   from: fc.option(fc.nat(5), { freq: 2 }),
 });
 
@@ -166,11 +174,11 @@ const shared = fc.record({
   turns,
   ways: fc.array(way, { minLength: 10, maxLength: 10 }),
   partsMs: fc.constantFrom(null, 30),
-  /** How long the model takes before it says anything. */
+  /** The model's delay before its first output. */
   thinksMs: fc.constantFrom(0, 0, 900, 20_000),
 });
 
-/** One that is cancelled while the model thinks, which is seldom drawn. */
+/** A case that is seldom drawn: a response is cancelled while the model thinks. */
 const cancelled: typeof shared extends fc.Arbitrary<infer Value> ? Value : never = {
   turns: [[[streams([{ text: "It rains." }])]], [true]],
   ways: [
@@ -186,7 +194,7 @@ const cancelled: typeof shared extends fc.Arbitrary<infer Value> ? Value : never
   thinksMs: 20_000,
 };
 
-/** Lets time pass until a promise has settled; no more than so much of it. */
+/** Lets up to `ms` milliseconds pass until a promise has settled. */
 const inTime = async <Value>(clock: VirtualClock, promise: Promise<Value>, ms = 200_000): Promise<Value> => {
   let isSettled = false;
   const settled = promise.finally(() => (isSettled = true));
@@ -196,22 +204,22 @@ const inTime = async <Value>(clock: VirtualClock, promise: Promise<Value>, ms = 
   return settled;
 };
 
-/** More than a server takes to see what another one wrote, and less than a model that thinks. */
+/** Longer than a server needs to see another one's writes, but shorter than a model that thinks. */
 const atOnceMs = 2_000;
 
 type Server = Omit<Responding, "host">;
 
-/** Reads a response on one server, breaks off, and reads on with `starting_after`. */
+/** Reads a response on one server, stops, and continues with `starting_after`. */
 class BrokenOffReader {
   readonly #clock: VirtualClock;
-  /** How many events were read on each server. */
+  /** The number of events that were read on each server. */
   readonly #read = new Map<Server, number>();
 
   constructor(clock: VirtualClock) {
     this.#clock = clock;
   }
 
-  /** Reads so many of the events that are there, and the rest on the same server or on another one. */
+  /** Reads up to `count` of the existing events on one server, and the rest on the same or another one. */
   async read(id: string, count: number, from: Server, to: Server): Promise<void> {
     const there = await inTime(this.#clock, firstEvents(from, `/v1/responses/${id}?stream=true`), atOnceMs);
     this.#note(from, there.length);
@@ -223,7 +231,7 @@ class BrokenOffReader {
       expect(rest).toContain("events_not_kept");
       return;
     }
-    // Numbers that a server gave nobody mean nothing there.
+    // A server refuses numbers that it never sent.
     expect(isTold).toBe(true);
     this.#note(to, begun.length + rest.length);
     if (from !== to) return;
@@ -236,7 +244,7 @@ class BrokenOffReader {
   }
 }
 
-/** The events that a stream begins with: those that are there already. */
+/** Returns the events that already exist when a stream begins. */
 const firstEvents = async ({ server }: Server, path: string): Promise<readonly Event[]> => {
   const { body } = await server.fetch(new Request(`http://localhost${path}`));
   for await (const chunk of body ?? [])
@@ -246,7 +254,7 @@ const firstEvents = async ({ server }: Server, path: string): Promise<readonly E
 
 const isUnderWay = ({ status }: OpenAI.Responses.Response): boolean => status === "in_progress" || status === "queued";
 
-/** Reads, cancels and breaks off streams of a response that is under way. Each is answered at once, whatever the model does. */
+/** Reads, cancels and breaks off streams of a running response. The server answers at once, even if the model runs. */
 const actOn = async (clock: VirtualClock, servers: readonly [Server, Server], id: string, acts: Way["acts"]) => {
   const reader = new BrokenOffReader(clock);
   for (const { server, act, events, resumer, afterMs } of acts) {
@@ -281,7 +289,7 @@ const respondedTo = async (
   }
 };
 
-/** The script of a turn, whose model thinks before each thing that it says. */
+/** Delays each line of a turn's script. */
 const thinking = (lines: readonly ScriptLine[], delayMs: number): readonly ScriptLine[] =>
   lines.map((line) => ({
     ...line,
@@ -320,7 +328,7 @@ test("whichever of two servers on one store is asked, and however, a response is
           await inTime(clock, checkFinal(reader, final));
           responses.push(final.id);
           isCancelled ||= chosen.acts.some(({ act }) => act === "cancel");
-          // A cancel may come when the response has just ended, and stop a turn that waits for answers.
+          // A cancel right after the response's end may stop a turn that waits for answers.
           const isOpen = await reader.thread(final.conversation?.id).look(({ context: { open } }) => open !== null);
           input = isOpen === true ? answersTo(final, () => approvals[decisions++ % approvals.length] === true) : [];
         }

@@ -90,7 +90,7 @@ const served = (script: readonly ScriptLine[]) => {
   return responding(scriptedModel(script), { tools: [weather, refund], machine });
 };
 
-/** The types of events, deltas of one item as one. */
+/** Returns the types of events, with consecutive deltas of an item as one. */
 const typesOf = (events: readonly OpenAI.Responses.ResponseStreamEvent[]): readonly string[] =>
   events
     .map(({ type }) => type.replace(/^response\./u, ""))
@@ -101,6 +101,15 @@ test.each(orders)("the events of %s come in the order of the Responses API", asy
   const events = await streamed(server, "/v1/responses", { model: "any", input: "Hi", tools: [lookUp], stream: true });
   expect(typesOf(events)).toEqual(order);
   expect(events.map(({ sequence_number: number }) => number)).toEqual(events.map((_event, index) => index));
+});
+
+test("a call of the caller's that was cut is neither output nor ended, since clients run what is", async () => {
+  const cut = toolCalls([{ name: "look_up", arguments: { id: "7" } }], { finishReason: "length" });
+  const { server } = served([cut, reply("Which?")]);
+  const events = await streamed(server, "/v1/responses", { model: "any", input: "Hi", tools: [lookUp], stream: true });
+  const done = events.flatMap((event) => (event.type === "response.output_item.done" ? [event.item.type] : []));
+  expect(done).toEqual(["message"]);
+  expect(events.at(-1)).toMatchObject({ response: { status: "completed", output: [{ type: "message" }] } });
 });
 
 test("what a failed attempt said ends as incomplete, and is no output", async () => {
@@ -114,7 +123,7 @@ test("what a failed attempt said ends as incomplete, and is no output", async ()
   expect(events.at(-1)).toMatchObject({ response: { output: [{ content: [{ text: "It was." }] }] } });
 });
 
-// Those that the schema of Open Responses requires, in its order.
+// The members that the schema of Open Responses requires, in its order.
 const required =
   "id object created_at completed_at status incomplete_details model previous_response_id instructions output error tools tool_choice truncation parallel_tool_calls text top_p presence_penalty frequency_penalty top_logprobs temperature reasoning usage max_output_tokens max_tool_calls store background service_tier metadata safety_identifier prompt_cache_key".split(
     " ",
@@ -140,7 +149,7 @@ test.each([
 test("what a request leaves out of its parameters, its response says", async () => {
   const { client } = served([reply("{}")]);
   const image = { type: "input_image", image_url: "https://example.com/a.png" } as const;
-  // The type of the client wants what a server fills in.
+  // `post` is untyped: the client's type requires members that servers fill in.
   const response: OpenAI.Responses.Response = await client.post("/responses", {
     body: {
       input: [{ role: "user", content: [image] }],

@@ -28,7 +28,7 @@ test("the AI SDK's OpenAI provider runs its own tools, and names what is stored 
     messages: [{ role: "user", content: "Who is 7?" }, ...first.response.messages, { role: "user", content: "And 8?" }],
   });
   expect(more.text).toBe("Grace.");
-  // All of it is one thread: nothing was sent twice.
+  // Everything is in one thread, so nothing was sent twice.
   const [thread, ...others] = (await serving.host.threads()).threads;
   expect(others).toEqual([]);
   const state = await serving.host.thread(thread?.threadId).state();

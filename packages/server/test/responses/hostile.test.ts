@@ -4,22 +4,11 @@ import { createHost, type Host, memoryStore, type Store, tool } from "@colloquy/
 import type OpenAI from "openai";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { lookUp, refund, responding, respondingOf, streamed } from "./responding.ts";
+import { approvalOf, lookUp, outputOf, refund, responding, respondingOf, streamed, waitsFor } from "./responding.ts";
 
 const asked = { model: "any", input: "Hi" } as const;
 const oneCall = toolCalls([{ name: "look_up", arguments: { id: "7" } }]);
 const refunding = toolCalls([{ name: "refund", arguments: { order: "A1" } }]);
-
-const outputOf = (callId: string, output: string) =>
-  ({ type: "function_call_output", call_id: callId, output }) as const;
-const approvalOf = (id: string, approve: boolean) =>
-  ({ type: "mcp_approval_response", approval_request_id: id, approve }) as const;
-
-/** The id of the first call of the caller's tools, and of the first approval, that a response waits for. */
-const waitsFor = ({ output }: OpenAI.Responses.Response) => ({
-  call: output.flatMap((item) => (item.type === "function_call" ? [item.call_id] : []))[0] ?? "",
-  approval: output.flatMap((item) => (item.type === "mcp_approval_request" ? [item.id] : []))[0] ?? "",
-});
 
 const threadOf = (host: Host, { conversation }: OpenAI.Responses.Response) => host.thread(conversation?.id ?? "");
 
@@ -237,13 +226,23 @@ describe("items of one conversation in another", () => {
     expect([other.conversation?.id, other.output_text]).toEqual(["here", "Here."]);
   });
 
-  test("are not there when they are named", async () => {
-    const { client, host } = responding(scriptedModel([reply("There.")]));
-    const { output } = await client.responses.create(asked);
-    await host.thread("here").start();
-    const input = [{ type: "item_reference" as const, id: output[0]?.id ?? "" }];
-    const named = client.responses.create({ model: "any", input, conversation: "here" });
-    await expect(named).rejects.toMatchObject({ status: 400, code: "item_not_found" });
+  const reference = (id: string) => ({ type: "item_reference", id }) as const;
+
+  test.each<[item: string, code: string | null, (there: string, here: string) => OpenAI.Responses.ResponseInputItem]>([
+    ["an item", "item_not_found", (there) => reference(`msg_1_1_0_${there}`)],
+    ["an item of a turn that is not there", "item_not_found", (_, here) => reference(`msg_2_1_0_${here}`)],
+    ["the output of a call", null, (there) => outputOf(`call_1_1_0_${there}`, "x")],
+    ["an approval", null, (there) => approvalOf(`mcpr1_1_1_0_${there}`, true)],
+  ])("are not there when they are named: %s, beside a conversation or a previous response", async (_, code, item) => {
+    const { client, host } = responding(scriptedModel([reply("There."), reply("Here.")]));
+    const [there, here] = [await client.responses.create(asked), await client.responses.create(asked)];
+    const input = [item(there.conversation?.id ?? "", here.conversation?.id ?? "")];
+    for (const place of [{ conversation: here.conversation?.id ?? "" }, { previous_response_id: here.id }]) {
+      const named = client.responses.create({ model: "any", input, ...place });
+      await expect(named).rejects.toMatchObject({ status: 400, code, param: "input" });
+    }
+    expect((await threadOf(host, here).asks()).length).toBe(1);
+    expect((await host.threads()).threads).toHaveLength(2);
   });
 });
 

@@ -150,7 +150,7 @@ test("OpenAI's agents run beside a hosted tool, which is skipped", async () => {
 });
 
 test("the plug-in of llm for the Responses API is answered", async () => {
-  // llm-openai-plugin: messages without a type, and what it always includes.
+  // llm-openai-plugin sends messages without a type, and always the same `include`.
   const model = scriptedModel([reply("Hello.")]);
   const { client } = responding(model);
   const body = {

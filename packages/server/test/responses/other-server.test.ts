@@ -5,11 +5,11 @@ import type OpenAI from "openai";
 import { describe, expect, test } from "vitest";
 import type { ThreadServer } from "../../src/index.ts";
 import { errorOf } from "../serving.ts";
-import { lookUp, refund, respondingOf, streamed, weather } from "./responding.ts";
+import { approvalOf, lookUp, outputOf, refund, respondingOf, streamed, weather } from "./responding.ts";
 
 const hour = 3_600_000;
 
-/** Two servers on one store. No time passes but that which `within` lets pass. */
+/** Starts two servers on one store. Time passes only in `within`. */
 const twoServers = (script: readonly ScriptLine[]) => {
   const clock = virtualClock();
   const store = memoryStore({ clock });
@@ -22,7 +22,7 @@ const twoServers = (script: readonly ScriptLine[]) => {
   return { clock, llm, holder, other };
 };
 
-/** Resolves to what a promise gives within two seconds of the clock: long before the model says anything. */
+/** Awaits a promise for two seconds of the clock, much less than the model takes. */
 const within = async <Value>(clock: VirtualClock, promise: Promise<Value>): Promise<Value> => {
   let isSettled = false;
   const settled = promise.finally(() => (isSettled = true));
@@ -34,7 +34,7 @@ const within = async <Value>(clock: VirtualClock, promise: Promise<Value>): Prom
 
 const requestOf = (path: string, init: RequestInit = {}): Request => new Request(`http://localhost${path}`, init);
 
-/** The first blocks of a stream, up to one that holds a text. */
+/** Returns the first blocks of a stream, up to one with this text. */
 const blocksUntil = async (server: ThreadServer, path: string, text: string): Promise<string> => {
   const { body } = await server.fetch(requestOf(path));
   let read = "";
@@ -116,9 +116,7 @@ describe("while the model has said nothing, a server that does not hold the thre
     const { clock, holder, other } = twoServers([toolCalls([call]), reply("At last.", { delayMs: hour })]);
     const first = await within(clock, holder.client.responses.create({ ...asked, tools: [lookUp] }));
     const input = first.output.flatMap((item): OpenAI.Responses.ResponseInput =>
-      item.type === "function_call"
-        ? [{ type: "function_call_output", call_id: item.call_id, output: "Ada" }]
-        : [{ type: "mcp_approval_response", approval_request_id: item.id ?? "", approve: true }],
+      item.type === "function_call" ? [outputOf(item.call_id, "Ada")] : [approvalOf(item.id ?? "", true)],
     );
     const outputs = { model: "any", previous_response_id: first.id, input, background: true };
     const second = await within(clock, other.client.responses.create(outputs));

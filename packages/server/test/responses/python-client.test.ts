@@ -6,7 +6,7 @@ import { reply, scriptedModel, toolCalls } from "@colloquy/runtime-test/models";
 import { expect, test } from "vitest";
 import { responding } from "./responding.ts";
 
-// A Python that has the package `openai` (`pip install openai`), where there is one.
+// A Python with the package `openai` (`pip install openai`), if there is one.
 const python = process.env["COLLOQUY_PYTHON"] ?? "python3";
 const isThere = spawnSync(python, ["-c", "import openai"]).status === 0;
 

@@ -19,7 +19,7 @@ test("a record of a turn has nothing of entries that are newer than the state it
   await host.close();
 });
 
-/** The facts of each leg, its events so far, and the items of the last one. */
+/** Returns the facts and events so far of each leg, and the items of the last one. */
 const legsOf = async (record: ReturnType<typeof turnRecord>) => {
   const legs = (record?.legs ?? []).map(async (leg) => [leg.facts, (await leg.log.read().next()).value]);
   return [await Promise.all(legs), record?.output.items];

@@ -4,7 +4,7 @@ import OpenAI from "openai";
 import { z } from "zod";
 import { type ThreadServer, threadServer, type ThreadServerOptions } from "../../src/index.ts";
 
-/** A server, and the official client of it, without a socket between. */
+/** A server and its official client, without a socket between. */
 export interface Responding {
   readonly host: Host;
   readonly server: ThreadServer;
@@ -28,7 +28,7 @@ export const refund = tool({
   run: ({ order }) => `Refunded ${order}`,
 });
 
-/** Tools of the caller, as a request declares them. */
+/** A tool of the caller, as a request declares it. */
 export const lookUp = {
   type: "function",
   name: "look_up",
@@ -46,7 +46,7 @@ export const responding = (
   return { host, ...respondingOf(host, serving) };
 };
 
-/** The same for a host that is there. */
+/** Returns a server and client for an existing host. */
 export const respondingOf = (host: Host, serving: ThreadServerOptions = {}): Omit<Responding, "host"> => {
   const server = threadServer(host, serving);
   const fetch = async (url: string | URL | Request, init?: RequestInit): Promise<Response> =>
@@ -55,7 +55,7 @@ export const respondingOf = (host: Host, serving: ThreadServerOptions = {}): Omi
   return { server, client };
 };
 
-/** The events of a stream as they stand on the wire; a POST where there is a body. */
+/** Returns the events of a stream as they are on the wire. Sends a POST if there is a body. */
 export const streamed = async (
   server: ThreadServer,
   path: string,
@@ -70,3 +70,15 @@ export const streamed = async (
     .filter((block) => block.startsWith("event: "))
     .map((block) => JSON.parse(block.slice(block.indexOf("\ndata: ") + 7)));
 };
+
+/** Makes the result of a caller's tool, as an input has it. */
+export const outputOf = (callId: string, output: string) =>
+  ({ type: "function_call_output", call_id: callId, output }) as const;
+export const approvalOf = (id: string, approve: boolean) =>
+  ({ type: "mcp_approval_response", approval_request_id: id, approve }) as const;
+
+/** Returns the ids of the first caller's call and the first approval that a response waits for. */
+export const waitsFor = ({ output }: OpenAI.Responses.Response) => ({
+  call: output.flatMap((item) => (item.type === "function_call" ? [item.call_id] : []))[0] ?? "",
+  approval: output.flatMap((item) => (item.type === "mcp_approval_request" ? [item.id] : []))[0] ?? "",
+});

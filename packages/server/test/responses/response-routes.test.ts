@@ -1,18 +1,17 @@
 import { never, reply, scriptedModel, streams, toolCalls } from "@colloquy/runtime-test/models";
 import { virtualClock } from "@colloquy/runtime-test";
-import { createHost, memoryStore, type Observer } from "@colloquy/runtime-node";
-import { describe, expect, test } from "vitest";
+import { createHost, memoryStore, type Observer, tool } from "@colloquy/runtime-node";
+import { describe, expect, test, onTestFinished, vi } from "vitest";
+import { z } from "zod";
 import { threadServer } from "../../src/index.ts";
 import { at, errorOf } from "../serving.ts";
-import { lookUp, refund, responding, respondingOf, streamed } from "./responding.ts";
+import { lookUp, outputOf, responding, respondingOf, streamed, waitsFor } from "./responding.ts";
 
 const asked = { model: "any", input: "Hi" } as const;
 const twoCalls = toolCalls([
   { name: "look_up", arguments: { id: "7" } },
   { name: "look_up", arguments: { id: "8" } },
 ]);
-const outputOf = (callId: string, output: string) =>
-  ({ type: "function_call_output", call_id: callId, output }) as const;
 
 const forced = { type: "function", name: "look_up" } as const;
 const allowed = { type: "allowed_tools", mode: "required", tools: [{ type: "web_search" }] } as const;
@@ -59,37 +58,15 @@ describe("bad requests are refused in words, and nothing is journalled", () => {
     expect((await host.threads()).threads).toEqual(before);
   });
 
-  test("outputs beside an answer to an approval that nobody asked for", async () => {
-    const both = toolCalls([
-      { name: "look_up", arguments: { id: "7" } },
-      { name: "refund", arguments: { order: "A1" } },
-    ]);
-    const { client, host } = responding(scriptedModel([both]), { tools: [refund] });
-    const first = await client.responses.create({ ...asked, tools: [lookUp] });
-    const [callId = ""] = first.output.flatMap((item) => (item.type === "function_call" ? [item.call_id] : []));
-    const [request = ""] = first.output.flatMap(({ type, id }) => (type === "mcp_approval_request" ? [id ?? ""] : []));
-    const thread = host.thread(first.conversation?.id ?? "");
-    const before = await thread.exportJournal();
-    const input = [
-      outputOf(callId, "Ada"),
-      {
-        type: "mcp_approval_response" as const,
-        approval_request_id: request.replace("mcpr1", "mcpr9"),
-        approve: true,
-      },
-    ];
-    await expect(
-      client.responses.create({ model: "any", input, previous_response_id: first.id }),
-    ).rejects.toMatchObject({ status: 400, code: "no_such_call" });
-    expect(await thread.exportJournal()).toEqual(before);
-  });
-
   test("outputs that are otherwise than those that were taken", async () => {
     const { client } = responding(scriptedModel([toolCalls([{ name: "look_up", arguments: {} }]), reply("Ada.")]));
     const first = await client.responses.create({ ...asked, tools: [lookUp] });
-    const [callId = ""] = first.output.flatMap((item) => (item.type === "function_call" ? [item.call_id] : []));
     const given = (output: string) =>
-      client.responses.create({ model: "any", input: [outputOf(callId, output)], previous_response_id: first.id });
+      client.responses.create({
+        model: "any",
+        input: [outputOf(waitsFor(first).call, output)],
+        previous_response_id: first.id,
+      });
     expect((await given("Ada")).output_text).toBe("Ada.");
     await expect(given("Grace")).rejects.toMatchObject({ status: 400 });
   });
@@ -137,8 +114,30 @@ test("a response that is cancelled ends as such, with what was shown of it", asy
   expect(cancelled.status).toBe("cancelled");
   expect(await client.responses.retrieve(begun.id)).toMatchObject(cancelled);
   expect((await stream).at(-1)).toMatchObject({ type: "response.incomplete", response: { status: "cancelled" } });
-  // Again changes nothing.
+  // A second cancel changes nothing.
   expect(await client.responses.cancel(begun.id)).toEqual(cancelled);
+});
+
+test("a response that is cancelled while a tool of the host runs and a call of the caller waits is cancelled", async () => {
+  const running = Promise.withResolvers<void>();
+  const slow = tool({
+    name: "slow",
+    description: "Never ends.",
+    input: z.object({}),
+    run: () => (running.resolve(), new Promise<string>(() => {})),
+  });
+  const calls = toolCalls([
+    { name: "slow", arguments: {} },
+    { name: "look_up", arguments: { id: "7" } },
+  ]);
+  const { client, host } = responding(scriptedModel([calls]), { tools: [slow] });
+  const begun = await client.responses.create({ ...asked, tools: [lookUp], background: true });
+  await running.promise;
+  const cancelled = await client.responses.cancel(begun.id);
+  expect(cancelled.status).toBe("cancelled");
+  expect(await client.responses.retrieve(begun.id)).toMatchObject(cancelled);
+  // Another server reads it from the journal.
+  expect(await respondingOf(host).client.responses.retrieve(begun.id)).toMatchObject(cancelled);
 });
 
 test("a conversation that is busy queues the next request, and answers both", async () => {
@@ -177,13 +176,17 @@ test("a background response of a busy conversation is queued under an id that na
   llm.assertComplete();
 });
 
-test("the same request sent three times at once is asked once", async () => {
+test("the same request under a key is asked once, at once or later, and another one is refused", async () => {
   const llm = scriptedModel([reply("Once.")]);
   const { client } = responding(llm);
   const options = { headers: { "idempotency-key": "k" } };
   const sent = [1, 2, 3].map(() => client.responses.create(asked, options));
   const [one, ...others] = await Promise.all(sent);
   expect(others).toEqual([one, one]);
+  expect(await client.responses.create(asked, options)).toEqual(one);
+  await expect(client.responses.create({ ...asked, input: "Other" }, options)).rejects.toMatchObject({
+    code: "idempotency_key_reused",
+  });
   llm.assertComplete();
 });
 
@@ -241,10 +244,12 @@ describe("an event log", () => {
 });
 
 test("the events of a response are kept on the system clock for longer than a timer counts", async () => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  onTestFinished(() => void vi.useRealTimers());
   const { server } = responding(scriptedModel([reply("Hello.")]), {}, { responses: { keepMs: 2 ** 40 } });
   const [begun, ...events] = await streamed(server, "/v1/responses", { ...asked, stream: true });
   const id = begun !== undefined && "response" in begun ? begun.response.id : "";
-  await new Promise((resolve) => setTimeout(resolve, 20));
+  await vi.advanceTimersByTimeAsync(20);
   expect(await streamed(server, `/v1/responses/${id}?stream=true&starting_after=0`)).toEqual(events);
 });
 

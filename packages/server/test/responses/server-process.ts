@@ -1,4 +1,4 @@
-// A server to be killed: `node server-process.ts STORE first|second`. The first one's model never ends what it says.
+// A server that a test kills: `node server-process.ts STORE first|second`. The first one's model never ends its answer.
 import { createHost, sqliteStore } from "@colloquy/runtime-node";
 import { never, reply, scriptedModel } from "@colloquy/runtime-test/models";
 import { serve } from "@hono/node-server";

@@ -47,7 +47,7 @@ withBrowser("a page of what strangers wrote", ({ open }) => {
     await store.close();
   });
 
-  /** Nothing of it is anything but text, and no character of it hides or reorders what is shown. */
+  /** Checks that everything on the page is text, and that no character hides or reorders it. */
   const isText = async (page: Page): Promise<void> => {
     const found = await page.evaluate(() => ({
       pwned: "pwned" in window,
@@ -60,7 +60,7 @@ withBrowser("a page of what strangers wrote", ({ open }) => {
       hidden: (document.body.textContent ?? "").match(/(?![\t\n])[\p{Cc}\p{Cf}]/gu),
       origin: location.origin,
     }));
-    // Its own script, style and icon.
+    // The page's own script, style and icon.
     expect(found).toEqual({
       ...found,
       pwned: false,
@@ -161,7 +161,7 @@ withBrowser("a thread of 10,000 turns", ({ open }) => {
       await page.locator(".selected .entry").filter({ hasText: "How long is this" }).waitFor();
       await page.locator(".chart .state.lit").first().waitFor();
       const session = await page.context().newCDPSession(page);
-      // Time of the thread, and none in which it waits.
+      // Thread time, without waits.
       await session.send("Performance.enable", { timeDomain: "threadTicks" });
       await page.reload();
       await page.locator(".selected .entry").filter({ hasText: "How long is this" }).waitFor();

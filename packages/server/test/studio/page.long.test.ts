@@ -22,7 +22,7 @@ withBrowser("the page", ({ open }) => {
 
   const at = (place: string): string => `${served.url}/studio#${place}`;
 
-  /** Keys go from entry to entry once the page knows how many the thread has. */
+  /** Waits until the page knows the number of entries, since keys need it. */
   const untilCounted = (page: Page): Promise<void> => page.getByText(/^\d+ entries, \d+ turns?,/).waitFor();
 
   test("threads are listed, and one that any process begins or goes on with is shown at once", async () => {
@@ -198,7 +198,7 @@ withBrowser("the page", ({ open }) => {
     await press("2");
     await page.locator(".unit").first().waitFor();
     await press("c");
-    await page.getByText("Nothing is otherwise.").waitFor();
+    await page.getByText("No difference.").waitFor();
     await press("j");
     await page.locator(".compare table").waitFor();
     await press("h", "t");
@@ -207,7 +207,7 @@ withBrowser("the page", ({ open }) => {
     await page.getByRole("dialog").locator("tr").first().waitFor();
     expect(await page.getByRole("dialog").locator("tr").count()).toBeGreaterThan(15);
     const before = await page.evaluate(() => location.hash);
-    // A dialog before the page gets the keys, also the key that closes it.
+    // An open dialog gets all keys before the page, also the one that closes it.
     await press("j", "Escape");
     await page.getByRole("dialog").waitFor({ state: "detached" });
     expect(await page.evaluate(() => location.hash)).toBe(before);

@@ -31,7 +31,7 @@ const server = threadServer(
 beforeAll(() => planTrip(planned.host, "trip"));
 afterAll(() => planned.close());
 
-/** A status, and a body of which the routes promise by their types what it is. */
+/** Returns the status and the body, whose type the routes promise. */
 const ask = async <Answer = object>(path: string, body?: object): Promise<readonly [number, Answer]> => {
   const headers = { "content-type": "application/json" };
   const init = body === undefined ? {} : { method: "POST", body: JSON.stringify(body), headers };
@@ -39,7 +39,7 @@ const ask = async <Answer = object>(path: string, body?: object): Promise<readon
   return [response.status, (await response.json()) as Answer];
 };
 
-/** The server's promise about a refusal. */
+/** The body of a refusal, as the server promises it. */
 type Refused = { readonly error: { readonly message: string; readonly code: string | null } };
 
 const textOf = (message: Message | undefined): string => message?.parts.map(partText).join() ?? "";
@@ -197,7 +197,7 @@ test("nobody sees a thread that is not theirs", async () => {
 test("a page of the listing is full, and its cursor names a thread that the caller may use", async () => {
   const many = memoryStore({ clock: systemClock });
   const { host, configurations, close } = trips(many);
-  // Between any two threads of hers there are two of somebody else.
+  // Two of bob's threads are between any two of ada's.
   for (let index = 0; index < 120; index += 1)
     for (const owner of ["ada", "bob", "bob"])
       await host.thread(`${owner}-${index}-${crypto.randomUUID()}`).start({ system: "A word." });
@@ -207,7 +207,7 @@ test("a page of the listing is full, and its cursor names a thread that the call
     await studioRoutes({ store: many, clock: systemClock, configurations, about: "" }),
   );
   const asked = async <Answer>(path: string, init: RequestInit = {}): Promise<Answer> =>
-    // The routes promise these types.
+    // Cast: the routes promise these types.
     (await guarded.fetch(new Request(`http://localhost/studio/api/${path}`, init))).json() as Promise<Answer>;
   const first = await asked<ThreadPage>("threads");
   const rest = await asked<ThreadPage>(`threads?after=${encodeURIComponent(first.next ?? "")}`);

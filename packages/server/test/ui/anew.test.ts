@@ -2,10 +2,10 @@ import type { AskPart, CompletedTurn } from "@colloquy/host";
 import { noUsage } from "@colloquy/machine";
 import { reply, type ScriptLine, toolCalls } from "@colloquy/runtime-test/models";
 import { expect, test } from "vitest";
-import { type ShownAsk, toUiMessageStream, type UiMessageChunk } from "../../src/index.ts";
+import { type ShownAsk, toUiMessageStream, type UiMessageChunk, type UiStreamOptions } from "../../src/index.ts";
 import { allOf, stage } from "./page.ts";
 
-/** An ask of which these parts are shown, whatever came of it. */
+/** Makes an ask that shows these parts, with a completed turn. */
 const showing = (parts: Iterable<AskPart> | AsyncIterable<AskPart>, messages: CompletedTurn["messages"]): ShownAsk => ({
   // oxlint-disable-next-line unicorn/no-thenable -- a handle is awaited
   then: (resolve, reject) =>
@@ -36,7 +36,7 @@ const begins = (step: number): AskPart => ({ type: "step.started", turn: 1, step
 const call: AskPart = { type: "toolCall", ...place, position: 0, callId: "1.1.0", name: "echo", arguments: "{}" };
 const started: AskPart = { type: "turn.started", turn: 1, askIds: ["a"] };
 
-/** The messages of a turn that was had. */
+/** Runs a turn, and returns its messages. */
 const messagesOf = async (...script: readonly ScriptLine[]): Promise<CompletedTurn["messages"]> => {
   const { host } = stage(script);
   const { messages } = await host.ask("Hello?");
@@ -44,10 +44,17 @@ const messagesOf = async (...script: readonly ScriptLine[]): Promise<CompletedTu
   return messages;
 };
 
-const typesOf = (chunks: readonly UiMessageChunk[]): readonly string[] =>
-  chunks.map((chunk) => ("delta" in chunk ? `${chunk.type} ${chunk.delta}` : chunk.type));
-
-const ending = ["finish-step", "message-metadata", "finish"];
+/** Returns the chunk types of these parts, with the texts of deltas, without the start and end that all have. */
+const typesOf = async (
+  parts: readonly AskPart[],
+  messages: CompletedTurn["messages"],
+  options: UiStreamOptions = {},
+): Promise<readonly string[]> => {
+  const chunks = await allOf(toUiMessageStream(showing([started, ...parts], messages), options));
+  const types = chunks.map((chunk) => ("delta" in chunk ? `${chunk.type} ${chunk.delta}` : chunk.type));
+  expect([types[0], ...types.slice(-3)]).toEqual(["start", "finish-step", "message-metadata", "finish"]);
+  return types.slice(1, -3);
+};
 
 test("a reply that comes whole after a failed attempt leaves nothing of it", async () => {
   const retry: AskPart = {
@@ -55,11 +62,8 @@ test("a reply that comes whole after a failed attempt leaves nothing of it", asy
     signal: { type: "retry.scheduled", turn: 1, attempt: 2, dueAt: 1, because: "overloaded" },
   };
   const messages = await messagesOf(toolCalls([{ name: "echo", arguments: {} }]), reply("Done."));
-  const chunks = await allOf(
-    toUiMessageStream(showing([started, begins(1), text("Lo"), retry, call, begins(2), text("Done.", 2)], messages)),
-  );
-  expect(typesOf(chunks)).toEqual([
-    "start",
+  const parts = [begins(1), text("Lo"), retry, call, begins(2), text("Done.", 2)];
+  expect(await typesOf(parts, messages)).toEqual([
     "start-step",
     "text-start",
     "text-delta Lo",
@@ -70,7 +74,6 @@ test("a reply that comes whole after a failed attempt leaves nothing of it", asy
     "text-start",
     "text-delta Done.",
     "text-end",
-    ...ending,
   ]);
 });
 
@@ -79,13 +82,8 @@ test("a refused output is taken back, and the next step takes its place", async 
     type: "signal",
     signal: { type: "output.refused", turn: 1, step: 1, attempt: 1, issues: 1 },
   };
-  const chunks = await allOf(
-    toUiMessageStream(
-      showing([started, begins(1), text("Lo"), refused, begins(2), text("Hi.", 2)], await messagesOf(reply("Hi."))),
-    ),
-  );
-  expect(typesOf(chunks)).toEqual([
-    "start",
+  const parts = [begins(1), text("Lo"), refused, begins(2), text("Hi.", 2)];
+  expect(await typesOf(parts, await messagesOf(reply("Hi.")))).toEqual([
     "start-step",
     "text-start",
     "text-delta Lo",
@@ -93,18 +91,15 @@ test("a refused output is taken back, and the next step takes its place", async 
     "text-start",
     "text-delta Hi.",
     "text-end",
-    ...ending,
   ]);
 });
 
 test("what is shown anew from an earlier step on replaces the step under way, and no other", async () => {
   const anew: AskPart = { type: "replay.started", turn: 1, step: 1, synthesised: true };
-  const parts = [started, begins(1), text("Look:"), call, begins(2), text("Do", 2), anew];
+  const parts = [begins(1), text("Look:"), call, begins(2), text("Do", 2), anew];
   const again = [started, begins(1), text("Look:"), call, begins(2), text("Done.", 2)];
   const messages = await messagesOf(toolCalls([{ name: "echo", arguments: {} }], { content: "Look:" }), reply("Done."));
-  const chunks = await allOf(toUiMessageStream(showing([...parts, ...again], messages)));
-  expect(typesOf(chunks)).toEqual([
-    "start",
+  expect(await typesOf([...parts, ...again], messages)).toEqual([
     "start-step",
     "text-start",
     "text-delta Look:",
@@ -118,21 +113,17 @@ test("what is shown anew from an earlier step on replaces the step under way, an
     "text-start",
     "text-delta Done.",
     "text-end",
-    ...ending,
   ]);
 });
 
 test("who has a step and sees no more than the end is sent what follows it", async () => {
   const messages = await messagesOf(toolCalls([{ name: "echo", arguments: {} }], { content: "Look:" }), reply("Done."));
-  const chunks = await allOf(toUiMessageStream(showing([started], messages), { behind: 1 }));
-  expect(typesOf(chunks)).toEqual([
-    "start",
+  expect(await typesOf([], messages, { behind: 1 })).toEqual([
     "tool-output-available",
     "start-step",
     "text-start",
     "text-delta Done.",
     "text-end",
-    ...ending,
   ]);
 });
 

@@ -5,10 +5,10 @@ import { virtualClock } from "@colloquy/runtime-test";
 import { never, reply, type ScriptLine, scriptedModel, streams, toolCalls } from "@colloquy/runtime-test/models";
 import { getRequestListener } from "@hono/node-server";
 import type { UIMessage } from "ai";
-import { afterEach, describe, expect, test } from "vitest";
+import { afterEach, describe, expect, onTestFinished, test } from "vitest";
 import { type ThreadServer, threadServer, uiChat, type UiOptions } from "../../src/index.ts";
 import { at } from "../serving.ts";
-import { Chat, keptOf, seat, type Stage, stage } from "./page.ts";
+import { Chat, keptOf, painted, seat, type Stage, stage, textsOf } from "./page.ts";
 
 type Fetching = Pick<ThreadServer, "fetch">;
 
@@ -19,7 +19,7 @@ afterEach(() => {
   open = [];
 });
 
-/** The server behind a socket, where a page that goes is a connection that ends. */
+/** Puts the server behind a socket, where a page that leaves ends its connection. */
 const overSocket = async (server: Fetching): Promise<Fetching> => {
   const listener = getRequestListener((request) => server.fetch(request));
   const listening = createServer((request, response) => void listener(request, response));
@@ -52,20 +52,18 @@ const served = async (
 ): Promise<Served> => {
   const model = scriptedModel(script);
   const on = stage(model, options);
+  onTestFinished(() => on.host.close());
   const server = await mounted(threadServer(on.host, { ui }));
   return { ...on, server, prompt: () => model.calls.at(-1)?.messages.map(textOf) ?? [] };
 };
 
-const painted = async (server: Fetching): Promise<readonly UIMessage[]> =>
-  (await server.fetch(at("/ui/t/messages"))).json();
-
-const textsOf = (messages: readonly UIMessage[]): readonly string[] =>
-  messages.map(({ parts }) => parts.map((part) => (part.type === "text" ? part.text : "")).join(""));
-
 const statusesOf = async ({ host }: Pick<Stage, "host">): Promise<readonly string[]> =>
   (await host.thread("t").asks()).map(({ status }) => status);
 
-/** A page that is asked something, and stopped when it shows this text. */
+/** An answer whose second half takes a second. */
+const slowly = streams(["One, ", { text: "two.", delayMs: 1000 }]);
+
+/** Makes a page that asks, and stops when it shows this text. */
 const stopped = async (server: Fetching, shown: string, told?: unknown[]): Promise<Chat> => {
   const chat: Chat = new Chat({ server, onData: (part) => void told?.push(part.data) });
   const sent = chat.sendMessage({ text: "Count." });
@@ -88,12 +86,11 @@ describe.each([
     expect(on.prompt()).toEqual(["Count.", "One", "And then?"]);
     expect(await statusesOf(on)).toEqual(["cancelled", "completed"]);
     expect(textsOf(await painted(on.server))).toEqual(textsOf(chat.messages));
-    await on.host.close();
   });
 
   test("has its next message answered after the turn if that continues, and is told what it did not read", async () => {
     const clock = virtualClock();
-    const script = [streams(["One, ", { text: "two.", delayMs: 1000 }]), reply("Three.")];
+    const script = [slowly, reply("Three.")];
     const on = await served(script, {}, mounted, { clock });
     const told: unknown[] = [];
     const chat = await stopped(on.server, "One, ", told);
@@ -105,7 +102,6 @@ describe.each([
     expect(textsOf(chat.messages)).toEqual(["Count.", "One, ", "And then?", "Three."]);
     expect(on.prompt()).toEqual(["Count.", "One, two.", "And then?"]);
     expect(told).toEqual([{ reason: expect.stringContaining("part of an answer") }]);
-    await on.host.close();
   });
 
   test("and closes finds what it had read of a cancelled turn, and nothing to resume", async () => {
@@ -118,12 +114,11 @@ describe.each([
     expect(back.status).toBe("ready");
     expect(textsOf(back.messages)).toEqual(["Count.", "One"]);
     expect((await on.server.fetch(at("/ui/t/stream"))).status).toBe(204);
-    await on.host.close();
   });
 
   test("and comes back resumes a turn that continued", async () => {
     const clock = virtualClock();
-    const on = await served([streams(["One, ", { text: "two.", delayMs: 1000 }])], {}, mounted, { clock });
+    const on = await served([slowly], {}, mounted, { clock });
     await stopped(on.server, "One, ");
     const back = new Chat({ server: on.server, messages: [...(await painted(on.server))] });
     const resumed = back.resumeStream();
@@ -132,7 +127,6 @@ describe.each([
     await resumed;
     expect(textsOf(back.messages)).toEqual(["Count.", "One, two."]);
     expect(keptOf(back.messages)).toEqual(keptOf(await painted(on.server)));
-    await on.host.close();
   });
 });
 
@@ -169,7 +163,6 @@ describe.each(["cancel", "continue"] as const)("with onDisconnect %s", (onDiscon
     expect(chat.error).toBeUndefined();
     expect(textsOf(chat.messages).at(-1)).toBe("Hello.");
     expect(await statusesOf(on)).toEqual([onDisconnect === "cancel" ? "cancelled" : "completed", "completed"]);
-    await on.host.close();
   });
 
   test("a page that closed while an approval was awaited finds it again, and may say something else", async () => {
@@ -183,7 +176,6 @@ describe.each(["cancel", "continue"] as const)("with onDisconnect %s", (onDiscon
     await back.sendMessage({ text: "Never mind." });
     expect(textsOf(back.messages).at(-1)).toBe("As you like.");
     expect(await statusesOf(on)).toEqual(["cancelled", "completed"]);
-    await on.host.close();
   });
 
   test("a page that stopped and regenerates has one answer, in place of the one that it stopped", async () => {
@@ -194,12 +186,11 @@ describe.each(["cancel", "continue"] as const)("with onDisconnect %s", (onDiscon
     expect(textsOf(chat.messages)).toEqual(["Count.", "Two."]);
     expect(on.prompt()).toEqual(["Count."]);
     expect(textsOf(await painted(on.server))).toEqual(["Count.", "Two."]);
-    await on.host.close();
   });
 
   test("a second tab whose message waits is answered, and leaves the first alone", async () => {
     const clock = virtualClock();
-    const script = [reply("Zero."), streams(["One, ", { text: "two.", delayMs: 1000 }]), reply("Three.")];
+    const script = [reply("Zero."), slowly, reply("Three.")];
     const on = await served(script, { onDisconnect }, inProcess, { clock });
     const first = new Chat({ server: on.server });
     await first.sendMessage({ text: "Begin." });
@@ -211,10 +202,9 @@ describe.each(["cancel", "continue"] as const)("with onDisconnect %s", (onDiscon
     await Promise.all([one, other]);
     expect([first.error, second.error]).toEqual([undefined, undefined]);
     expect(textsOf(first.messages)).toEqual(["Begin.", "Zero.", "Count.", "One, two."]);
-    // It continues from what it shows, on another branch.
+    // The page continues from its shown messages, on another branch.
     expect(textsOf(second.messages)).toEqual(["Begin.", "Zero.", "And then?", "Three."]);
     expect(on.prompt()).toEqual(["Begin.", "Zero.", "And then?"]);
-    await on.host.close();
   });
 
   test("two tabs that send at once are both answered", async () => {
@@ -225,13 +215,12 @@ describe.each(["cancel", "continue"] as const)("with onDisconnect %s", (onDiscon
     await Promise.all([first.sendMessage({ text: "a" }), second.sendMessage({ text: "b" })]);
     expect([first.error, second.error]).toEqual([undefined, undefined]);
     expect(new Set([first, second].map((chat) => textsOf(chat.messages).at(-1)))).toEqual(new Set(["One.", "Two."]));
-    await on.host.close();
   });
 });
 
 test("a page whose waiting message was sent, stopped and followed by another is answered what it shows", async () => {
   const clock = virtualClock();
-  const script = [streams(["One, ", { text: "two.", delayMs: 1000 }]), reply("Three."), reply("Four.")];
+  const script = [slowly, reply("Three."), reply("Four.")];
   const on = await served(script, {}, inProcess, { clock });
   const told: unknown[] = [];
   const chat = await stopped(on.server, "One, ", told);
@@ -245,13 +234,12 @@ test("a page whose waiting message was sent, stopped and followed by another is 
   await third;
   expect(on.prompt()).toEqual(["Count.", "One, two.", "And then?", "Three.", "And after that?"]);
   expect(told).toHaveLength(1);
-  await on.host.close();
 });
 
 test("a page that is loaded again shows the messages that wait, in order, and continues after them", async () => {
   const clock = virtualClock();
   const lines = ["Three.", "Four.", "Five."].map((text) => reply(text));
-  const on = await served([streams(["One, ", { text: "two.", delayMs: 1000 }]), ...lines], {}, inProcess, { clock });
+  const on = await served([slowly, ...lines], {}, inProcess, { clock });
   const chat = await stopped(on.server, "One, ");
   for (const [text, count] of [
     ["And then?", 2],
@@ -262,7 +250,7 @@ test("a page that is loaded again shows the messages that wait, in order, and co
     await chat.stop();
     await sent;
   }
-  // Another program asks under no id of a page.
+  // Another program asks without a page's id.
   void on.host.thread("t").ask("And at last?", { overlap: "queue" });
   await expect.poll(async () => (await statusesOf(on)).length).toBe(4);
 
@@ -293,12 +281,11 @@ test("a page that is loaded again shows the messages that wait, in order, and co
     "And at last?",
     "Five.",
   ]);
-  await on.host.close();
 });
 
 test("a page that is loaded again sends its next message after those that wait, which are asked once", async () => {
   const clock = virtualClock();
-  const script = [streams(["One, ", { text: "two.", delayMs: 1000 }]), reply("Three."), reply("Four.")];
+  const script = [slowly, reply("Three."), reply("Four.")];
   const on = await served(script, {}, inProcess, { clock });
   const chat = await stopped(on.server, "One, ");
   void chat.sendMessage({ text: "And then?" });
@@ -310,7 +297,41 @@ test("a page that is loaded again sends its next message after those that wait, 
   await sent;
   expect(back.error).toBeUndefined();
   expect(on.prompt()).toEqual(["Count.", "One, two.", "And then?", "Three.", "And after that?"]);
-  await on.host.close();
+});
+
+test("a message that is edited while it waits is asked once, as it is now", async () => {
+  const clock = virtualClock();
+  const on = await served([slowly, reply("Three.")], {}, inProcess, { clock });
+  const chat = await stopped(on.server, "One, ");
+  const sent = chat.sendMessage({ text: "And then?" });
+  await expect.poll(() => statusesOf(on)).toEqual(["open", "queued"]);
+  await chat.stop();
+  await sent;
+  const [waiting] = chat.messages.slice(-1);
+  const edited = chat.sendMessage({ text: "And after that?", messageId: waiting?.id ?? "" });
+  await expect.poll(() => statusesOf(on)).toEqual(["withdrawn", "open", "queued"]);
+  await clock.advance(1000);
+  await edited;
+  expect(textsOf(await painted(on.server))).toEqual(["Count.", "One, two.", "And after that?", "Three."]);
+});
+
+test("a message that waits stays as it was when its edit is refused", async () => {
+  const clock = virtualClock();
+  const on = await served([slowly, reply("Three.")], {}, inProcess, { clock });
+  const chat = await stopped(on.server, "One, ");
+  const sent = chat.sendMessage({ text: "And then?" });
+  await expect.poll(() => statusesOf(on)).toEqual(["open", "queued"]);
+  await chat.stop();
+  await sent;
+  const [waiting] = chat.messages.slice(-1);
+  chat.messages = chat.messages.map((message, index) =>
+    index === 0 ? { ...message, parts: [{ type: "text", text: "Count otherwise." }] } : message,
+  );
+  await chat.sendMessage({ text: "And after that?", messageId: waiting?.id ?? "" });
+  expect(chat.error?.message).toContain("has changed");
+  expect(await statusesOf(on)).toEqual(["open", "queued"]);
+  await clock.advance(1000);
+  await expect.poll(() => statusesOf(on)).toEqual(["completed", "completed"]);
 });
 
 test("a message that waits is not kept waiting by a turn that comes to need an answer of the page", async () => {
@@ -328,12 +349,11 @@ test("a message that waits is not kept waiting by a turn that comes to need an a
   await next;
   expect(textsOf(chat.messages).at(-1)).toBe("As you like.");
   expect(await statusesOf(on)).toEqual(["cancelled", "completed"]);
-  await on.host.close();
 });
 
 test("a tab that stops while its message waits withdraws that alone", async () => {
   const clock = virtualClock();
-  const script = [streams(["One, ", { text: "two.", delayMs: 1000 }])];
+  const script = [slowly];
   const on = await served(script, { onDisconnect: "cancel" }, inProcess, { clock });
   const [first, second]: readonly [Chat, Chat] = [new Chat({ server: on.server }), new Chat({ server: on.server })];
   const one = first.sendMessage({ text: "Count." });
@@ -346,7 +366,6 @@ test("a tab that stops while its message waits withdraws that alone", async () =
   await clock.advance(1000);
   await one;
   expect(textsOf(first.messages)).toEqual(["Count.", "One, two."]);
-  await on.host.close();
 });
 
 test("a stop cancels the turn of another process", async () => {
@@ -382,7 +401,6 @@ test("a turn that ended is not touched by the end of its connection", async () =
   const chat = new Chat({ server: on.server });
   await chat.sendMessage({ text: "Hello?" });
   expect(await statusesOf(on)).toEqual(["completed"]);
-  await on.host.close();
 });
 
 describe("a message that is sent while a turn is open", () => {
@@ -398,7 +416,6 @@ describe("a message that is sent while a turn is open", () => {
       "This chat is still working on an earlier message. Wait for its answer, then try again.",
     );
     expect(await statusesOf(on)).toEqual(["open"]);
-    await on.host.close();
   });
 
   test("takes the place of the turn if the machine was told to interrupt", async () => {
@@ -406,13 +423,12 @@ describe("a message that is sent while a turn is open", () => {
     await chat.sendMessage({ text: "And then?" });
     expect(textsOf(chat.messages)).toEqual(["Count.", "One", "And then?", "Two."]);
     expect(await statusesOf(on)).toEqual(["cancelled", "completed"]);
-    await on.host.close();
   });
 });
 
 test("uiChat and threadServer refuse another value", () => {
   const { host } = stage([]);
-  // As a caller in JavaScript may.
+  // Cast: a caller in JavaScript may do so.
   const onDisconnect = "stop" as "cancel";
   expect(() => uiChat(host, { path: "/api/chat", authenticate: () => null, onDisconnect })).toThrow("onDisconnect");
   expect(() => threadServer(host, { ui: { onDisconnect } })).toThrow("onDisconnect");

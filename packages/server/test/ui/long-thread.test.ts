@@ -37,7 +37,7 @@ test("a page of a long thread has what it shows read, and not all of it", async 
   await host.close();
 });
 
-/** A store as behind a network, whose chunks have to be fetched; null stands for all. */
+/** Makes a store whose chunks must be fetched, as over a network. Records the fetched chunks; null means all. */
 const far = (kept: Store, fetched: (string | null)[], read: number[]): Store => {
   const others: Partial<Store> = {
     read: (threadId, fromSeq = 0) => {

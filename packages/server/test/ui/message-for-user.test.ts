@@ -48,12 +48,12 @@ const outputs: { readonly [Kind in OutputFailure["kind"]]: UserMessageKind } = {
   cut: "too_long",
 };
 
-/** One example for each kind, typed by the keys of the table. */
+/** Makes an example for each key of a table. */
 const each = <Kind extends string>(
   table: Readonly<Record<Kind, UserMessageKind>>,
   make: (kind: Kind) => Error,
 ): readonly (readonly [UserMessageKind, Error])[] =>
-  // The keys of a record are those of its type.
+  // Cast: a record has the keys of its type.
   (Object.keys(table) as Kind[]).map((kind) => [table[kind], make(kind)]);
 
 const hostErrors: Examples<typeof host> = {
@@ -196,7 +196,7 @@ describe("what a page reads in chat.error.message, and the operator is told", ()
         kind: "denied",
         text: chat.error?.message,
       });
-    // Others read what programs read.
+    // Other routes answer programs.
     expect(await (await served.fetch(at("/v1/responses/x"))).json()).toMatchObject({
       error: { type: "authentication_error" },
     });

@@ -5,11 +5,11 @@ import { never, reply, scriptedModel } from "@colloquy/runtime-test/models";
 import type { UIMessage } from "ai";
 import { describe, expect } from "vitest";
 import { type ThreadServer, threadServer } from "../../src/index.ts";
-import { at, post } from "../serving.ts";
-import { Chat, stage } from "./page.ts";
+import { post } from "../serving.ts";
+import { Chat, painted, stage, textsOf } from "./page.ts";
 import { runs } from "../../../../test/runs.ts";
 
-/** What somebody does in one of several tabs. `place` counts messages from the end. */
+/** A user's action in one of several tabs. `place` counts messages from the end. */
 interface Action {
   readonly tab: number;
   readonly kind: Kind;
@@ -44,7 +44,7 @@ const anything = [
 const actionsOf = (kinds: readonly Kind[], tabs: number): fc.Arbitrary<readonly Action[]> =>
   fc.array(
     fc.record({
-      // Mostly one tab, with something in it.
+      // Mostly the first tab, so that it has messages.
       tab: fc.oneof({ weight: 2, arbitrary: fc.constant(0) }, fc.nat({ max: tabs - 1 })),
       kind: fc.oneof(
         { weight: 2, arbitrary: fc.constant("submit" as const) },
@@ -73,9 +73,9 @@ describe("law: what a page shows is what its thread continues from, or the page 
 });
 
 interface Played {
-  /** What the pages were told. */
+  /** The errors and notices that the pages received. */
   readonly told: readonly string[];
-  /** In what a page and its prompt or its thread differ, though the page was told nothing. */
+  /** The differences between a page and its prompt or thread, of which the page was not told. */
   readonly differences: readonly object[];
 }
 
@@ -103,7 +103,7 @@ const play = async (
     let tab = tabs.get(action.tab);
     if (tab === undefined || action.kind === "reload") {
       await tab?.leave();
-      tab = new Tab(server, sharesIds ? "m" : `m${action.tab}-${(made += 1)}-`, await loaded(server), isStuck);
+      tab = new Tab(server, sharesIds ? "m" : `m${action.tab}-${(made += 1)}-`, await painted(server), isStuck);
       tabs.set(action.tab, tab);
     }
     const isAlone = [...tabs.values()].every((other) => other === tab || !other.isOpen);
@@ -114,28 +114,28 @@ const play = async (
       if (prompt !== null && JSON.stringify(prompt.shown) !== JSON.stringify(prompt.read))
         differences.push({ action, ...prompt });
     }
-    // What waited in other tabs may have been answered since.
+    // Waiting messages of other tabs may have been answered since.
     if (!isSettled || !isAlone || tab.told.length > 0) continue;
     const shown = textsOf(tab.chat.messages);
-    const whole = textsOf(await loaded(server));
+    const whole = textsOf(await painted(server));
     const thread = tab.isCut ? whole.slice(-shown.length) : whole;
     if (JSON.stringify(thread) !== JSON.stringify(shown)) differences.push({ action, shown, thread });
   }
   while ((await (await server.fetch(post("/ui/t/stop", {}))).text()).includes("true"));
   for (const tab of tabs.values()) await tab.leave();
-  // Tabs with ids of their own have nothing answered twice. What waits may be edited, and the page is told once it is answered.
-  const end = await loaded(server);
+  // No message is answered twice. A waiting one may be edited, and the page is told once it is answered.
+  const end = await painted(server);
   const ids = end.slice(0, end.findLastIndex(({ role }) => role === "assistant") + 1).map(({ id }) => id);
   if (!sharesIds && new Set(ids).size < ids.length) differences.push({ asksTwice: ids });
   await host.close();
   return { told, differences };
 };
 
-/** A page, and what it was told since it did something. */
+/** A page, with its errors and notices since its last action. */
 class Tab {
   readonly chat: Chat;
   readonly #server: ThreadServer;
-  /** Says how the thread stands where only a stop would move it; null where it moves by itself. */
+  /** Describes a thread that only a stop would move; null if it moves by itself. */
   readonly #isStuck: () => Promise<string | null>;
   told: string[] = [];
   #open: Promise<unknown> = Promise.resolve();
@@ -161,12 +161,12 @@ class Tab {
     });
   }
 
-  /** Whether it knows that the thread has older messages. */
+  /** Whether the page knows that the thread has older messages. */
   get isCut(): boolean {
     return this.chat.messages.some(({ metadata }) => JSON.stringify(metadata ?? {}).includes('"earlier":true'));
   }
 
-  /** What it showed before the answer that it got, if it was told nothing, and what the model read for that; null for no new answer. */
+  /** Returns the page's messages before its new answer and the prompt of that answer; null without a new answer. */
   takeAnswered(prompts: readonly (readonly string[])[]): { readonly shown: unknown; readonly read: unknown } | null {
     if (!this.#isAsked || this.isOpen) return null;
     this.#isAsked = false;
@@ -179,7 +179,7 @@ class Tab {
     return { shown, read: this.isCut ? read?.slice(-shown.length) : read };
   }
 
-  /** Does it; true if the thread was asked and has answered. */
+  /** Performs an action. Returns true if the thread was asked and has answered. */
   async act({ kind, place, text }: Action): Promise<boolean> {
     const { chat } = this;
     const { messages } = chat;
@@ -203,7 +203,7 @@ class Tab {
         return chosen !== undefined && this.#send(chat.regenerate({ messageId: chosen.id }));
       case "delete last": {
         const last = messages.findLastIndex(({ role }) => role === "user");
-        // A page without any message is another case.
+        // A page without messages is another case.
         if (last > 0) chat.messages = messages.slice(0, last);
         return false;
       }
@@ -224,7 +224,7 @@ class Tab {
     }
   }
 
-  /** Stops reading, as a page that goes. */
+  /** Stops reading, as a page that leaves. */
   async leave(): Promise<void> {
     if (this.isOpen) await this.chat.stop();
     await this.#open;
@@ -238,7 +238,7 @@ class Tab {
     return this.#settled();
   }
 
-  /** Waits until it has its answer; false if a stop would be needed for that. */
+  /** Waits for the answer. Returns false if only a stop would bring it. */
   async #settled(): Promise<boolean> {
     let before: string | null = null;
     for (let same = 0; this.isOpen && same < 15;) {
@@ -251,13 +251,7 @@ class Tab {
   }
 }
 
-const loaded = async (server: ThreadServer): Promise<readonly UIMessage[]> =>
-  (await server.fetch(at("/ui/t/messages"))).json();
-
-const textsOf = (messages: readonly UIMessage[]): readonly string[] =>
-  messages.map(({ parts }) => parts.map((part) => (part.type === "text" ? part.text : "")).join(""));
-
-/** Answers at once, each time otherwise; what ends with "hang" only when it is cancelled. */
+/** Makes a model that answers at once, each time differently. It never answers a prompt that ends with "hang". */
 const hangingModel = () => {
   const prompts: (readonly string[])[] = [];
   let hanging = 0;

@@ -2,15 +2,15 @@ import { textOf } from "@colloquy/machine";
 import { fails, reply, type ScriptLine, scriptedModel } from "@colloquy/runtime-test/models";
 import type { UIMessage } from "ai";
 import { expect, test } from "vitest";
-import { at, post } from "../serving.ts";
-import { Chat, pageErrorOf, stage, watchedServer } from "./page.ts";
+import { post } from "../serving.ts";
+import { Chat, pageErrorOf, painted, stage, textsOf, watchedServer } from "./page.ts";
 
 const served = (...script: readonly ScriptLine[]) => {
   const model = scriptedModel(script);
   const { host } = stage(model);
   const { server, reported } = watchedServer({ host });
   const prompt = (): readonly string[] => model.calls.at(-1)?.messages.map(textOf) ?? [];
-  const load = async (query = ""): Promise<UIMessage[]> => (await server.fetch(at(`/ui/t/messages${query}`))).json();
+  const load = (query = ""): Promise<UIMessage[]> => painted(server, query);
   return { host, server, reported, prompt, load };
 };
 
@@ -22,9 +22,6 @@ const said = (id: string, role: "user" | "assistant", text: string): UIMessage =
   role,
   parts: [{ type: "text", text }],
 });
-
-const textsOf = (messages: readonly UIMessage[]): readonly string[] =>
-  messages.map(({ parts }) => parts.map((part) => (part.type === "text" ? part.text : "")).join(""));
 
 test("a message that is edited and edited back has the thread on its own branch again", async () => {
   const { server, prompt, load } = served(...answers(4));

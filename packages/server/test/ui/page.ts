@@ -22,16 +22,17 @@ import {
   type UIMessageChunk,
 } from "ai";
 import { type ThreadServer, threadServer, type ThreadServerOptions, type UiMessageChunk } from "../../src/index.ts";
+import { at } from "../serving.ts";
 
-/** A host whose model follows a script, on a clock that needs no time. */
+/** A host with a scripted model and a virtual clock. */
 export interface Stage {
   readonly host: Host;
   readonly store: Store;
-  /** Another host on the same store, as after a restart. */
+  /** Makes another host on the same store, as after a restart. */
   readonly another: (next?: readonly ScriptLine[] | LlmHandler) => Stage;
 }
 
-/** A server, and what its operator is told. */
+/** Makes a server, and records the errors for its operator. */
 export const watchedServer = (
   { host }: Pick<Stage, "host">,
   options: ThreadServerOptions = {},
@@ -44,7 +45,7 @@ export const watchedServer = (
   return { server, reported };
 };
 
-/** What a page reads of an error. */
+/** Returns the error text that a page reads. */
 export const pageErrorOf = async (
   response: Response,
 ): Promise<{ readonly status: number; readonly kind: string | null; readonly text: string }> => ({
@@ -53,7 +54,7 @@ export const pageErrorOf = async (
   text: await response.text(),
 });
 
-/** Each has a lease of its own. */
+/** The number of hosts so far. */
 let hosts = 0;
 
 export const stage = (
@@ -61,7 +62,7 @@ export const stage = (
   { machine = {}, clock = runningClock(), store = memoryStore({ clock }), tools = [echo, pay] }: StageOptions = {},
 ): Stage => {
   const ids = sequentialIds();
-  // Each host has a name of its own, and the same ids.
+  // Each host has its own name, for its own leases, and the same ids.
   const owner = `host ${(hosts += 1)}`;
   const host = createHost({
     llm: typeof script === "function" ? script : scriptedModel(script),
@@ -88,7 +89,7 @@ const echo: Tool = tool({
   run: (given) => given,
 });
 
-/** A tool that a person has to approve. */
+/** A tool that needs approval. */
 export const pay: Tool = tool({
   name: "pay",
   description: "Pays.",
@@ -100,15 +101,23 @@ export const pay: Tool = tool({
 /** A tool of the page. */
 export const seat = { name: "seat", description: "Where the user sits.", input: { jsonSchema: { type: "object" } } };
 
+/** Returns the joined text of each message. */
+export const textsOf = (messages: readonly UIMessage[]): readonly string[] =>
+  messages.map(({ parts }) => parts.map((part) => (part.type === "text" ? part.text : "")).join(""));
+
+/** Returns the messages of the thread "t" that a page gets when it opens. */
+export const painted = async (server: Pick<ThreadServer, "fetch">, query = ""): Promise<UIMessage[]> =>
+  (await server.fetch(at(`/ui/t/messages${query}`))).json();
+
 export const allOf = async <Element>(elements: AsyncIterable<Element>): Promise<readonly Element[]> => {
   const all: Element[] = [];
   for await (const element of elements) all.push(element);
   return all;
 };
 
-/** The message that the SDK's own reader makes of a stream, and continues with. */
+/** Returns the message that the SDK's own reader makes of a stream. */
 export const messageOf = async (chunks: readonly UiMessageChunk[], message?: UIMessage): Promise<UIMessage> => {
-  // Typed as the SDK has them: what is one of ours is one of its.
+  // Typed as the SDK's chunks, since ours are valid ones.
   const stream = new ReadableStream<UIMessageChunk>({
     start: (controller) => {
       for (const chunk of chunks) controller.enqueue(chunk);
@@ -121,7 +130,7 @@ export const messageOf = async (chunks: readonly UiMessageChunk[], message?: UIM
   return last;
 };
 
-/** What `useChat` is beneath React. */
+/** The class below `useChat`, without React. */
 export class Chat extends AbstractChat<UIMessage> {
   constructor(init: Omit<ChatInit<UIMessage>, "transport"> & { readonly server: Pick<ThreadServer, "fetch"> }) {
     const { server, messages = [], ...rest } = init;
@@ -142,9 +151,9 @@ export class Chat extends AbstractChat<UIMessage> {
   }
 }
 
-/** A message without what a page alone knows of it, and a thread does not keep: who approved what ran. */
+/** Removes from messages the approvers of calls that ran: a page knows them, a thread does not keep them. */
 export const keptOf = (messages: readonly unknown[]): readonly unknown[] =>
-  // Plain JSON, as it is sent.
+  // Cast: plain JSON, as it is sent.
   (JSON.parse(JSON.stringify(messages)) as readonly { parts: readonly Record<string, unknown>[] }[]).map(
     ({ parts, ...message }) => ({
       ...message,

@@ -70,7 +70,7 @@ describe("with several processes on one store", () => {
     await there.addToolOutput({ tool: "seat", toolCallId: "1.1.0", output: "12C" });
     let isDone = false;
     const sent = there.sendMessage().finally(() => (isDone = true));
-    // As long as it takes the one to see what the other left for it, which is less than the other keeps an idle thread.
+    // Until one host sees the other's inbox item, which is before the other releases its idle thread.
     while (!isDone) await clock.advance(50);
     await sent;
     expect(there.messages).toMatchObject([{}, { parts: [{}, { output: "12C" }, {}, { text: "In 12C." }] }]);
@@ -88,7 +88,7 @@ describe("with several processes on one store", () => {
     await there.addToolOutput({ tool: "seat", toolCallId: "1.1.0", output: "12C" });
     await there.sendMessage();
     expect(there.messages).toMatchObject([{}, { parts: [{}, { output: "12C" }, {}, { text: "In 12C." }] }]);
-    // Sent again, as after a connection that broke, it is answered alike.
+    // Sent again, as after a broken connection, it gets the same answer.
     const body = { id: "t", messages: there.messages.slice(0, 2), messageId: "turn-1" };
     const again = await (await threadServer(next.host).fetch(post("/ui", body))).text();
     expect(again).toContain('"delta":"In 12C."');

@@ -37,7 +37,7 @@ const lines: fc.Arbitrary<readonly ScriptLine[]> = fc.array(
   { minLength: 1, maxLength: 6 },
 );
 
-/** How a person answers, one after the other. */
+/** A person's answers, in order. */
 const answers = fc.array(fc.constantFrom("yes", "no", "one", "stop"), { minLength: 1, maxLength: 4 });
 
 describe("law: what a client makes of the live stream is what it makes of a replay, and what the thread has", () => {
@@ -63,7 +63,7 @@ describe("law: what a client makes of the live stream is what it makes of a repl
   });
 });
 
-/** Reads a turn as a page does: leg by leg, each answered before the next. */
+/** Reads a turn as a page does: leg by leg, answering each before the next. */
 const livingMessage = async (thread: HostedThread, ask: AskHandle, said: readonly string[]): Promise<UIMessage> => {
   ask.catch(() => {});
   let message = await messageOf(await allOf(toUiMessageStream(ask)));
@@ -77,7 +77,7 @@ const livingMessage = async (thread: HostedThread, ask: AskHandle, said: readonl
   return message;
 };
 
-/** Answers what waits: all of it, or one question. Gives the step that it is of. */
+/** Answers the waiting questions, all or one. Returns their step. */
 const answered = async (thread: HostedThread, how: string): Promise<number> => {
   const state = await thread.state();
   const step = state?.context.open?.step ?? 0;
@@ -92,7 +92,7 @@ const answered = async (thread: HostedThread, how: string): Promise<number> => {
   return step;
 };
 
-/** A message as it was sent; without what can't be taken back (that a step began which shows nothing), and who approved what ran. */
+/** Returns a message as sent, without starts of empty steps (which can't be undone) and approvers of calls that ran. */
 const bare = (message: unknown): unknown => {
   const { parts, ...rest } = JSON.parse(JSON.stringify(message)) as { parts: readonly Record<string, unknown>[] };
   const shown = parts.filter(

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { toUiMessageStream, type UiMessageChunk, uiMessageStreamResponse } from "../../src/index.ts";
 import { allOf, messageOf, seat, stage } from "./page.ts";
 
-/** The chunks of an ask, each as its type and what it says; usage left out. */
+/** Returns the chunks of an ask, each with its type and content, without usage. */
 const traceOf = async (script: readonly ScriptLine[], leave = false): Promise<string> => {
   const { host } = stage(script);
   const ask = host.ask("Hello?", { tools: [seat] });
@@ -39,6 +39,15 @@ test("an answer", async () => {
     message-metadata {"messageMetadata":{"turn":1,"status":"completed"}}
     finish {"finishReason":"stop"}"
   `);
+});
+
+test("a call of the page's that was cut is not shown as one to run, if the stream knows the tool", async () => {
+  const { host } = stage([toolCalls([{ name: "seat", arguments: {} }], { finishReason: "length" }), reply("Where?")]);
+  const chunks = await allOf(toUiMessageStream(host.ask("Hello?", { tools: [seat] }), { tools: [seat] }));
+  const types = chunks.map(({ type }) => type);
+  expect(types).toContain("tool-input-error");
+  expect(types).not.toContain("tool-input-available");
+  await host.close();
 });
 
 test("tools that run here, and one of the page, which the turn waits for", async () => {

@@ -1,5 +1,5 @@
-// A process to be killed while it waits for an approval: `node waiting-process.ts STORE`. It says `asked` when the approval is
-// asked for.
+// A process for a test to kill while it waits for an approval: `node waiting-process.ts STORE`. It prints `asked` when
+// it asks for the approval.
 import { createHost, sqliteStore } from "@colloquy/runtime-node";
 import { scriptedModel, toolCalls } from "@colloquy/runtime-test/models";
 import { pay } from "./page.ts";
@@ -11,7 +11,7 @@ const host = createHost({
   store,
   tools: [pay],
   idleMs: 3_600_000,
-  // Longer than any machine keeps this process waiting.
+  // Longer than this process ever waits.
   leaseTtlMs: 3_600_000,
   observers: [{ approval: () => process.stdout.write("asked\n") }],
 });

@@ -2,8 +2,7 @@ import { realpath } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { checkOptions, checkValue, kinds } from "@colloquy/host/store";
 import type { Agent } from "./file/agent.ts";
-import { AgentFileError } from "./file/agent-file-error.ts";
-import { AgentReader } from "./file/agent-reader.ts";
+import { AgentFileError, AgentReader } from "./file/agent-reader.ts";
 import type { AllowTools } from "./file/tools.ts";
 
 export interface AgentFileOptions {

@@ -11,9 +11,8 @@ import {
   type Store,
 } from "@colloquy/runtime-node";
 import type { Agent, AgentMemory } from "./file/agent.ts";
-import { signedAsk } from "./subagents/signature.ts";
-import { subagentCalls, type SubagentCall } from "./subagents/calls.ts";
-import { subagentTool } from "./subagents/subagent-tool.ts";
+import { signedAsk, subagentTool } from "./subagents/subagent-tool.ts";
+import { subagentCalls, type SubagentCall } from "./subagents/nested-thread.ts";
 import { compose, lastTurns, type Policy, summariseTurns, tokenWindow } from "@colloquy/machine/policies";
 
 /** The runtime of a file's agent: a model handler, a store, and options that override the file. */

@@ -1,9 +1,15 @@
-import { contentText, type Message, textOf } from "@colloquy/machine";
+import { contentText, type Message, textOf, type ReplyDraft, toolCallsOf, toolResultOf } from "@colloquy/machine";
 import type { SummarySection } from "@colloquy/machine/hosting";
-import { type Exchange, messagesOfExchanges, type PlainExchange } from "./exchange.ts";
-import { fieldsOf } from "./fields.ts";
-import { exchangesBefore, marksIn } from "./marks.ts";
-import { isToolUse } from "./reply.ts";
+import {
+  type Exchange,
+  messagesOfExchanges,
+  type PlainExchange,
+  fieldsOf,
+  exchangesBefore,
+  marksIn,
+  type Fields,
+  partsOf,
+} from "./exchange.ts";
 
 /** A program's view of the earlier calls: frozen, and never changed afterwards. */
 export interface Memory {
@@ -141,3 +147,30 @@ const answerWords = (message: Message): readonly string[] => {
 
 const dataWords = ({ parts }: Message): string =>
   parts.flatMap((part) => (part.type === "data" ? contentText([part]) : [])).join("; ");
+
+/**
+ * Converts a program's outputs to the reply of its turn: the outputs as data, after a text. The text is the description
+ * by `describe`, or the list of used tools.
+ */
+export const replyOf = (outputs: Fields, said: string): ReplyDraft => ({
+  content: [...(said === "" ? [] : [{ type: "text", text: said } as const]), ...partsOf(outputs)],
+});
+
+/** Describes the tools that were used in rounds; null if there were none. */
+export const toolUseOf = (messages: readonly Message[]): string | null => {
+  const uses = messages.flatMap((message) => [
+    ...toolCallsOf(message).map(({ name, arguments: written }) => `${name}(${written})`),
+    ...resultWords(message),
+  ]);
+  return uses.length === 0 ? null : `${heading}${uses.join(" ")}`;
+};
+
+/** Returns whether a text of a reply lists used tools: it came from `toolUseOf`. */
+export const isToolUse = (text: string): boolean => text.startsWith(heading);
+
+const heading = "Tools used: ";
+
+const resultWords = (message: Message): readonly string[] => {
+  const result = toolResultOf(message);
+  return result === undefined ? [] : [`-> ${contentText(result.content)};`];
+};

@@ -9,11 +9,9 @@ import {
   type SeedDraft,
   textOf,
 } from "@colloquy/machine";
-import { partsOf, fieldsOf } from "./fields.ts";
-import type { ProgramContext, ProgramFunction } from "./program.ts";
-import { validated } from "./signature.ts";
-import type { Memory } from "./memory.ts";
-import { isToolUse } from "./reply.ts";
+import { partsOf, fieldsOf } from "./exchange.ts";
+import { type ProgramContext, type ProgramFunction, validated } from "./program.ts";
+import { type Memory, isToolUse } from "./memory.ts";
 
 /** A program that consists of its inputs, its outputs, and instructions for a model. */
 export interface PredictOptions<

@@ -1,16 +1,22 @@
 import { type AskHandle, type AskOptions, TurnError, TurnFailedError } from "@colloquy/host";
 import { checkOptions, kinds, type OptionKinds } from "@colloquy/host/store";
 import { randomIds, reasonOf } from "@colloquy/runtime-node";
-import { exchangesGiven, type GivenExchange, type PlainExchange } from "../program/exchange.ts";
-import { type Fields, fieldsOf, partsOf } from "../program/fields.ts";
-import { type Marks, withMarks } from "../program/marks.ts";
+import {
+  exchangesGiven,
+  type GivenExchange,
+  type PlainExchange,
+  type Fields,
+  fieldsOf,
+  partsOf,
+  type Marks,
+  withMarks,
+} from "../program/exchange.ts";
 import { type Memory, memoryGiven } from "../program/memory.ts";
-import type { CallPart } from "../program/program.ts";
-import { validated } from "../program/signature.ts";
-import { mostShown } from "../threads/policy.ts";
+import { type CallPart, validated } from "../program/program.ts";
+import { mostShown } from "../threads/options.ts";
 import type { SharedSession, ThreadPlace } from "../threads/shared-session.ts";
-import type { WaitingCall } from "../threads/waiting-calls.ts";
-import { PartBuffer, PendingCall } from "./pending-call.ts";
+import type { WaitingCall } from "../threads/session-runtime.ts";
+import { PartBuffer, pendingCall } from "./pending-call.ts";
 import { pathSegment, placeOf, type Where } from "./place.ts";
 import { runProgram } from "./program-handler.ts";
 import { Run } from "./run.ts";
@@ -75,7 +81,7 @@ export const beginCall = (
     const parts = new PartBuffer<CallPart>();
     parts.end(thrown);
     const askId = options?.askId ?? randomIds.draw("ask");
-    return new PendingCall({ threadId: null, askId, parts, abort: () => {}, result: Promise.reject(thrown) });
+    return pendingCall(Promise.reject(thrown), parts, { threadId: null, askId, abort: () => {} });
   }
 };
 
@@ -131,13 +137,8 @@ class Call implements WaitingCall {
       if (this.#ask === null) this.#parts.end(error);
     };
     result.then(() => settled(null), settled);
-    return new PendingCall({
-      threadId: this.#threadId,
-      askId: this.#askId,
-      parts: this.#parts,
-      abort: (reason) => this.#abort(reason),
-      result,
-    });
+    const abort = (reason?: string): void => this.#abort(reason);
+    return pendingCall(result, this.#parts, { threadId: this.#threadId, askId: this.#askId, abort });
   }
 
   isWithin(session: object): boolean {

@@ -1,57 +1,32 @@
 /** A call in progress: awaited for its result, iterated for its parts. */
-export class PendingCall<Result, Part extends object, ThreadId extends string | null>
-  implements PromiseLike<Result>, AsyncIterable<Part>
-{
+export interface PendingCall<Result, Part, ThreadId> extends AsyncIterable<Part>, Omit<Promise<Result>, symbol> {
   readonly threadId: ThreadId;
   readonly askId: string;
-  readonly #call: CallInProgress<Result, Part, ThreadId>;
-
-  constructor(call: CallInProgress<Result, Part, ThreadId>) {
-    this.threadId = call.threadId;
-    this.askId = call.askId;
-    this.#call = call;
-    // Awaiting it is optional, so a rejection must not count as unhandled.
-    call.result.catch(() => {});
-  }
-
-  get cursor(): string | null {
-    return this.#call.cursor?.() ?? null;
-  }
-
-  // oxlint-disable-next-line unicorn/no-thenable -- awaiting the handle returns its result
-  then<Fulfilled = Result, Rejected = never>(
-    onFulfilled?: ((value: Result) => Fulfilled | PromiseLike<Fulfilled>) | null,
-    onRejected?: ((reason: unknown) => Rejected | PromiseLike<Rejected>) | null,
-  ): Promise<Fulfilled | Rejected> {
-    return this.#call.result.then(onFulfilled, onRejected);
-  }
-
-  catch<Caught>(onRejected: (error: unknown) => Caught | PromiseLike<Caught>): Promise<Result | Caught> {
-    return this.#call.result.catch(onRejected);
-  }
-
-  finally(onSettled: () => void): Promise<Result> {
-    return this.#call.result.finally(onSettled);
-  }
-
-  abort(reason?: string): void {
-    this.#call.abort(reason);
-  }
-
-  [Symbol.asyncIterator](): AsyncIterator<Part> {
-    return this.#call.parts[Symbol.asyncIterator]();
-  }
-}
-
-interface CallInProgress<Result, Part extends object, ThreadId extends string | null> {
-  readonly threadId: ThreadId;
-  readonly askId: string;
-  readonly result: Promise<Result>;
-  readonly parts: AsyncIterable<Part>;
+  /** The place after the part of its thread that was read last. */
+  readonly cursor: string | null;
   readonly abort: (reason?: string) => void;
-  /** Returns the place after the part of its thread that was read last. */
-  readonly cursor?: () => string | null;
 }
+
+/** Makes the handle of a call. Awaiting it is optional, so its rejection does not count as unhandled. */
+export const pendingCall = <Result, Part extends object, ThreadId extends string | null>(
+  result: Promise<Result>,
+  parts: AsyncIterable<Part>,
+  call: Pick<PendingCall<Result, Part, ThreadId>, "threadId" | "askId" | "abort">,
+  cursor: () => string | null = () => null,
+): PendingCall<Result, Part, ThreadId> => {
+  result.catch(() => {});
+  return {
+    ...call,
+    get cursor() {
+      return cursor();
+    },
+    // oxlint-disable-next-line unicorn/no-thenable -- awaiting the handle returns its result
+    then: (onFulfilled, onRejected) => result.then(onFulfilled, onRejected),
+    catch: (onRejected) => result.catch(onRejected),
+    finally: (onSettled) => result.finally(onSettled),
+    [Symbol.asyncIterator]: () => parts[Symbol.asyncIterator](),
+  };
+};
 
 /**
  * The parts of a call, for any number of readers, each from the beginning. It joins the parts of an ask, whose readers

@@ -12,16 +12,12 @@ import {
   type Usage,
 } from "@colloquy/machine";
 import { reasonOf } from "@colloquy/runtime-node";
-import { type Fields, fieldsGiven, fieldsOf } from "../program/fields.ts";
-import { marksIn } from "../program/marks.ts";
-import { memoryAt } from "../program/memory.ts";
-import { functionOf, type ProgramContext } from "../program/program.ts";
-import { replyOf } from "../program/reply.ts";
-import { validated } from "../program/signature.ts";
+import { type Fields, fieldsGiven, fieldsOf, marksIn } from "../program/exchange.ts";
+import { memoryAt, replyOf } from "../program/memory.ts";
+import { functionOf, type ProgramContext, validated } from "../program/program.ts";
 import type { SessionRuntime } from "../threads/session-runtime.ts";
 import type { SharedSession } from "../threads/shared-session.ts";
-import { nestedAsk } from "./nested-ask.ts";
-import { Run } from "./run.ts";
+import { nestedAsk, Run } from "./run.ts";
 
 /** Makes the model of a session's threads: its program. Summaries are written by the summariser, or by a real model. */
 export const programHandler = (session: SharedSession, runtime: () => SessionRuntime): LlmHandler => {

@@ -1,7 +1,7 @@
 import type { Host } from "@colloquy/host";
 import { type State, type Turn, turnsOf, type Usage } from "@colloquy/machine";
-import { marksOf } from "../program/marks.ts";
-import { threadsIn } from "./episodes.ts";
+import { marksOf } from "../program/exchange.ts";
+import { threadsIn } from "./place.ts";
 
 /** The calls within a turn of a session. `String(trace)` prints them as a tree. */
 export interface Trace extends TraceNode {

@@ -3,7 +3,7 @@ import type { Entry, Event, SeedDraft } from "@colloquy/machine";
 import { describeValueProblem, NotPlain, plainCopy } from "@colloquy/machine/hosting";
 import * as Either from "fp-ts/lib/Either.js";
 import { z } from "zod";
-import { type Fields, partsOf } from "../program/fields.ts";
+import { type Fields, partsOf } from "../program/exchange.ts";
 import { journalOf } from "../turns/journal.ts";
 import { type SavedSession, savedSession } from "./saved-session.ts";
 

@@ -10,14 +10,11 @@ import {
   type Turn,
 } from "@colloquy/machine";
 import { createHost, memoryStore, reasonOf } from "@colloquy/runtime-node";
-import { draftsOf, exchangesGiven, type PlainExchange } from "../program/exchange.ts";
-import { marksOf } from "../program/marks.ts";
+import { draftsOf, exchangesGiven, type PlainExchange, marksOf } from "../program/exchange.ts";
 import type { Program } from "../program/program.ts";
 import { sessionTurn } from "../turns/turns.ts";
-import { type AnyOptions, checkOptions } from "./options.ts";
-import { policyOf } from "./policy.ts";
-import { SessionRuntime } from "./session-runtime.ts";
-import { WaitingCalls } from "./waiting-calls.ts";
+import { type AnyOptions, checkOptions, policyOf } from "./options.ts";
+import { SessionRuntime, WaitingCalls } from "./session-runtime.ts";
 
 /** Makes the model of a session's threads in a runtime: it runs the session's program. */
 export type HandlerOf = (session: SharedSession, runtime: () => SessionRuntime) => LlmHandler;

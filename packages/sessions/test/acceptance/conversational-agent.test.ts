@@ -5,10 +5,10 @@ import { tool } from "@colloquy/host";
 import { ConfigurationError } from "@colloquy/machine";
 import * as z from "zod";
 
-// Repeats the behaviour of DSPy's ConversationalAgent, from its own tests and from running it. If a session answers
-// otherwise, the test's name says so.
+// Repeats the behaviour of DSPy's ConversationalAgent, from its own tests and from runs of it. If a session differs,
+// the test's name says so.
 
-/** A session whose turns are summarised, and what waits for so many summaries. */
+/** Makes a session with summaries, and a function that waits for `count` of them. */
 const summarising = (options: Options, program?: Parameters<typeof sessionOf>[0]) => {
   let ended = 0;
   let news: PromiseWithResolvers<void> = Promise.withResolvers();
@@ -71,7 +71,7 @@ test("49: each turn has one summary in the list, also where a summary has severa
 
 test("49: the list and the text of a memory say the same, with a seed, a window and turns that have no summary", async () => {
   const seed = [{ inputs: { q: "Hi" }, outputs: { a: "Hello!" } }];
-  // The summary of the second turn is still being written when the memory is read.
+  // The second summary is still being written when the memory is read.
   const summariser = ({ text, signal }: { readonly text: string; readonly signal: AbortSignal }) =>
     text.includes("Q2")
       ? new Promise<never>((_, reject) => signal.addEventListener("abort", () => reject(new Error("stopped"))))
@@ -140,7 +140,7 @@ test("54: with none allowed nothing is shown (theirs keeps all)", async () => {
 });
 
 test("55: another level is refused, and both that there are named", () => {
-  // @ts-expect-error it is none of the levels
+  // @ts-expect-error not one of the levels
   const medium = () => sessionOf(() => ({ a: "" }), { compression: "medium", summariser: () => "" });
   expect(medium).toThrow(ConfigurationError);
   expect(medium).toThrow(/"concise", "verbose".*\(got "medium"\)/su);

@@ -3,8 +3,8 @@ import { memoryStore } from "@colloquy/runtime-node";
 import { session } from "../../src/index.ts";
 import { type Answer, asked, type Question, questions, seeing, sessionOf } from "../programs.ts";
 
-// Repeats dspy-session's own tests. If a session answers otherwise, the test's name says so. Scores, examples, saving
-// and merging (93 to 97) have tests of their own.
+// Repeats dspy-session's own tests. If a session differs, the test's name says so. Scores, examples, saving and merging
+// (93 to 97) have their own tests.
 
 const given = (q: string) => ({ inputs: { q }, outputs: { a: "given" } });
 

@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import { onTestFinished } from "vitest";
 import { type AgentFileOptions, AgentFileError, agentFromFile } from "../../src/agents/index.ts";
 
-/** A folder of files by their paths, until the test is over. */
+/** Makes a folder with these files, by their paths, until the test ends. */
 export const folderOf = (files: Readonly<Record<string, string | Uint8Array>>): string => {
   const folder = mkdtempSync(join(tmpdir(), "colloquy-agents-"));
   onTestFinished(() => rmSync(folder, { recursive: true }));
@@ -16,8 +16,7 @@ export const folderOf = (files: Readonly<Record<string, string | Uint8Array>>): 
 };
 
 /**
- * Returns the problems of an agent, a line each; none if it can be read. Files in the folder are named by the paths
- * that are written there.
+ * Returns the problems of an agent, a line each; none if it can be read. The lines name files by their given paths.
  */
 export const problemsOf = async (
   files: Readonly<Record<string, string | Uint8Array>>,

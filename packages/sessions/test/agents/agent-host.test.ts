@@ -86,7 +86,7 @@ test("options that are invalid are refused", async () => {
   const { host, store } = await hostOf(pair("parent"));
   const { agent } = host;
   expect(() => agentHost(agent, { store })).toThrow(ConfigurationError);
-  // As a caller in JavaScript could.
+  // Cast: a caller in JavaScript could omit the store.
   const storeless = { llm: passing } as Parameters<typeof agentHost>[1];
   expect(() => agentHost(agent, storeless)).toThrow(
     "agentHost: store must be a store, such as memoryStore() (got undefined)",

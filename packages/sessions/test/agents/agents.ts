@@ -5,7 +5,7 @@ import { sequentialIds, virtualClock } from "@colloquy/runtime-test";
 import { type AgentHost, agentHost, type AgentHostOptions, agentFromFile } from "../../src/agents/index.ts";
 import { folderOf } from "./agent-files.ts";
 
-/** How many tokens each call of these models reports. */
+/** The number of tokens that each model call reports. */
 export const tokensOfCall = 10;
 
 const completed = (reply: Extract<LlmOutcome, { readonly type: "completed" }>["reply"]): LlmOutcome => ({
@@ -16,8 +16,8 @@ const completed = (reply: Extract<LlmOutcome, { readonly type: "completed" }>["r
 });
 
 /**
- * Agents that pass on, and agents that say what they heard. One whose instructions are `pass on to A` calls A for each word
- * of what it is asked, at once, and answers with the results; any other says which words its prompt shows, oldest first.
+ * Plays agents. One with the instructions `pass on to A` calls A at once for each word of its task, and answers with
+ * the results. Any other answers with the words in its prompt, oldest first.
  */
 export const passing: LlmHandler = async ({ messages }) => {
   const [system, ...rest] = messages;
@@ -41,13 +41,13 @@ export const passing: LlmHandler = async ({ messages }) => {
   });
 };
 
-/** Two agents: `top` passes on to `helper`, whose memory is as it is given. */
+/** Returns the files of two agents: `top` passes on to `helper`, which has this memory. */
 export const pair = (memory: string): Readonly<Record<string, string>> => ({
   "agent.yaml": `name: top\ninstructions: pass on to helper\ncompression: none\nsubagents: [{ file: ./helper.yaml, memory: ${memory} }]`,
   "helper.yaml": "name: helper\ninstructions: listen\ncompression: none",
 });
 
-/** The host of an agent from files, on a clock that stands still. */
+/** Makes the host of an agent from files, on a virtual clock. */
 export const hostOf = async (
   files: Readonly<Record<string, string>>,
   options: Partial<AgentHostOptions> = {},

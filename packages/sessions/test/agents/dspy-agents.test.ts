@@ -4,7 +4,7 @@ import { agentFromFile } from "../../src/agents/index.ts";
 import { folderOf, problemsIn, problemsOf } from "./agent-files.ts";
 import { hostOf, passing } from "./agents.ts";
 
-/** The file that DSPy's ConversationalAgent shows, with a tool of JavaScript in place of the one of Python. */
+/** The file in the docs of DSPy's ConversationalAgent, with a JavaScript tool in place of the Python one. */
 const shown = `signature: "question -> answer"
 model: "openai/gpt-4o-mini"
 
@@ -120,7 +120,7 @@ test("a tool without an export is the default one, or else the only one", async 
   ]);
 });
 
-/** Subagents as the agents of DSPy have them: each with its file, or written out. */
+/** Subagents as in DSPy, each with a file or inline. */
 const orchestrator = `signature: "question -> answer"
 subagents:
   - name: researcher

@@ -92,10 +92,10 @@ test("what is no file is refused, and what is no text", async () => {
   ]);
   expect(await problemsIn(folder, "folder.yaml")).toEqual(["folder.yaml: it is a folder; name the file of an agent"]);
   expect(await problemsIn(folder, "latin.yaml")).toEqual([
-    "latin.yaml: it is no text in UTF-8; save it in that encoding",
+    "latin.yaml: it is not text in UTF-8; save it in that encoding",
   ]);
   expect(await problemsIn(folder, "wide.yaml")).toEqual([
-    "wide.yaml: it is no text in UTF-8; save it in that encoding",
+    "wide.yaml: it is not text in UTF-8; save it in that encoding",
   ]);
   expect(await problemsIn(folder, "none.yaml")).toEqual(["none.yaml: there is no such file"]);
   expect(await problemsIn(folder, "agent.toml")).toEqual([
@@ -104,7 +104,7 @@ test("what is no file is refused, and what is no text", async () => {
   expect(await problemsIn(folder, "caller.yaml")).toEqual([
     'caller.yaml:3:5: subagent "./pipe.yaml": it is a pipe or a device; name the file of an agent',
     'caller.yaml:4:5: subagent "./folder.yaml": it is a folder; name the file of an agent',
-    'caller.yaml:5:5: subagent "./latin.yaml": it is no text in UTF-8; save it in that encoding',
+    'caller.yaml:5:5: subagent "./latin.yaml": it is not text in UTF-8; save it in that encoding',
     'caller.yaml:6:5: subagent "./device.yaml": it lies outside of FOLDER; move it there, or give a folder around both as the option root',
     'caller.yaml:7:5: subagent "./none.yaml": there is no such file',
   ]);
@@ -190,7 +190,7 @@ test("tools have to be allowed, and none is loaded while anything is wrong", asy
     'agent.yaml:2:9: tool "./tools.mjs": it is not allowed: loading it runs its code. If you trust it, allow it by allowTools (on the command line --allow-tools)';
   expect((await problemsOf(files))[0]).toBe(notAllowed);
   expect((await problemsOf(files, "agent.yaml", { allowTools: () => false }))[0]).toBe(notAllowed);
-  // In JavaScript a function may be asynchronous: a promise must not count as true.
+  // Cast: a function in JavaScript may be asynchronous, and its promise must not count as true.
   const later = (async () => false) as unknown as () => boolean;
   expect((await problemsOf(files, "agent.yaml", { allowTools: later }))[0]).toBe(notAllowed);
   const asked: ToolReference[] = [];
@@ -214,7 +214,7 @@ test("what is exported has to be a tool, and be the module's own", async () => {
     return (await problemsIn(agent, "agent.yaml", { allowTools: true, root: "/" }))[0];
   };
   const names = Object.keys({ forecast, lookUp }).join(", ");
-  // It has the name of one.
+  // It has a tool's name.
   expect(notATool.name).toBe(forecast.declaration.name);
   const tools = `./${"../../".repeat(12)}${folder}/tools.ts`;
   expect(await refused(`${tools}#forecast`)).toBeUndefined();

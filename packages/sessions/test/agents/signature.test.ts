@@ -11,7 +11,7 @@ signature:
   outputs: { sky: { type: string, enum: [clear, grey] } }
 `;
 
-/** Answers of a model, in this order, and the prompts that they answer. */
+/** Makes a model that gives these answers in order, and records their prompts. */
 const saying = (...answers: readonly string[]): { readonly llm: typeof passing; readonly prompts: string[] } => {
   const prompts: string[] = [];
   const left = [...answers];
@@ -72,7 +72,7 @@ test("a subagent with a signature is a tool with its inputs, whose result are it
   expect(asked.filter((each) => each.startsWith("t/forecast"))).toHaveLength(1);
 });
 
-/** Fields of which each definition names the next one twice, down to a pattern that backtracks. */
+/** A schema in which each definition refers to the next twice, down to a pattern that backtracks. */
 const hostileField = {
   $ref: "#/properties/q/$defs/0",
   $defs: Object.fromEntries(

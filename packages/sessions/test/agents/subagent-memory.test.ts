@@ -19,7 +19,7 @@ const act: fc.Arbitrary<Act> = fc.oneof(
   { weight: 1, arbitrary: fc.record({ type: fc.constant("turnTo" as const), thread: fc.nat(3) }) },
 );
 
-/** A thread in which the helper is called in each turn: each turn knows all that the helper had heard by its end. */
+/** A model of a thread that calls the helper in each turn. A turn stores all that the helper had heard by its end. */
 class PlainThread {
   readonly turns: { readonly parent: number; readonly heard: readonly string[] }[];
   head: number;

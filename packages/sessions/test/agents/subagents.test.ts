@@ -62,7 +62,7 @@ test("a fork of a fork finds what was said in the thread that both come from", a
   const { thread: fork } = await thread.fork({ turn: 2, threadId: "fork" });
   const { thread: second } = await fork.fork({ turn: 1, threadId: "second" });
   expect(await said(second.ask("d"))).toBe("a,d");
-  // Its first call is made from the beginning; what was inherited is there all the same.
+  // Its first call starts from the beginning, but keeps the inherited memory.
   await fork.clear();
   expect(await said(fork.ask("e"))).toBe("e");
   await fork.moveHead(2);
@@ -110,7 +110,7 @@ test("subagents have subagents, whose memory goes along, and their usage is seen
       threadId: "t/middle",
       turn,
       status: "completed",
-      // Two calls of its own, and one of the helper.
+      // Two own calls, and one of the helper.
       usage: { totalTokens: { sum: 3 * tokensOfCall } },
       calls: [{ name: "helper", threadId: "t/middle/helper", turn, calls: [] }],
     })),

@@ -1,29 +1,29 @@
-// A process that holds a session, until its calls are answered or it kills itself. Started by `crash.long.test.ts`.
+// A process with a session, until its calls are answered or it kills itself. `crash.long.test.ts` starts it.
 import { appendFileSync } from "node:fs";
 import type { Clock, LlmHandler, Store } from "@colloquy/host";
 import { sqliteStore, systemClock } from "@colloquy/runtime-node";
 import { postgresStore } from "@colloquy/runtime-node/postgres";
 import { session } from "../../src/index.ts";
 
-/** As JSON in the first argument. */
+/** The options, passed as JSON in the first argument. */
 export interface ChildOptions {
   readonly store: { readonly path: string } | { readonly url: string; readonly schema: string };
-  /** Where it writes what it did, a line each. */
+  /** The file to which it writes a line for each step. */
   readonly notes: string;
-  /** At which point of its work it kills itself, counted from 1; null for never. */
+  /** The point of its work, from 1, at which it kills itself; null for never. */
   readonly diesAt: number | null;
   readonly calls: number;
-  /** How far its time is ahead: the leases of a process that died have run out, and nobody waits for it. */
+  /** The milliseconds by which its clock is ahead, so that the leases of dead processes have expired. */
   readonly aheadMs: number;
 }
 
-/** Longer than a busy machine keeps a process waiting, which would lose its lease. */
+/** So long that no process loses its lease on a busy machine. */
 export const leaseTtlMs = 60_000;
 
 const main = async ({ store: place, notes, diesAt, calls, aheadMs }: ChildOptions): Promise<void> => {
   const note = (...words: readonly string[]): void => appendFileSync(notes, `${words.join(" ")}\n`);
   let points = 0;
-  /** Somewhere to die. */
+  /** Counts a point of the work, and dies at the chosen one. */
   const point = (): void => {
     points += 1;
     if (points === diesAt) process.kill(process.pid, "SIGKILL");
@@ -71,5 +71,5 @@ const main = async ({ store: place, notes, diesAt, calls, aheadMs }: ChildOption
   await store[Symbol.asyncDispose]?.();
 };
 
-// Written by the test that starts it.
+// Cast: the test that starts it writes them.
 if (import.meta.main) await main(JSON.parse(process.argv[2] ?? "") as ChildOptions);

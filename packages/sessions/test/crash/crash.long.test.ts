@@ -7,11 +7,11 @@ import { expect, onTestFinished, test } from "vitest";
 import { withPostgres } from "../../../runtime-node/test/stores/postgres/server.ts";
 import { type ChildOptions, leaseTtlMs } from "./child.ts";
 
-/** The points at which the processes die: when both drafts were answered, and, behind these, the nested program's model call. The last one lives. */
+/** The points at which processes die: after both drafts, then after the nested model call. The last one lives. */
 const deaths = [3, 3, null];
 const calls = 2;
 
-/** Kills processes in the middle of calls, until one of them is through. Gives what they noted. */
+/** Kills processes in the middle of calls, until one finishes. Returns their notes. */
 const crashed = async (store: ChildOptions["store"], notes: string): Promise<readonly string[]> => {
   for (const [before, diesAt] of deaths.entries()) {
     const options: ChildOptions = { store, notes, diesAt, calls, aheadMs: 2 * leaseTtlMs * before };
@@ -32,14 +32,14 @@ const folder = (): string => {
 
 const checked = (notes: readonly string[]): void => {
   const after = (place: number): readonly string[] => notes.slice(place + 1);
-  // No nested call is made again whose answer was journalled.
+  // A nested call with a journalled answer is not repeated.
   for (const [place, note] of notes.entries()) {
     if (note.startsWith("journalled ")) expect(after(place)).not.toContain(note.replace("journalled", "called"));
   }
-  // It would not be seen if nothing had been journalled when the processes died.
+  // The check would be empty if nothing had been journalled before the deaths.
   expect(notes.some((note) => note.startsWith("journalled qa/1/draft"))).toBe(true);
   expect(notes.some((note) => note.startsWith("journalled qa/child/1/think"))).toBe(true);
-  // No turn is lost, and none is there twice.
+  // No turn is lost or repeated.
   expect(notes.filter((note) => !note.startsWith("called ")).slice(-calls - 1)).toEqual([
     "answered 0, about 1, about 1, about child",
     "answered 1, about 2, about 2, about child",

@@ -1,10 +1,14 @@
-import { conversationMachine, type Event, start, transition } from "@colloquy/machine";
+import { conversationMachine, type Event, start, type SystemDraft, transition } from "@colloquy/machine";
 import type { NamedJournal } from "@colloquy/machine/inspect";
 
-/** A journal of thread `t`, made by hand. @throws Error for an event that is refused */
-export const addedJournal = (events: readonly Event[], threadId = "t"): NamedJournal => {
+/** Makes a journal of thread `t` from events. @throws Error for a refused event */
+export const addedJournal = (
+  events: readonly Event[],
+  threadId = "t",
+  system: SystemDraft | null = null,
+): NamedJournal => {
   const machine = conversationMachine();
-  const begun = start(machine, { threadId, at: 0 });
+  const begun = start(machine, { threadId, at: 0, ...(system === null ? {} : { system }) });
   let { state } = begun;
   const later = events.map((event) => {
     const step = transition(machine, state, event);

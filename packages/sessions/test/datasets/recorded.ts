@@ -1,10 +1,11 @@
 import { existsSync, globSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
-import { conversationMachine, type Entry, type JsonObject, start, transition } from "@colloquy/machine";
+import type { JsonObject } from "@colloquy/machine";
 import type { NamedJournal } from "@colloquy/machine/inspect";
 import { fromChatMessages } from "@colloquy/interchange";
+import { addedJournal } from "./journal.ts";
 
-/** The recorded conversations as threads whose turns were added; none, with a line that says so, where they are absent. */
+/** Returns the recorded conversations as imported threads. Without recordings it prints a line and returns none. */
 export const recordedJournals = (): readonly NamedJournal[] => {
   const folder = process.env["COLLOQUY_RECORDINGS"] ?? join(import.meta.dirname, "../../../../../shared/recordings");
   if (!existsSync(folder)) {
@@ -39,16 +40,7 @@ const messageOf = (step: JsonObject): unknown => {
 const journalOf = (name: string, messages: readonly unknown[]): readonly NamedJournal[] => {
   const read = fromChatMessages(messages, { repair: true });
   if ("left" in read) return [];
-  const machine = conversationMachine();
   const { system, turns } = read.right;
-  const begun = start(machine, { threadId: name, at: 0, ...(system === null ? {} : { system }) });
-  const entries: Entry[] = [begun.entry];
-  let { state } = begun;
-  for (const said of turns) {
-    const step = transition(machine, state, { type: "turn.added", at: 0, messages: said });
-    if (!step.handled) return [];
-    entries.push(step.entry);
-    state = step.state;
-  }
-  return [{ name, entries }];
+  const events = turns.map((said) => ({ type: "turn.added", at: 0, messages: said }) as const);
+  return [addedJournal(events, name, system)];
 };

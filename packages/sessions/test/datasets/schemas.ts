@@ -2,13 +2,13 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Ajv2020 } from "ajv/dist/2020.js";
 
-/** The kinds of rows that OpenAI publishes a schema of. */
+/** The kinds of rows with a published schema of OpenAI. */
 export type RowKind = "FineTuneChatRequestInput" | "FineTunePreferenceRequestInput" | "FineTuneCompletionRequestInput";
 
 /** Returns the problem of a row by the schema of its kind, or null. */
 export type CheckRow = (kind: RowKind, row: unknown) => string | null;
 
-/** OpenAI's schemas of fine-tuning files; null, with a line that says so, where they are absent. */
+/** Returns a check by OpenAI's schemas of fine-tuning files. Without the schemas it prints a line and returns null. */
 export const fineTuneSchemas = (): CheckRow | null => {
   const folder = process.env["COLLOQUY_SCHEMAS"] ?? join(import.meta.dirname, "../../../../../shared/schemas");
   const file = join(folder, "fine-tune.json");
@@ -26,7 +26,7 @@ export const fineTuneSchemas = (): CheckRow | null => {
   };
 };
 
-/** OpenAPI 3.0 writes `nullable` where JSON Schema has another type, and refers to its own document. */
+/** Converts OpenAPI 3.0 to JSON Schema: `nullable` becomes a type, and references change. */
 const asJsonSchema = (value: unknown): object => {
   const walked = walk(value);
   return typeof walked === "object" && walked !== null ? walked : {};
@@ -40,7 +40,7 @@ const walk = (value: unknown): unknown => {
   return nullable === true ? { anyOf: [rest, { type: "null" }] } : rest;
 };
 
-/** The checks of OpenAI's cookbook ("Data preparation and analysis for chat model fine-tuning"), with tool calls as it has function calls. */
+/** Runs the checks of OpenAI's cookbook ("Data preparation and analysis for chat model fine-tuning"), also on tools. */
 export const cookbookProblems = (row: unknown): readonly string[] => {
   if (!isRecord(row)) return ["data_type"];
   const { messages } = row;
@@ -62,7 +62,7 @@ export const cookbookProblems = (row: unknown): readonly string[] => {
 
 const knownKeys = ["role", "content", "name", "tool_calls", "tool_call_id", "weight"];
 
-/** The cookbook is of the time before images. */
+/** Returns whether a content has images, which the cookbook predates. */
 const isImages = (content: unknown): boolean =>
   Array.isArray(content) && content.some((part: unknown) => isRecord(part) && part["type"] === "image_url");
 

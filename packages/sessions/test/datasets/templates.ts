@@ -3,11 +3,11 @@ import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { Template } from "@huggingface/jinja";
 
-/** A chat template of a model, as its tokenizer has it. */
+/** A chat template of a model's tokenizer. */
 export interface ChatTemplate {
   /** Its place in the list of `@huggingface/ollama-utils`. */
   readonly place: number;
-  /** The prompt of these messages; null where the template refuses them (a role or an order that its model does not know). */
+  /** Renders messages; null if the template refuses them (a role or an order that its model does not know). */
   readonly render: (row: RenderedRow, addGenerationPrompt: boolean) => string | null;
 }
 
@@ -17,7 +17,7 @@ export interface RenderedRow {
   readonly tools: readonly unknown[];
 }
 
-/** The chat templates of the models on the Hugging Face hub that `@huggingface/ollama-utils` ships. */
+/** Returns the chat templates of Hugging Face models that `@huggingface/ollama-utils` ships. */
 export const chatTemplates = (): readonly ChatTemplate[] => {
   const entry = require.resolve("@huggingface/ollama-utils");
   const source = readFileSync(join(dirname(entry), "../src/chat-template-automap.ts"), "utf8");

@@ -8,7 +8,7 @@ import { predict, react, session, type Session, SignatureError } from "../../src
 const inputs = z.object({ question: z.string().trim(), context: z.string().optional() });
 const outputs = z.object({ answer: z.string(), sure: z.boolean() });
 
-/** A session that is closed when its test ends. */
+/** Closes a session when its test ends. Returns it. */
 const closing = <Each extends Pick<Session<object, object, object, object>, "close">>(made: Each): Each => {
   onTestFinished(() => made.close());
   return made;
@@ -51,7 +51,7 @@ describe("a program that is a signature alone", () => {
       if (part.type === "partial") partials.push(part.outputs);
       if (part.type === "nested") nested.push(part.part.type);
     }
-    // A reader of the call gets all inner parts, though the program reads them as well.
+    // The reader of the call gets all inner parts, even if the program reads them too.
     expect(nested).toEqual(expect.arrayContaining(["text.delta", "output.partial", "turn.ended"]));
     expect(partials.length).toBeGreaterThan(0);
     for (const partial of partials)
@@ -87,12 +87,12 @@ describe("a program that is a signature alone", () => {
       says: "predict is given a value of type string; it takes an object of inputs, outputs",
     },
   ])("refuses options that it can't go by: $says", ({ given, says }) => {
-    // As a caller in JavaScript could.
+    // Cast: a caller in JavaScript could pass this.
     expect(() => predict(given as { inputs: typeof inputs; outputs: typeof outputs })).toThrow(says);
   });
 
   test("refuses to use no tools", () => {
-    // As a caller in JavaScript could.
+    // Cast: a caller in JavaScript could pass this.
     const given: object = { inputs, outputs };
     expect(() => react(given as { inputs: typeof inputs; outputs: typeof outputs; tools: [] })).toThrow(
       'react needs the option "tools", and it is missing',

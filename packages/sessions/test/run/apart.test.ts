@@ -50,7 +50,7 @@ test("a model call within a call without a turn is no other call's, whatever ids
   const store = memoryStore();
   const qa = sessionOf(async (_, { ask }) => ({ a: (await ask("lookup", "my balance")).text }), { store, llm });
   const once = { history, askId: "1" };
-  // "1" is the number of a turn, too.
+  // "1" is also the number of a turn.
   expect(await qa.call({ q: "Q" })).toEqual({ a: "1" });
   expect(await qa.call({ q: "Q" }, once)).toEqual({ a: "2" });
   expect(await qa.user("ada").call({ q: "Q" }, once)).toEqual({ a: "3" });

@@ -1,2 +1,2 @@
-// `pnpm test` has 20 sessions at once. The long run has 100.
+// `pnpm test` runs 20 sessions at once, the long run 100.
 import "./calls.test.ts";

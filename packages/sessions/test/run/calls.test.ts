@@ -13,7 +13,7 @@ const partsOf = async (call: AsyncIterable<CallPart>): Promise<readonly CallPart
   return parts;
 };
 
-/** Returns the parts that the program shows, with the beginning and end of its turn. */
+/** Returns the program's own parts, with the start and end of its turn. */
 const shown = (parts: readonly CallPart[]): readonly unknown[] =>
   parts.flatMap((part): readonly unknown[] => {
     if (part.type === "status") return [part.text];
@@ -67,7 +67,7 @@ describe("the parts of a call", () => {
   });
 });
 
-/** Text that was read late comes in one piece. */
+/** Joins texts, since a late reader gets text in one piece. */
 const joined = (parts: readonly unknown[]): readonly unknown[] => {
   const all: unknown[] = [];
   for (const part of parts) {
@@ -213,17 +213,13 @@ describe("a call", () => {
   });
 });
 
-describe("many at once", () => {
-  it("sessions of 20 calls each, many at once, give each call its place", async () => {
-    const qa = sessionOf((_, { memory }) => ({ a: String(memory.exchanges.length) }));
-    const users = Array.from({ length: Math.max(20, runs(100)) }, (_, index) => qa.user(`user ${index}`));
-    const calls = users.map((user) =>
-      Promise.all(Array.from({ length: 20 }, (_, index) => user.call({ q: `Q${index}` }))),
-    );
-    const expected = Array.from({ length: 20 }, (_, index) => ({ a: String(index) }));
-    for (const answers of await Promise.all(calls)) expect(answers).toEqual(expected);
-    expect((await users.at(-1)?.turns())?.map(({ inputs }) => inputs.q)).toEqual(
-      expected.map((_, index) => `Q${index}`),
-    );
-  });
+it("sessions of 20 calls each, many at once, give each call its place", async () => {
+  const qa = sessionOf((_, { memory }) => ({ a: String(memory.exchanges.length) }));
+  const users = Array.from({ length: Math.max(20, runs(100)) }, (_, index) => qa.user(`user ${index}`));
+  const calls = users.map((user) =>
+    Promise.all(Array.from({ length: 20 }, (_, index) => user.call({ q: `Q${index}` }))),
+  );
+  const expected = Array.from({ length: 20 }, (_, index) => ({ a: String(index) }));
+  for (const answers of await Promise.all(calls)) expect(answers).toEqual(expected);
+  expect((await users.at(-1)?.turns())?.map(({ inputs }) => inputs.q)).toEqual(expected.map((_, index) => `Q${index}`));
 });

@@ -107,32 +107,30 @@ describe("a session within a model handler", () => {
   });
 });
 
-describe("the trace of a turn", () => {
-  it("has the calls within, those of nested programs too, and prints as a tree", async () => {
-    const llm = scriptedModel(["one", "two", "three", "four"].map((text) => reply(text, { usage })));
-    const child = sessionOf(async ({ q }, { ask }) => ({ a: (await ask("think", q)).text }), { name: "child" });
-    const qa = sessionOf(
-      async ({ q }, { ask }) => {
-        const draft = await ask("draft", q);
-        return child.call({ q: draft.text });
-      },
-      { llm },
-    );
-    await asked(qa, 1, 2);
-    expect(Object.keys((await qa.trace(2)) ?? {})).not.toContain("toString");
-    const tree = String(await qa.trace(2)).replaceAll(/\.[^ ]*\.1\)/g, ")");
-    expect(tree).toBe(
-      [
-        "qa: completed, 6 tokens in, 4 out (turn 2 of qa)",
-        "├─ draft: completed, 3 tokens in, 2 out (turn 1 of qa/2/draft)",
-        "└─ child: completed, 3 tokens in, 2 out (turn 2 of qa/child)",
-        "   └─ think: completed, 3 tokens in, 2 out (turn 1 of qa/child/2/think)",
-      ].join("\n"),
-    );
-    const fork = await qa.fork();
-    expect((await fork.trace(1))?.calls.map(({ name }) => name)).toEqual(["draft", "child"]);
-    expect(await qa.trace(3)).toBeNull();
-  });
+it("the trace of a turn has the calls within, those of nested programs too, and prints as a tree", async () => {
+  const llm = scriptedModel(["one", "two", "three", "four"].map((text) => reply(text, { usage })));
+  const child = sessionOf(async ({ q }, { ask }) => ({ a: (await ask("think", q)).text }), { name: "child" });
+  const qa = sessionOf(
+    async ({ q }, { ask }) => {
+      const draft = await ask("draft", q);
+      return child.call({ q: draft.text });
+    },
+    { llm },
+  );
+  await asked(qa, 1, 2);
+  expect(Object.keys((await qa.trace(2)) ?? {})).not.toContain("toString");
+  const tree = String(await qa.trace(2)).replaceAll(/\.[^ ]*\.1\)/g, ")");
+  expect(tree).toBe(
+    [
+      "qa: completed, 6 tokens in, 4 out (turn 2 of qa)",
+      "├─ draft: completed, 3 tokens in, 2 out (turn 1 of qa/2/draft)",
+      "└─ child: completed, 3 tokens in, 2 out (turn 2 of qa/child)",
+      "   └─ think: completed, 3 tokens in, 2 out (turn 1 of qa/child/2/think)",
+    ].join("\n"),
+  );
+  const fork = await qa.fork();
+  expect((await fork.trace(1))?.calls.map(({ name }) => name)).toEqual(["draft", "child"]);
+  expect(await qa.trace(3)).toBeNull();
 });
 
 describe("a program that calls its own session", () => {

@@ -4,7 +4,7 @@ import { z } from "zod";
 import { type DspySession, fromDspySession, scoreOf, session } from "../../src/index.ts";
 import { answering, asked } from "../question-answerer.ts";
 
-/** As `Session.save_state` of dspy-session writes it today: its history field is always among the excluded ones. */
+/** A file as `Session.save_state` of dspy-session writes it today: it always excludes its history field. */
 const second = {
   version: 2,
   history_field: "history",
@@ -26,10 +26,10 @@ const second = {
 const { history_input_fields: inputFields, version: _, ...others } = second;
 const { max_stored_turns: __, copy_mode: ___, l2_memory: ____, node_states: _____, ...ofFirst } = others;
 
-/** Version 1 had another name for the fields of inputs, and fewer settings. */
+/** A file of version 1, with another name for the input fields and fewer settings. */
 const first = { ...ofFirst, version: 1, input_field_override: inputFields };
 
-/** The file of a session that was made without any option, and never called. */
+/** The file of a session without options or calls. */
 const untouched = {
   version: 2,
   history_field: "history",
@@ -43,7 +43,7 @@ const untouched = {
   initial_history: null,
 };
 
-/** As `SessionState.to_dict` writes it: of one user, with the history of each turn. */
+/** The state of one user as `SessionState.to_dict` writes it, with the history of each turn. */
 const ofUser = {
   version: 1,
   turns: second.turns.map((turn) => ({ ...turn, history_snapshot: { messages: [] } })),

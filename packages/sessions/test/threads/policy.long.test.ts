@@ -1,2 +1,2 @@
-// `pnpm test` checks the policies of some sessions. The long run checks all.
+// `pnpm test` checks the policies of some sessions, the long run those of all.
 import "./policy.test.ts";

@@ -2,7 +2,7 @@ import { checkPolicyLaws } from "@colloquy/runtime-test/laws";
 import { expect, it } from "vitest";
 import { z } from "zod";
 import type { AnyOptions } from "../../src/threads/options.ts";
-import { policyOf } from "../../src/threads/policy.ts";
+import { policyOf } from "../../src/threads/options.ts";
 import { session } from "../../src/index.ts";
 import { spread } from "../../../../test/runs.ts";
 
@@ -37,7 +37,7 @@ it("a field that the signature does not have can't be kept out by mistake", () =
   );
   expect(made({ onlyInputFields: ["question"] })).toThrow('onlyInputFields names "question"');
   expect(made({ excludeFields: ["context", "a"], onlyInputFields: ["q"] })).not.toThrow();
-  // One that takes other fields, too, says nothing of names.
+  // A schema that accepts other fields does not restrict names.
   expect(
     made({ excludeFields: ["more"], signature: { ...signature, inputs: z.looseObject({ q: z.string() }) } }),
   ).not.toThrow();

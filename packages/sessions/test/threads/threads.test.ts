@@ -21,7 +21,7 @@ it("a copy of a copy knows what was called within the turns of the original", as
   await again.call({ q: "Q3" });
   for (const turn of [1, 2, 3])
     expect((await again.trace(turn))?.calls.map(({ status }) => status)).toEqual(["completed"]);
-  // A turn of the copy is none of the original.
+  // A turn of the copy is not a turn of the original.
   expect(await qa.trace(2)).toBeNull();
 });
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { mergeExamples, scoreOf } from "../../src/index.ts";
 import { answering, asked } from "../question-answerer.ts";
 
-// Cases 93 to 96 of dspy-session, by its own tests, and what it does wrong there.
+// Cases 93 to 96 of dspy-session, from its own tests, and its mistakes there.
 
 const isGood = ({ outputs }: { readonly outputs: { readonly answer: string } }): boolean =>
   outputs.answer.startsWith("good");

@@ -4,8 +4,8 @@ import { text } from "node:stream/consumers";
 
 import { describe, expect, test } from "vitest";
 
-import { startBalancer } from "../../../../proof/chaos/restate/balancer.ts";
-import { planOf } from "../../../../proof/chaos/restate/plan.ts";
+import { startBalancer } from "../../../../proof/chaos/restate/fleet.ts";
+import { planOf } from "../../../../proof/chaos/restate/run.ts";
 import { randomOf } from "../../../../proof/kit/random.ts";
 
 describe("the plan of what is killed", () => {
@@ -24,7 +24,7 @@ describe("the plan of what is killed", () => {
 });
 
 describe("the balancer before workers", () => {
-  /** A worker that says who it is. */
+  /** Starts a worker that sends its name. */
   const startWorker = async (name: string): Promise<{ readonly port: number; readonly server: Server }> => {
     const server = createServer((socket) => void socket.end(name)).listen(0, "127.0.0.1");
     await once(server, "listening");

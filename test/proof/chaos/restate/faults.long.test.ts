@@ -5,6 +5,7 @@ import { killEngines } from "../../../../proof/chaos/restate/target.ts";
 import { playScenes } from "../../../../proof/chaos/restate/play-scenes.ts";
 import { inFolder } from "../../../../proof/kit/folder.ts";
 import { restateProgram } from "../../../../proof/servers/restate-package.ts";
+import { spread } from "../../../runs.ts";
 
 const isInstalled = restateProgram() !== null;
 const leftOut = isInstalled ? "" : " (left out: there is no Restate; `pnpm engines:install` gets it)";
@@ -17,23 +18,37 @@ describe.skipIf(!isInstalled)(`an engine with a mistake in its workers${leftOut}
       turns: 4,
       workers: 2,
       kills: 8,
-      serverKills: 0,
+      "server-kills": 0,
       at,
-      snapshotEvery: 4,
+      "snapshot-every": 4,
       lanes: 7,
-      slackMs: 40,
+      slack: 40,
       fault,
       keep: false,
     });
     return runs.flatMap(({ violations }) => violations).join("\n");
   };
 
-  test("is noticed to run in a plain step what must not run twice", async () => {
-    expect(await violationsOf("plain-step", ["notify"])).toMatch(/whose tool is not to be run again, ran 2 times/);
-  });
-
-  test("is noticed to begin again what nobody knows the outcome of", async () => {
-    expect(await violationsOf("begins-again", ["charge", "refund"])).toMatch(/is not to be run again, ran 2 times/);
+  test.each(
+    spread<readonly [name: string, fault: Fault, at: readonly string[], words: RegExp]>(
+      [
+        [
+          "run in a plain step what must not run twice",
+          "plain-step",
+          ["notify"],
+          /whose tool is not to be run again, ran 2 times/,
+        ],
+        [
+          "begin again what nobody knows the outcome of",
+          "begins-again",
+          ["charge", "refund"],
+          /is not to be run again, ran 2 times/,
+        ],
+      ],
+      1,
+    ),
+  )("is noticed to %s", async (_, fault, at, words) => {
+    expect(await violationsOf(fault, at)).toMatch(words);
   });
 
   test("is noticed to take a state by its position alone", async () => {

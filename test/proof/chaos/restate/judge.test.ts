@@ -3,17 +3,17 @@ import { beforeAll, describe, expect, test } from "vitest";
 
 import type { Answer, Performed } from "../../../../proof/chaos/story/facts.ts";
 import { judge, type Uncrashed } from "../../../../proof/chaos/story/judge.ts";
-import { referencesOf } from "../../../../proof/chaos/restate/reference.ts";
+import { referencesOf } from "../../../../proof/chaos/restate/converse.ts";
 import { asksOf, kinds } from "../../../../proof/chaos/restate/script.ts";
-import { machineOf } from "../../../../proof/chaos/story/script.ts";
+import { type Asked, machineOf } from "../../../../proof/chaos/story/script.ts";
 
 const turns = kinds.length;
 
-/** What the judge is given, apart. */
 interface Given {
   readonly journal: readonly unknown[];
   readonly answers: readonly Answer[];
   readonly ran: readonly Performed[];
+  readonly asked?: readonly Asked[];
 }
 
 describe("the judge of conversations on an engine", () => {
@@ -27,16 +27,16 @@ describe("the judge of conversations on an engine", () => {
   });
 
   const judged = (changes: Partial<Given>): readonly string[] => {
-    const { journal, answers, ran } = { ...whole, ...changes };
+    const { journal, answers, ran, asked = asksOf(0, turns) } = { ...whole, ...changes };
     const facts = [...ran, ...answers.map((answer) => ({ type: "answered", ...answer }) as const)];
-    return judge({ journal, asked: asksOf(0, turns), facts, machine: machineOf(), uncrashed });
+    return judge({ journal, asked, facts, machine: machineOf(), uncrashed });
   };
   const problemsOf = (changes: Partial<Given>): string => judged(changes).join("\n");
 
-  /** The journal with the answer of the tool call of a turn put otherwise. */
+  /** Returns the journal with another answer to a tool call. */
   const answered = (kind: (typeof kinds)[number], otherwise: object, mark: object): readonly unknown[] =>
     whole.journal.map((entry) => {
-      // As the reference has it.
+      // Cast: the reference journal has entries.
       const { event, ...rest } = entry as Entry;
       const isIt = event.type === "tool.completed" && event.effectId.startsWith(`t0/${kinds.indexOf(kind) + 1}.`);
       return isIt ? { ...rest, event: { ...event, ...otherwise }, ...mark } : entry;
@@ -101,9 +101,20 @@ describe("the judge of conversations on an engine", () => {
     expect(problemsOf({ answers: rest })).toMatch(/its asker had no result/);
   });
 
+  test("catches an ask that is lost, one that is taken twice, and one that nobody made", () => {
+    const { journal } = whole;
+    const lost = journal.findLastIndex((entry) => (entry as Entry).event.type === "ask.received");
+    expect(problemsOf({ journal: journal.slice(0, lost) })).toMatch(/c0-6 is lost/);
+    const again = { ...(journal.find((entry) => (entry as Entry).event.type === "ask.received") as Entry) };
+    expect(problemsOf({ journal: [...journal, { ...again, seq: journal.length }] })).toMatch(
+      /takes c0-0 a second time/,
+    );
+    expect(problemsOf({ asked: asksOf(0, turns - 1) })).toMatch(/c0-6 was accepted, but was never asked/);
+  });
+
   test("takes what a recovery says of a once-only call, where the table has it so, and is marked", () => {
     const problems = judged({ journal: answered("charge", unknown, { recovered: true }) });
-    // The prompts behind it show what the recovery said, and say so by their digests.
+    // Later prompts contain the recovery's answer, so their digests differ.
     expect(problems.filter((problem) => !problem.includes("replays otherwise"))).toEqual([]);
   });
 

@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { Fault } from "../../../../proof/chaos/tabs/faults.ts";
 import { useTabs } from "../../../../proof/chaos/tabs/target.ts";
 import type { RunOptions } from "../../../../proof/chaos/tabs/conversation.ts";
+import { spread } from "../../../runs.ts";
 
 const path = process.env["COLLOQUY_CHROMIUM"] ?? "";
 const leftOut =
@@ -14,16 +15,17 @@ describe.skipIf(path === "")(`tabs over a store with a mistake in it${leftOut}`,
     return runs.flatMap(({ violations }) => violations).join("\n");
   };
 
-  test("are noticed to take what another one has", async () => {
-    expect(await violationsOf("locks-ignored", { closes: 2 })).toMatch(/which tab \d+ had called and is there/);
-  });
-
-  test("are noticed to wait for one that is gone", async () => {
-    expect(await violationsOf("lock-outlives-tab", { closes: 4 })).toMatch(/stands still, and nobody goes on/);
-  });
-
-  test("are noticed to write on after they stood still", async () => {
-    // An entry that is written over shows in many ways. The gate runs the same without the mistake, and nothing is wrong.
-    expect(await violationsOf("no-guards", { stalls: 4 })).not.toBe("");
+  test.each(
+    spread<readonly [name: string, fault: Fault, options: Partial<RunOptions>, words: RegExp]>(
+      [
+        ["take what another one has", "locks-ignored", { closes: 2 }, /which tab \d+ had called and is there/],
+        ["wait for one that is gone", "lock-outlives-tab", { closes: 4 }, /no tab continues/],
+        // An overwritten entry shows in many ways. The gate runs the same without the fault and finds nothing.
+        ["write on after they stood still", "no-guards", { stalls: 4 }, /./],
+      ],
+      1,
+    ),
+  )("are noticed to %s", async (_, fault, options, words) => {
+    expect(await violationsOf(fault, options)).toMatch(words);
   });
 });

@@ -9,7 +9,7 @@ import { threadId } from "../../../../proof/chaos/tabs/talk.ts";
 const kinds = ["plain", "charge", "lookup"] as const;
 const asks = kinds.map((kind, index) => ({ askId: `ask-${index + 1}`, input: `${kind} ask-${index + 1}` }));
 
-/** A conversation that one tab had, with a host in memory. */
+/** Records a conversation of one tab with a host in memory. */
 const conversation = async (): Promise<Had> => {
   const store = memoryStore({ clock: systemClock });
   const performed: Had["performed"][number][] = [];
@@ -89,7 +89,7 @@ describe("the judge of tabs", () => {
   test("catches an ask that was acknowledged and is lost, and an entry that is there twice", () => {
     const more = { asked: new Map([...had.asked, ["ask-9", "plain ask-9"]]), acknowledged: new Set(["ask-9"]) };
     expect(problemsOf(more)).toMatch(/ask-9 was acknowledged, and is lost/);
-    // As the host wrote them.
+    // Cast: the host wrote these entries.
     const entries = had.journal as readonly Entry[];
     const twice = [...entries, ...entries.slice(-1)].map((entry, seq) => ({ ...entry, seq }));
     expect(problemsOf({ journal: twice })).not.toBe("");

@@ -5,11 +5,9 @@ import { approvable, approvableJson, shortened } from "../text/printable.ts";
 import { cutLine, joinedRows, lineWidth, wrapped } from "../text/wrap.ts";
 import type { ApprovalBlock, Block, ToolBlock } from "./block.ts";
 
-/** The layout options of blocks. */
-export interface BlockLook {
+interface BlockLook {
   /** The width of the terminal. Rows leave its last column free. */
   readonly columns: number;
-  /** Shows thinking and the details of tools whole. */
   readonly unfolded: boolean;
   /** The block goes into the scrollback and changes no more. A paragraph is one line, which the terminal wraps. */
   readonly finished: boolean;
@@ -126,7 +124,6 @@ const callLines = (
   return [head, ...lines.flatMap(([indent, each]) => behind(indent, each, columns))];
 };
 
-/** Parses JSON; undefined if it is invalid. */
 const valueOf = (json: string): unknown => {
   try {
     return JSON.parse(json);

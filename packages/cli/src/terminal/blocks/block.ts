@@ -1,5 +1,7 @@
-import type { Content } from "@colloquy/machine";
-import type { MarkdownBlock } from "../markdown/markdown-block.ts";
+import { type Content, contentText, type Message, type Part, type ToolResultPart, type Turn } from "@colloquy/machine";
+import { type MarkdownBlock, markdownBlocks } from "../markdown/markdown-stream.ts";
+import { outcomeText } from "../text/failure-text.ts";
+import { figuresOf } from "../text/figures.ts";
 
 /**
  * A part of a displayed conversation. It is written once when it is finished, and redrawn while it is open. A streaming
@@ -20,15 +22,13 @@ export type Block =
   /** A call in full, before the person is asked whether it may run. */
   | { readonly type: "call"; readonly name: string; readonly arguments: string }
   | ApprovalBlock
-  /** Retries, waiting, summaries, results of commands. */
   | { readonly type: "notice"; readonly text: string; readonly level: "dim" | "warning" | "error" }
   /** `Agent (1523ms, 3 iter, 2.1k tok)` */
   | { readonly type: "figures"; readonly text: string };
 
 /** The result of a question that was sent while an answer was running. */
-export type QuestionFate = "asked" | "steered" | "returned" | "dropped";
+type QuestionFate = "asked" | "steered" | "returned" | "dropped";
 
-/** A tool call with its result so far. */
 export interface ToolBlock {
   readonly type: "tool";
   readonly callId: string;
@@ -51,3 +51,49 @@ export interface ApprovalBlock {
   readonly isAsked: boolean;
   readonly answer: "approved" | "denied" | null;
 }
+
+/** Converts messages to the blocks that were shown while they streamed; a call and its result are one block. */
+export const messageBlocks = (messages: readonly Message[]): readonly Block[] => {
+  const parts = messages.flatMap((message) => message.parts);
+  const called = new Set(parts.map((part) => (part.type === "toolCall" ? part.callId : null)));
+  const results = new Map(parts.flatMap((part) => (part.type === "toolResult" ? [[part.callId, part] as const] : [])));
+  return messages.flatMap((message): readonly Block[] => {
+    const said = message.parts.filter((part) => part.type !== "toolResult" || !called.has(part.callId));
+    return [
+      ...(message.role === "assistant" || message.role === "tool"
+        ? said.map((part) => partBlock(part, results))
+        : [{ type: "question", text: contentText(said), fate: "asked" } as const]),
+      ...marksOf(message).map((mark): Block => ({ type: "notice", text: `(${mark})`, level: "warning" })),
+    ];
+  });
+};
+
+export const endBlocks = (turn: Turn): readonly Block[] => {
+  const failure = outcomeText(turn.outcome);
+  return [
+    ...(failure === "" ? [] : [{ type: "notice", text: failure, level: "error" } as const]),
+    { type: "figures", text: figuresOf(turn) },
+  ];
+};
+
+const partBlock = (part: Part, results: ReadonlyMap<string, ToolResultPart>): Block => {
+  switch (part.type) {
+    case "reasoning":
+      return { type: "thinking", text: part.text };
+    case "refusal":
+      return { type: "refusal", text: part.text };
+    case "toolCall":
+      return { ...part, type: "tool", result: results.get(part.callId) ?? null };
+    case "toolResult":
+      return { ...part, type: "tool", arguments: "", result: part };
+    default:
+      return { type: "answer", markdown: markdownBlocks(contentText([part])) };
+  }
+};
+
+const marksOf = ({ parts, incomplete, synthesised, truncated }: Message): readonly string[] => [
+  ...(parts.length === 0 ? ["empty"] : []),
+  ...(incomplete === true ? ["it ended early"] : []),
+  ...(synthesised === true ? ["made so that the thread stays whole"] : []),
+  ...(truncated === undefined ? [] : [`cut from ${truncated.characters} characters`]),
+];

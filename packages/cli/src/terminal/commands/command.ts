@@ -1,5 +1,6 @@
 import type { Host, HostedThread } from "@colloquy/host";
 import type { View } from "../views/view.ts";
+import { named } from "../text/printable.ts";
 
 /** A command line that begins with a slash, and its function. */
 export interface Command {
@@ -9,11 +10,30 @@ export interface Command {
   readonly usage: string;
   /** A description in one line. */
   readonly help: string;
-  /** Returns the possible arguments. */
   readonly complete?: (target: CommandTarget) => Promise<readonly string[]>;
   /** Performs the command. Rejects with the problem; nothing is changed then. */
   readonly perform: (target: CommandTarget, argument: string) => void | Promise<void>;
 }
+
+/**
+ * Makes a command from its call, such as `/undo [N]`, which its function gets for its errors. `complete` returns the
+ * possible arguments.
+ */
+export const command = (
+  call: string,
+  help: string,
+  perform: (target: CommandTarget, argument: string, call: string) => void | Promise<void>,
+  complete?: (target: CommandTarget) => Promise<readonly string[]>,
+): Command => {
+  const [name = "", ...usage] = call.split(" ");
+  return {
+    name,
+    usage: usage.join(" "),
+    help,
+    perform: (target, argument) => perform(target, argument, call),
+    ...(complete === undefined ? {} : { complete }),
+  };
+};
 
 /** The conversation in which commands are typed, and its functions for them. */
 export interface CommandTarget {
@@ -44,3 +64,25 @@ export interface Choice {
   /** @throws Error for an unknown name */
   readonly choose: (name: string) => void;
 }
+
+/** Parses a whole number. @throws Error with the command's usage */
+export const numberIn = (argument: string, usage: string, fallback?: number): number => {
+  if (argument === "" && fallback !== undefined) return fallback;
+  if (/^\d+$/.test(argument) && Number.isSafeInteger(Number(argument))) return Number(argument);
+  throw new Error(
+    argument === "" ? `this takes a number: ${usage}` : `${named(argument)} is not a whole number: ${usage}`,
+  );
+};
+
+/** Returns the argument. @throws Error with the command's usage if it is empty */
+export const textIn = (argument: string, usage: string): string => {
+  if (argument === "") throw new Error(`this takes more: ${usage}`);
+  return argument;
+};
+
+/** Returns whether the argument is "yes". Otherwise shows `question`, which says what the command would do. */
+export const isConfirmed = (word: string, say: (text: string) => void, question: string): boolean => {
+  if (word === "yes") return true;
+  say(question);
+  return false;
+};

@@ -2,8 +2,7 @@ import type { AskPart } from "@colloquy/host";
 import type { RequestApproval } from "@colloquy/machine";
 import { oneLine } from "../text/printable.ts";
 import { noticeOf } from "../text/notice.ts";
-import type { MarkdownBlock } from "../markdown/markdown-block.ts";
-import { MarkdownStream } from "../markdown/markdown-stream.ts";
+import { type MarkdownBlock, MarkdownStream } from "../markdown/markdown-stream.ts";
 import type { ApprovalBlock, Block, ToolBlock } from "../blocks/block.ts";
 
 /** The displayed blocks of an answer, as its parts arrive: plain data. */
@@ -26,7 +25,6 @@ export interface AnswerBlocks {
   readonly waits: "lease" | "model" | null;
 }
 
-/** The blocks of an answer before its first part. */
 export const noBlocks: AnswerBlocks = {
   finished: [],
   open: [],
@@ -127,7 +125,6 @@ export const withQuestion = (blocks: AnswerBlocks): AnswerBlocks => {
   return { ...asked, finished: [...blocks.finished, call] };
 };
 
-/** Answers the asked approval. */
 export const withApproval = (
   blocks: AnswerBlocks,
   { id }: ApprovalBlock,
@@ -196,7 +193,6 @@ const growing = (markdown: MarkdownStream): Block => ({
   },
 });
 
-/** Ends the growing text. */
 const ended = (blocks: AnswerBlocks): AnswerBlocks => {
   const rest = blocks.markdown?.end() ?? null;
   const open = rest === null ? blocks.open : [...blocks.open.slice(0, -1), ...answerOf(rest)];
@@ -262,7 +258,6 @@ const changed = (blocks: AnswerBlocks, change: (block: Block) => Block): AnswerB
   open: blocks.open.map(change),
 });
 
-/** Finishes all open blocks. */
 const closed = (blocks: AnswerBlocks): AnswerBlocks => {
   if (blocks.open.length === 0) return blocks;
   const all = ended(blocks);

@@ -6,7 +6,6 @@ import type { Block } from "../blocks/block.ts";
 /** An ask with a displayed answer: for a text, or for a checked output. */
 export type TerminalAsk = AskHandle | AskHandle<Json>;
 
-/** The end of an answer, with the error if it is incomplete. */
 export interface AnswerEnd {
   /** Null if no turn was opened. */
   readonly turn: number | null;

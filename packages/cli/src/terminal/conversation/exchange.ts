@@ -6,9 +6,8 @@ import { counted, tokensOf, agentFigures } from "../text/figures.ts";
 import { named, oneLine } from "../text/printable.ts";
 import { type AnswerBlocks, withApproval, withBlock, withQuestion, withRead } from "./answer-blocks.ts";
 import { Answering, type AnswerEnd, type TerminalAsk } from "./answering.ts";
-import type { ApprovalBlock, Block } from "../blocks/block.ts";
+import { type ApprovalBlock, type Block, messageBlocks } from "../blocks/block.ts";
 import { Steering } from "./steering.ts";
-import { messageBlocks } from "../blocks/message-blocks.ts";
 import type { TerminalConversationOptions } from "./options.ts";
 
 /** The questions and answers on one thread at a time: the running answer, texts sent into it, and queued questions. */
@@ -16,7 +15,6 @@ export class Exchange {
   #thread: HostedThread;
   readonly #setting: ExchangeSetting;
   #answering: Answering | null = null;
-  /** The question that is being answered, until it has a turn. */
   #unasked = "";
   /** Opening threads, and showing the ends of answers. Questions that are sent meanwhile wait. */
   readonly #steps = new InOrder((isBehindAnswer) => {
@@ -30,7 +28,6 @@ export class Exchange {
   readonly #steering: Steering;
   /** Tools that run without a question until this process ends. */
   readonly #trusted = new Set<string>();
-  /** The blocks of the last answer. */
   #last: readonly Block[] = [];
 
   constructor(threadId: string, setting: ExchangeSetting) {
@@ -79,7 +76,6 @@ export class Exchange {
     return this.#steering.texts;
   }
 
-  /** The open blocks of the running answer. */
   get open(): readonly Block[] {
     return this.#visible(this.#answering?.open ?? []);
   }
@@ -229,7 +225,6 @@ export class Exchange {
     await this.#steps.run(() => this.#showEnd(end, text, thread).catch(onError), true);
   }
 
-  /** Asks the next queued question. */
   #next(isBehindAnswer: boolean): void {
     const [next, ...others] = this.#queue;
     this.#queue = others;
@@ -291,13 +286,11 @@ export class Exchange {
   }
 }
 
-/** A queued question: a text, or an ask that the thread already has. */
 interface Waiting {
   readonly text: string;
   readonly asked: TerminalAsk | null;
 }
 
-/** Returns the queued asks of a thread. */
 const waitingIn = (thread: HostedThread, { context }: State): readonly Waiting[] =>
   context.queue.map(({ askId, input }) => ({
     text: typeof input === "string" ? input : "a question of another process",
@@ -317,7 +310,6 @@ const figuresBehind = async (
   return { type: "figures", text: [agentFigures(name, turn), ...others].join("\n") };
 };
 
-/** The setting of an exchange. */
 interface ExchangeSetting extends Pick<
   TerminalConversationOptions,
   "host" | "ask" | "steers" | "notes" | "name" | "detail" | "streams"
@@ -327,11 +319,9 @@ interface ExchangeSetting extends Pick<
   /** Returns a text without effect to the person who typed it. */
   readonly giveBack: (text: string) => void;
   readonly changed: () => void;
-  /** Called when the queue is empty. */
   readonly done: (isBehindAnswer: boolean) => void;
 }
 
-/** Steps that run one after the other. */
 class InOrder {
   #count = 0;
   #isBehindAnswer = false;

@@ -1,28 +1,24 @@
-import { shortened } from "../text/printable.ts";
-import { widthOf } from "../text/width.ts";
+import type { HostedThread } from "@colloquy/host";
+import { costOf, counted, splitOf, tokensOf } from "../text/figures.ts";
+import { named, oneLine, shortened } from "../text/printable.ts";
+import { widthOf } from "../text/wrap.ts";
 import { type Keymap, keyFor } from "../input/keymap.ts";
 import type { BegunAnswer } from "./approval-keys.ts";
 import type { Exchange } from "./exchange.ts";
 
-/** The content of the status line. */
 export interface Status {
   /** The thread's figures; the least important is first. */
   readonly figures: readonly string[];
-  /** Whether the current activity has a label. */
   readonly isLabelled: boolean;
-  /** The keymap for its key hints. */
   readonly keymap: Keymap;
   /** The action whose key was pressed once, and must be pressed twice. */
   readonly armed: "quit" | "tree" | null;
-  /** The begun answer to an approval. */
   readonly begun: BegunAnswer | null;
-  /** The turn whose question is being edited. */
   readonly edited: number | null;
   /** The running command; empty if there is none. */
   readonly performed: string;
 }
 
-/** The present activity of the conversation. */
 export type Ongoing = Pick<Exchange, "isAnswering" | "approval" | "waits" | "queue" | "last">;
 
 /**
@@ -91,3 +87,25 @@ const waitWords = {
   lease: "another process has the thread, or had it a moment ago",
   model: "it is not the model's turn yet",
 } as const;
+
+/**
+ * Returns the figures of a thread for the status line: its id, turns and tokens, the share of the window, and the cost.
+ *
+ * @param agent If given, each figure has a label: `Agent: WeatherAgent`, `Thread: chat-123`, `Msgs: 6`, `Tokens: 2.4k
+ * (…)`.
+ */
+export const threadStatus = async (thread: HostedThread, agent: string | null): Promise<readonly string[]> => {
+  const figures = await thread.figures();
+  const names =
+    agent === null ? [`thread ${named(thread.id)}`] : [`Agent: ${oneLine(agent)}`, `Thread: ${named(thread.id)}`];
+  if (figures === null || figures.turns.total === 0) return names;
+  const { turns, usage, share } = figures;
+  const split = splitOf(usage);
+  const tokens = `${tokensOf(usage)}${split === "" ? "" : ` (${split})`}`;
+  const window = share === null ? "" : `${Math.round(share * 100)} % of the window`;
+  const counts =
+    agent === null
+      ? [counted(turns.total, "turn"), tokens]
+      : [`Msgs: ${figures.messages}`, `Tokens: ${tokens.replace(/ tokens?/, "")}`];
+  return [...names, ...counts, window, costOf(usage)].filter((text) => text !== "");
+};

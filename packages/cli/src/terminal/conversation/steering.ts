@@ -3,8 +3,7 @@ import { failureText } from "../text/failure-text.ts";
 import { type AnswerBlocks, withBlock } from "./answer-blocks.ts";
 import type { Block } from "../blocks/block.ts";
 
-/** The callbacks for texts that were sent into a turn. */
-export interface SteeringEvents {
+interface SteeringEvents {
   readonly changed: () => void;
   /** The model reads the text. `into` adds it to the shown blocks. */
   readonly read: (question: Block, into: (blocks: AnswerBlocks, block: Block) => AnswerBlocks) => void;
@@ -16,7 +15,6 @@ export interface SteeringEvents {
 
 /** The texts that were sent into the open turn and are not read yet. */
 export class Steering {
-  /** By the id of the ask. */
   readonly #texts = new Map<string, string>();
   readonly #events: SteeringEvents;
 
@@ -49,7 +47,6 @@ export class Steering {
     if (text !== undefined) this.#events.read({ type: "question", text, fate: "steered" }, into);
   }
 
-  /** Stops waiting. Returns the unread texts. */
   end(): readonly string[] {
     const { texts } = this;
     this.#texts.clear();

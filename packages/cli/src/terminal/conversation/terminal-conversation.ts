@@ -1,25 +1,20 @@
 import { commandIn, completableCommands, performCommand, slashCommands } from "../commands/commands.ts";
 import type { CommandTarget } from "../commands/command.ts";
-import { type Action, actions } from "../input/action.ts";
+import { type Action, type Keymap, keymaps } from "../input/keymap.ts";
 import type { Key } from "../input/key.ts";
-import { type Keymap, keymaps } from "../input/keymap.ts";
 import { failureText } from "../text/failure-text.ts";
 import type { Size, Line } from "../text/line.ts";
-import type { ViewAction } from "../views/view.ts";
+import type { Turn } from "@colloquy/machine";
+import type { View, ViewAction, ViewStep } from "../views/view.ts";
 import { ApprovalKeys } from "./approval-keys.ts";
 import type { Block } from "../blocks/block.ts";
 import { waitingLines, blockLines } from "../blocks/block-lines.ts";
-import { EditedQuestion } from "./edited-question.ts";
 import { Exchange } from "./exchange.ts";
-import type { ScreenConversation } from "./screen-port.ts";
-import type { Shown, FinishedLines } from "./shown.ts";
-import { statusText } from "./status-text.ts";
+import type { ScreenConversation, Shown, FinishedLines } from "./screen-port.ts";
+import { statusText, threadStatus } from "./status-text.ts";
 import type { TerminalConversationOptions } from "./options.ts";
-import { OpenView, performViewAction } from "./open-view.ts";
+import { performViewAction, questionOf, screenTarget } from "./screen-target.ts";
 import { TypedInput } from "./typed-input.ts";
-import type { HostedThread } from "@colloquy/host";
-import { costOf, counted, splitOf, tokensOf } from "../text/figures.ts";
-import { named, oneLine } from "../text/printable.ts";
 
 /** Makes a conversation on a host's thread, for a screen: keys change it, and its content is drawn. */
 export const terminalConversation = (options: TerminalConversationOptions): ScreenConversation =>
@@ -35,18 +30,15 @@ class TerminalConversation implements ScreenConversation {
   readonly #scrollback: Scrollback;
   readonly #input: TypedInput;
   readonly #offers = new ArgumentOffers();
-  readonly #view = new OpenView(
-    (action) => this.#performInView(action),
-    () => this.#changed(),
-  );
-  /** The thread's figures in the status line. */
+  /** The view on the alternate screen, if there is one. */
+  #view: View | null = null;
   #figures: readonly string[] = [];
   /** The action whose key was pressed once, and must be pressed twice. */
   #armed: "quit" | "tree" | null = null;
-  /** The running command. */
   #performed = "";
   readonly #approvalKeys: ApprovalKeys;
-  readonly #edited = new EditedQuestion();
+  /** The turn of the earlier question that is being edited, to be asked again as a branch from its parent. */
+  #edited: Pick<Turn, "number" | "parent"> | null = null;
 
   constructor(options: TerminalConversationOptions) {
     this.#options = options;
@@ -78,12 +70,12 @@ class TerminalConversation implements ScreenConversation {
       },
       input: (size) => this.#input.frame(size, prompts[this.#approvalKeys.begun ?? "question"]),
       status: ({ columns }) => [{ text: this.#status(columns - 1), roles: ["dim"] }],
-      view: this.#view.present,
+      view: this.#view,
     };
   }
 
   drawn(): void {
-    if (this.#view.present === null) this.#approvalKeys.drawn();
+    if (this.#view === null) this.#approvalKeys.drawn();
   }
 
   onChange(listener: () => void): () => void {
@@ -93,9 +85,9 @@ class TerminalConversation implements ScreenConversation {
 
   press(key: Key, size: Size): void {
     const action = key.type === "key" ? (this.#keymap[key.name] ?? "nothing") : undefined;
-    const isFree = this.#view.present === null && !this.#input.isSearching && this.#input.text === "";
+    const isFree = this.#view === null && !this.#input.isSearching && this.#input.text === "";
     const isAnswer = this.#approvalKeys.press(key, isFree);
-    if (this.#view.present !== null) this.#view.press(key, size, action === "interrupt");
+    if (this.#view !== null) this.#pressInView(this.#view, key, size, action);
     else if (this.#input.isSearching) this.#search(key, action);
     else if (action !== undefined) this.#perform(action, size);
     else if (key.type === "paste") this.#input.paste(key.text);
@@ -171,13 +163,14 @@ class TerminalConversation implements ScreenConversation {
     void this.#attempt(() => this.#input.remember(text));
     const command = commandIn(text);
     if (command !== null) this.#command(command);
-    else if (this.#edited.turn === null) this.#exchange.send(text);
-    else void this.#askAnew(text);
+    else if (this.#edited === null) this.#exchange.send(text);
+    else void this.#askAnew(text, this.#edited.parent);
   }
 
-  async #askAnew(text: string): Promise<void> {
+  async #askAnew(text: string, parent: number): Promise<void> {
     try {
-      await this.#exchange.during(() => this.#edited.goBack(this.#exchange.thread));
+      await this.#exchange.during(() => this.#exchange.thread.branch(parent));
+      this.#edited = null;
       this.#exchange.send(text);
     } catch (thrown) {
       this.#input.giveBack(text);
@@ -195,7 +188,7 @@ class TerminalConversation implements ScreenConversation {
 
   #closeOrStop(otherwise: () => void): void {
     if (this.#approvalKeys.begun !== null) this.#approvalKeys.leave();
-    else if (this.#edited.turn !== null) this.#edited.leave();
+    else if (this.#edited !== null) this.#edited = null;
     else if (this.#exchange.isAnswering) this.#exchange.stop();
     else otherwise();
   }
@@ -234,15 +227,37 @@ class TerminalConversation implements ScreenConversation {
   #target(): CommandTarget {
     return screenTarget(this.#options, this.#exchange, this.#keymap, {
       say: (text) => this.#notice(text),
-      open: (view) => this.#view.open(view),
+      open: (view) => {
+        this.#view = view;
+        this.#changed();
+      },
       propose: (text) => this.#input.giveBack(text),
       end: () => this.#quit(),
     });
   }
 
+  #pressInView(view: View, key: Key, size: Size, action: Action | undefined): void {
+    if (action === "interrupt") this.#view = null;
+    else void this.#follow(view.press(key, size));
+  }
+
+  /** Shows the steps of a view. A later step is ignored if another view is shown by then. */
+  async #follow({ view, later, action }: ViewStep): Promise<void> {
+    if (view !== undefined) this.#view = view;
+    if (action !== undefined) this.#performInView(action);
+    const shown = this.#view;
+    const step = await later;
+    if (step === undefined || this.#view !== shown) return;
+    void this.#follow(step);
+    this.#changed();
+  }
+
   #performInView(action: ViewAction): void {
-    const edit = async (turn: number): Promise<void> =>
-      this.#input.giveBack(await this.#edited.begin(this.#exchange.thread, turn));
+    const edit = async (number: number): Promise<void> => {
+      const { turn, question } = await questionOf(this.#exchange.thread, number);
+      this.#edited = turn;
+      this.#input.giveBack(question);
+    };
     void this.#attempt(() => this.#exchange.during(() => performViewAction(action, () => this.#target(), edit)));
   }
 
@@ -251,7 +266,7 @@ class TerminalConversation implements ScreenConversation {
   }
 
   #status(width: number): string {
-    const typed = { begun: this.#approvalKeys.begun, edited: this.#edited.turn, armed: this.#armed };
+    const typed = { begun: this.#approvalKeys.begun, edited: this.#edited?.number ?? null, armed: this.#armed };
     const thread = {
       keymap: this.#keymap,
       isLabelled: this.#options.agentLabel !== undefined,
@@ -286,7 +301,7 @@ class TerminalConversation implements ScreenConversation {
   /** Quits. Shows the texts that were not asked; the input history of the next time contains them. */
   #quit(): void {
     for (const text of this.#exchange.end()) this.#show({ type: "question", text, fate: "dropped" });
-    this.#view.present = null;
+    this.#view = null;
     this.#ending.resolve();
   }
 
@@ -339,52 +354,3 @@ class Scrollback {
     return blocks.flatMap((block) => blockLines(block, look));
   }
 }
-
-/** Makes the command target of a conversation on a screen. */
-const screenTarget = (
-  options: TerminalConversationOptions,
-  exchange: Exchange,
-  keymap: Keymap,
-  shown: Pick<CommandTarget, "say" | "open" | "propose" | "end">,
-): CommandTarget => {
-  const { host, port, newThreadId, models = null, themes = null } = options;
-  return {
-    ...shown,
-    host,
-    thread: exchange.thread,
-    turnTo: (threadId) => exchange.turnTo(threadId),
-    newThreadId: newThreadId ?? ((): string => host.thread("new").id),
-    copy: (text) => port.copy(text),
-    keys: () => keysByAction(keymap),
-    models,
-    themes,
-  };
-};
-
-const keysByAction = (keymap: Keymap): readonly (readonly [string, string])[] =>
-  Object.entries(actions).flatMap(([action, does]) => {
-    const keys = Object.keys(keymap).filter((key) => keymap[key] === action);
-    return keys.length === 0 || action === "nothing" ? [] : [[keys.join(", "), does] as const];
-  });
-
-/**
- * Returns the figures of a thread for the status line: its id, turns and tokens, the share of the window, and the cost.
- *
- * @param agent If given, each figure has a label: `Agent: WeatherAgent`, `Thread: chat-123`, `Msgs: 6`, `Tokens: 2.4k
- * (…)`.
- */
-const threadStatus = async (thread: HostedThread, agent: string | null): Promise<readonly string[]> => {
-  const figures = await thread.figures();
-  const names =
-    agent === null ? [`thread ${named(thread.id)}`] : [`Agent: ${oneLine(agent)}`, `Thread: ${named(thread.id)}`];
-  if (figures === null || figures.turns.total === 0) return names;
-  const { turns, usage, share } = figures;
-  const split = splitOf(usage);
-  const tokens = `${tokensOf(usage)}${split === "" ? "" : ` (${split})`}`;
-  const window = share === null ? "" : `${Math.round(share * 100)} % of the window`;
-  const counts =
-    agent === null
-      ? [counted(turns.total, "turn"), tokens]
-      : [`Msgs: ${figures.messages}`, `Tokens: ${tokens.replace(/ tokens?/, "")}`];
-  return [...names, ...counts, window, costOf(usage)].filter((text) => text !== "");
-};

@@ -1,4 +1,4 @@
-import type { Action } from "../input/action.ts";
+import type { Action } from "../input/keymap.ts";
 import {
   type CompletableCommand,
   type Completion,
@@ -6,18 +6,15 @@ import {
   completionOf,
   layOutCompletion,
 } from "../input/completion.ts";
-import { type Editor, editorOf, emptyEditor, pasted, typed } from "../input/editor.ts";
-import { edited } from "../input/edits.ts";
+import { type Editor, editorOf, emptyEditor, pasted, typed, expanded } from "../input/editor.ts";
+import { edited, queryAfter } from "../input/edits.ts";
 import { type HistoryPort, historyOf, type InputHistory, remembered, stepped } from "../input/history.ts";
 import type { Key } from "../input/key.ts";
 import { type InputFrame, layOut } from "../input/layout.ts";
-import { expanded } from "../input/marked-text.ts";
 import { type Size, line } from "../text/line.ts";
 import type { TerminalConversationOptions } from "./options.ts";
-import { withMatches } from "../text/match.ts";
+import { withMatches, cutLine } from "../text/wrap.ts";
 import { oneLine } from "../text/printable.ts";
-import { cutLine } from "../text/wrap.ts";
-import { queryAfter } from "../input/query.ts";
 
 /** The input: the editor, the input history, and completion. */
 export class TypedInput {
@@ -33,12 +30,10 @@ export class TypedInput {
     this.#port = port;
   }
 
-  /** The typed text, with pastes as marks. */
   get text(): string {
     return this.#editor.text;
   }
 
-  /** The typed text, with pastes in full. */
   get whole(): string {
     return expanded(this.#editor);
   }
@@ -47,7 +42,6 @@ export class TypedInput {
     return this.#search !== null;
   }
 
-  /** Loads the inputs of earlier conversations. */
   async load(): Promise<void> {
     const before = await this.#port?.load();
     if (before !== undefined) this.#history = historyOf([...before, ...this.#history.inputs]);
@@ -60,7 +54,6 @@ export class TypedInput {
     return text;
   }
 
-  /** Adds a sent text to the history. */
   async remember(text: string): Promise<void> {
     this.#history = remembered(this.#history, text);
     await this.#port?.append(text);
@@ -74,7 +67,6 @@ export class TypedInput {
     this.#put(pasted(this.#editor, text));
   }
 
-  /** Replaces the whole input. */
   replace(text: string): void {
     this.#put({ ...editorOf(text), killed: this.#editor.killed });
   }
@@ -126,7 +118,6 @@ export class TypedInput {
     return true;
   }
 
-  /** Updates the offered completions. */
   offer(): void {
     if (this.#completion?.taken === null || this.#completion === null)
       this.#completion = completionOf(this.#editor, this.#commands());
@@ -167,16 +158,12 @@ export interface HistorySearch {
 
 export const searchOf = (inputs: readonly string[]): HistorySearch => ({ inputs, query: "", at: null });
 
-/** The effect of a key in a search. */
 export type SearchStep =
   | { readonly type: "search"; readonly search: HistorySearch }
-  /** The text replaces the input. */
   | { readonly type: "take"; readonly text: string }
-  /** The input stays as it was. */
   | { readonly type: "close" }
   | { readonly type: "reset" };
 
-/** Handles a key. @param action of the key in the keymap. */
 export const pressInSearch = (search: HistorySearch, key: Key, action: Action | undefined): SearchStep => {
   const { inputs, query, at } = search;
   const next = queryAfter(query, key, action);

@@ -1,21 +1,16 @@
 import { type Line, type Size, span } from "../text/line.ts";
 import { oneLine } from "../text/printable.ts";
-import { widthOf } from "../text/width.ts";
-import { cutLine } from "../text/wrap.ts";
+import { widthOf, cutLine } from "../text/wrap.ts";
 import { type Editor, editorOf } from "./editor.ts";
 
-/** A command that can be completed. */
 export interface CompletableCommand {
-  /** `/undo` */
   readonly name: string;
-  /** `/undo [N]` */
   readonly usage: string;
   readonly does: string;
   /** Returns the possible arguments with this typed prefix. */
   readonly complete?: (prefix: string) => readonly string[];
 }
 
-/** The offered completions of an input. */
 export interface Completion {
   readonly offers: readonly Offer[];
   /** The index of the offer in the input; null if none was taken yet. */
@@ -23,7 +18,6 @@ export interface Completion {
 }
 
 interface Offer {
-  /** The input with this offer. */
   readonly text: string;
   readonly shown: string;
   readonly does: string;

@@ -1,8 +1,8 @@
 import type { Size } from "../text/line.ts";
-import type { Action } from "./action.ts";
-import { cleared, type Editor, replaced, typed } from "./editor.ts";
+import type { Action } from "./keymap.ts";
+import { cleared, type Editor, replaced, typed, graphemeAt, wordEnd, wordStart, editorOf } from "./editor.ts";
 import { placeBeside } from "./layout.ts";
-import { graphemeAt, wordEnd, wordStart } from "./marked-text.ts";
+import type { Key } from "./key.ts";
 
 /** Applies an action to the input; null if it is not an editing action, or there is no row to move to. */
 export const edited = (editor: Editor, action: Action, size: Size): Editor | null =>
@@ -18,7 +18,6 @@ const lineEnd = ({ text, cursor }: Editor): number => {
   return end < 0 ? text.length : end;
 };
 
-/** Moves the cursor to a place. */
 const to =
   (place: (editor: Editor) => number) =>
   (editor: Editor): Editor => ({ ...editor, cursor: place(editor), column: null });
@@ -58,3 +57,23 @@ const edits: Partial<Record<Action, (editor: Editor, size: Size) => Editor | nul
   clearInput: (editor) => cleared(editor, 0, editor.text.length),
   yank: (editor) => replaced(editor, editor.cursor, editor.cursor, editor.killed),
 };
+
+/**
+ * Applies a key to a search query in one line; null if the key does not edit it. `action` is the key's action in the
+ * keymap.
+ */
+export const queryAfter = (words: string, key: Key, action: Action | undefined): string | null => {
+  const editor = editorOf(words);
+  if (key.type !== "key") return typed(editor, key.text.replaceAll(/\s+/g, " ")).text;
+  return action !== undefined && queryEdits.has(action) ? (edited(editor, action, anySize)?.text ?? null) : null;
+};
+
+const queryEdits: ReadonlySet<Action> = new Set([
+  "deleteBackward",
+  "deleteWordBackward",
+  "killToLineStart",
+  "clearInput",
+]);
+
+/** None of the allowed actions moves by rows. */
+const anySize = { columns: 80, rows: 24 };

@@ -17,7 +17,6 @@ export interface InputHistory {
   readonly edited: ReadonlyMap<number, Editor>;
 }
 
-/** Makes a history at its end. */
 export const historyOf = (inputs: readonly string[]): InputHistory => ({
   inputs,
   at: inputs.length,

@@ -1,52 +1,71 @@
 import { named } from "../text/printable.ts";
-import { type Action, actions } from "./action.ts";
-import { keyNameOf } from "./key-name.ts";
+import { keyNameOf } from "./key.ts";
 
 /** The actions of keys, by name. Keys without an entry do nothing; text is typed. */
 export type Keymap = Readonly<Record<string, Action>>;
 
-const standardKeys: Partial<Record<Action, readonly string[]>> = {
-  send: ["enter"],
-  completeOrQueue: ["tab"],
-  completeBackward: ["shift+tab"],
-  newline: ["alt+enter", "ctrl+j", "shift+enter"],
-  closeOrStop: ["escape"],
-  interrupt: ["ctrl+c"],
-  deleteForwardOrQuit: ["ctrl+d"],
-  newThreadWhenEmpty: ["ctrl+n"],
-  searchHistoryOrReset: ["ctrl+r"],
-  editElsewhere: ["ctrl+g"],
-  toolDetails: ["ctrl+o"],
-  transcript: ["ctrl+t"],
-  reprint: ["ctrl+l"],
-  suspend: ["ctrl+z"],
-  left: ["left", "ctrl+b"],
-  right: ["right", "ctrl+f"],
-  up: ["up"],
-  down: ["down"],
-  pageUp: ["pageup"],
-  pageDown: ["pagedown"],
-  wordLeft: ["ctrl+left", "alt+left", "alt+b"],
-  wordRight: ["ctrl+right", "alt+right", "alt+f"],
-  lineStart: ["home", "ctrl+a"],
-  lineEnd: ["end", "ctrl+e"],
-  inputStart: ["ctrl+home"],
-  inputEnd: ["ctrl+end"],
-  deleteBackward: ["backspace", "shift+backspace"],
-  deleteForward: ["delete"],
-  deleteWordBackward: ["ctrl+w", "alt+backspace", "ctrl+backspace"],
-  deleteWordForward: ["alt+d", "ctrl+delete"],
-  killToLineStart: ["ctrl+u"],
-  killToLineEnd: ["ctrl+k"],
-  yank: ["ctrl+y"],
-};
+/** The actions of keys: the description of each, for help and docs, and its keys in the standard keymap. */
+const actionTable = {
+  send: ["sends what is typed; while an answer runs, it steers that, or queues where it can't", "enter"],
+  completeOrQueue: ["completes a command; while an answer runs, queues what is typed", "tab"],
+  completeBackward: ["goes back through what is offered", "shift+tab"],
+  newline: ["begins a new line", "alt+enter", "ctrl+j", "shift+enter"],
+  closeOrStop: ["closes what is open, or stops the answer; twice, when nothing is, shows the tree", "escape"],
+  closeOrStopOrQuit: ["closes what is open, or stops the answer; quits when nothing is"],
+  interrupt: ["stops the answer, then clears the input, then twice quits", "ctrl+c"],
+  deleteForwardOrQuit: ["deletes the character at the cursor; quits where nothing is typed", "ctrl+d"],
+  quit: ["quits"],
+  newThread: ["begins a new thread"],
+  newThreadWhenEmpty: ["begins a new thread where nothing is typed", "ctrl+n"],
+  reset: ["resets the conversation; redo undoes it"],
+  searchHistory: ["searches what was typed before"],
+  searchHistoryOrReset: [
+    "searches what was typed before; again with nothing searched for, resets the conversation",
+    "ctrl+r",
+  ],
+  editElsewhere: ["edits what is typed in $EDITOR", "ctrl+g"],
+  toolDetails: ["shows tool calls whole, or short", "ctrl+o"],
+  transcript: ["shows the transcript", "ctrl+t"],
+  reprint: ["prints the screen again", "ctrl+l"],
+  suspend: ["suspends the program", "ctrl+z"],
+  left: ["moves left", "left", "ctrl+b"],
+  right: ["moves right", "right", "ctrl+f"],
+  up: ["moves up; from the first row, takes a queued message back, or shows what was typed before", "up"],
+  down: ["moves down; from the last row, shows what was typed after", "down"],
+  pageUp: ["moves up by what is shown", "pageup"],
+  pageDown: ["moves down by what is shown", "pagedown"],
+  wordLeft: ["moves to the beginning of a word", "ctrl+left", "alt+left", "alt+b"],
+  wordRight: ["moves to the end of a word", "ctrl+right", "alt+right", "alt+f"],
+  lineStart: ["moves to the line's start", "home", "ctrl+a"],
+  lineEnd: ["moves to the line's end", "end", "ctrl+e"],
+  inputStart: ["moves to the start of the input", "ctrl+home"],
+  inputEnd: ["moves to the end of the input", "ctrl+end"],
+  deleteBackward: ["deletes the character before the cursor", "backspace", "shift+backspace"],
+  deleteForward: ["deletes the character at the cursor", "delete"],
+  deleteWordBackward: ["deletes the word before the cursor", "ctrl+w", "alt+backspace", "ctrl+backspace"],
+  deleteWordForward: ["deletes the word after the cursor", "alt+d", "ctrl+delete"],
+  killToLineStart: ["clears to the line's start", "ctrl+u"],
+  killToLineEnd: ["clears to the line's end", "ctrl+k"],
+  clearInput: ["clears the input"],
+  yank: ["brings back what was cleared last", "ctrl+y"],
+  nothing: ["does nothing"],
+} as const;
 
-const isAction = (name: string): name is Action => Object.hasOwn(actions, name);
+export type Action = keyof typeof actionTable;
+
+const rows: readonly (readonly [action: string, row: readonly [does: string, ...keys: string[]]])[] =
+  Object.entries(actionTable);
+
+/** The actions of keys, each with a description in one line. Help and docs are generated from them. */
+export const actions: Readonly<Record<Action, string>> = Object.fromEntries(
+  rows.map(([action, [does]]) => [action, does]),
+  // Its members are those of the table.
+) as Readonly<Record<Action, string>>;
+
+const isAction = (name: string): name is Action => Object.hasOwn(actionTable, name);
 
 const standard: Keymap = Object.fromEntries(
-  Object.keys(actions)
-    .filter(isAction)
-    .flatMap((action) => (standardKeys[action] ?? []).map((key) => [key, action])),
+  rows.flatMap(([action, [, ...keys]]) => (isAction(action) ? keys.map((key) => [key, action]) : [])),
 );
 
 /** The available keymaps. `seed` has the keys of the terminal that Jido's agents were to have. */
@@ -69,7 +88,6 @@ export const keyFor = (keymap: Keymap, ...wanted: readonly Action[]): string | n
   return key === undefined ? null : keyLabel(key);
 };
 
-/** Formats a key for hints. */
 const keyLabel = (key: string): string =>
   key
     .split("+")

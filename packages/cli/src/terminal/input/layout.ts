@@ -1,17 +1,17 @@
 import type { Line, Role, Size, Span } from "../text/line.ts";
-import { graphemesOf, widthOf } from "../text/width.ts";
+import { graphemesOf, widthOf } from "../text/wrap.ts";
 import type { Editor } from "./editor.ts";
 
-/** The laid out input, with no row wider than the terminal, and the cell of the cursor. */
+/** The rows of the input, none wider than the terminal, and the cell of the cursor. */
 export interface InputFrame {
   readonly lines: readonly Line[];
   readonly cursor: { readonly row: number; readonly column: number };
 }
 
 /**
- * Lays an input out after its prompt. Rows are wrapped one column before the last. There are at most 8 rows, and 3
- * fewer than the terminal has; the cursor's row is always among them. The cursor is on the character after it; at a
- * line's end, it is in the cell of the next letter.
+ * Lays an input out after its prompt. Rows are wrapped one column before the last. There are at most 8 rows, at least 3
+ * fewer than the terminal has, but always one, and the cursor's row is always among them. The cursor's cell is that of
+ * the character after the cursor; at a line's end, that of the next character to be typed.
  */
 export const layOut = (editor: Editor, size: Size, prompt = "> "): InputFrame => {
   const { rows, prompt: shown } = laidOut(editor, size, prompt);
@@ -24,7 +24,7 @@ export const layOut = (editor: Editor, size: Size, prompt = "> "): InputFrame =>
   return { lines, cursor: { row: rows.cursor.row - from, column: widthOf(shown) + rows.cursor.column } };
 };
 
-/** Returns the place of the cursor after moving by rows, and the column that it keeps; null if there is no such row. */
+/** Returns the cursor after it moves up or down by rows, and the column that it aims for; null if there is no row. */
 export const placeBeside = (
   editor: Editor,
   by: number,
@@ -33,7 +33,7 @@ export const placeBeside = (
   const { stops, cursor } = laidOut(editor, size).rows;
   const column = editor.column ?? cursor.column;
   const wanted = cursor.row + by;
-  // A row without a place for the cursor is the middle of a mark.
+  // A row in the middle of a mark has no place for the cursor.
   const beside = stops.filter(({ row }) => (by < 0 ? row < cursor.row : row > cursor.row));
   const row =
     by < 0
@@ -44,7 +44,7 @@ export const placeBeside = (
   return stop === undefined ? null : { cursor: stop.at, column };
 };
 
-/** A possible place of the cursor in the rows. */
+/** A place where the cursor can be. */
 interface Stop {
   readonly at: number;
   readonly row: number;
@@ -78,7 +78,6 @@ class Rows {
   readonly lines: Span[][] = [[]];
   cursor = { row: 0, column: 0 };
   readonly #width: number;
-  /** The index of the cursor in the text. */
   readonly #cursor: number;
   /** Caches widths, because measuring is slow and most characters repeat. */
   readonly #cells = new Map<string, Cells>();
@@ -107,7 +106,7 @@ class Rows {
     this.#next();
   }
 
-  /** Ends a line. A letter that is typed at the end of a full row begins the next row. */
+  /** Ends a line. If the cursor is at the end of a full row, it moves to a new row, where the next letter will be. */
   end(at: number): void {
     const isFull = this.#column >= this.#width;
     if (isFull && at === this.#cursor) this.#next();
@@ -131,7 +130,7 @@ interface Cells {
   readonly width: number;
 }
 
-/** Returns the visible form of a grapheme: by itself, a tab or an accent would have no cells. */
+/** Returns the visible form of a grapheme. Without it, a tab or a lone accent would have no cells. */
 const cellsOf = (grapheme: string): Cells => {
   if (grapheme === "\t") return { text: "  ", width: 2 };
   const width = widthOf(grapheme);

@@ -1,5 +1,4 @@
-import { type Modifier, nameOf } from "./key-name.ts";
-import type { Key } from "./key.ts";
+import { type Modifier, nameOf, type Key } from "./key.ts";
 
 /** The keys at a place of the input, and the end of their text. `isCutOff`: the next chunk may continue it. */
 interface Found {
@@ -55,7 +54,6 @@ const matchAt = (pattern: RegExp, text: string, at: number): string => {
   return pattern.exec(text)?.[0] ?? "";
 };
 
-/** Parses the part after the escape. */
 const keysOfSequence = (sequence: string): readonly Key[] => {
   const alt: readonly Modifier[] = sequence.startsWith(escape) ? ["alt"] : [];
   const found = /^([[O])([\d;:]*)([A-Za-z~])$/.exec(sequence.slice(alt.length));
@@ -100,7 +98,6 @@ const keysOfCode = (code: number, modifiers: readonly Modifier[], typed: readonl
   return keysNamed(key, modifiers);
 };
 
-/** Returns the keys of `CSI 3 ~`. */
 const keysOfNumber = (number: number, modifiers: readonly Modifier[]): readonly Key[] =>
   keysNamed(namesByNumber[number], modifiers);
 

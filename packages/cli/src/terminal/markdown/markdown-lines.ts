@@ -1,10 +1,13 @@
 import { Marked, type MarkedToken, type Token, type Tokens } from "marked";
-import { type Line, line, textLines } from "../text/line.ts";
-import { wrapped, lineWidth } from "../text/wrap.ts";
+import { type Line, line, textLines, type Role, type Span } from "../text/line.ts";
+import { wrapped, lineWidth, joinedRows } from "../text/wrap.ts";
 import { highlighted } from "./highlight.ts";
-import { inlineLines, isAddress } from "./inline.ts";
-import type { MarkdownBlock } from "./markdown-block.ts";
-import { laid, type MarkdownLook, type Place, roomOf } from "./place.ts";
+import { type MarkdownBlock, markdownBlocks } from "./markdown-stream.ts";
+import { linkTarget } from "../text/theme.ts";
+
+/** Lays out a whole text. */
+export const markdownLines = (markdown: string, look: MarkdownLook): readonly Line[] =>
+  markdownBlocks(markdown).flatMap((block) => markdownBlockLines(block, look));
 
 /**
  * Lays out a Markdown block as lines. All of its letters are shown: if the lexer drops any, the source is shown
@@ -177,7 +180,6 @@ const tableLines = ({ header, rows, align }: Tokens.Table, place: Place): readon
   return [...rowLines(heads, columns), below, ...cells.flatMap((row) => rowLines(row, columns))];
 };
 
-/** The lines of a cell. */
 type Cell = readonly Line[];
 
 interface Column {
@@ -217,3 +219,107 @@ const listed = (heads: readonly Cell[], rows: readonly (readonly Cell[])[], plac
       );
     }),
   ]);
+
+/** The layout options of Markdown. */
+export interface MarkdownLook {
+  /** The width of the terminal. Rows leave its last column free. */
+  readonly columns: number;
+  /** A paragraph is one line that the terminal breaks between words, so that a copy has no line ends. */
+  readonly soft: boolean;
+  /** The terminal opens links, so addresses are not shown after them. Default: they are shown. */
+  readonly hyperlinks?: boolean;
+}
+
+/** The place of a block, with the number of columns before it. */
+interface Place extends MarkdownLook {
+  readonly indent: number;
+}
+
+const laid = (given: Line, place: Place): readonly Line[] => {
+  const rows = wrapped(given, roomOf(place));
+  return place.soft ? [joinedRows(rows, place.columns, place.indent)] : rows;
+};
+
+/** Returns the width, in columns, that is available for a row. */
+const roomOf = ({ columns, indent }: Place): number => Math.max(columns - 1 - indent, 1);
+
+/** Converts inline Markdown to lines: one, and another after each hard break. */
+const inlineLines = (
+  tokens: readonly Token[],
+  roles: readonly Role[],
+  look: Pick<MarkdownLook, "hyperlinks">,
+): readonly Line[] => {
+  const lines: Span[][] = [[]];
+  for (const span of spansOf(tokens, { ...look, roles })) {
+    if (span === lineBreak) lines.push([]);
+    else lines.at(-1)?.push(span);
+  }
+  return lines;
+};
+
+interface Inside extends Pick<MarkdownLook, "hyperlinks"> {
+  readonly roles: readonly Role[];
+  readonly link?: string;
+}
+
+const lineBreak: Span = { text: "\n", roles: [] };
+
+const spansOf = (tokens: readonly Token[], inside: Inside): readonly Span[] =>
+  tokens.flatMap((token) => tokenSpans(token, inside));
+
+const tokenSpans = (given: Token, inside: Inside): readonly Span[] => {
+  // The other token type is for extensions, and there are none.
+  const token = given as MarkedToken;
+  switch (token.type) {
+    case "strong":
+      return spansOf(token.tokens, withRole(inside, "strong"));
+    case "em":
+      return spansOf(token.tokens, withRole(inside, "emphasis"));
+    case "del":
+      return spansOf(token.tokens, withRole(inside, "struck"));
+    case "codespan":
+      return spanOf(token.text, withRole(inside, "code"));
+    case "br":
+      return [lineBreak];
+    case "link":
+      return linkSpans(token, inside);
+    case "image":
+      return [...spanOf(`image: ${token.text}`, withRole(inside, "link")), ...addressSpans(token, inside)];
+    case "text":
+      return token.tokens === undefined ? spanOf(token.text, inside) : spansOf(token.tokens, inside);
+    case "escape":
+      return spanOf(token.text, inside);
+    case "html":
+      return /^<br\s*\/?>$/i.test(token.raw) ? [lineBreak] : spanOf(token.raw, inside);
+    default:
+      return spanOf(token.raw, inside);
+  }
+};
+
+const withRole = (inside: Inside, role: Role): Inside => ({ ...inside, roles: [...inside.roles, role] });
+
+/** Makes the spans of a text; a line end within a paragraph is a space. */
+const spanOf = (text: string, { roles, link }: Inside): readonly Span[] =>
+  text === ""
+    ? []
+    : [{ text: text.replaceAll(/[ \t]*\n[ \t]*/g, " "), roles, ...(link === undefined ? {} : { link }) }];
+
+const linkSpans = (token: Tokens.Link, inside: Inside): readonly Span[] => {
+  const { href, text, title } = token;
+  const words = spansOf(token.tokens, { ...withRole(inside, "link"), link: href });
+  if (isAddress(text, href) && !title) return words;
+  return [...words, ...addressSpans(token, inside)];
+};
+
+/** Returns whether the text of a link shows its address. */
+const isAddress = (text: string, href: string): boolean => [text, `mailto:${text}`, `http://${text}`].includes(href);
+
+/**
+ * Returns the address of a link in parentheses. It is shown if the terminal does not open links, or if the text looks
+ * like another address.
+ */
+const addressSpans = ({ href, title, text }: Tokens.Link | Tokens.Image, inside: Inside): readonly Span[] => {
+  const isOpened = inside.hyperlinks === true && linkTarget(href) !== null && !/:\/\/|\w\.\w/.test(text);
+  const words = [isOpened && text !== "" ? [] : href, title ? `"${title}"` : []].flat().join(" ");
+  return words === "" ? [] : [{ text: ` (${words})`, roles: [...inside.roles, "dim"], link: href }];
+};

@@ -4,8 +4,7 @@ import type { Choice } from "../commands/command.ts";
 import { pipedLines, type Lines, type LinesSource } from "./lines.ts";
 import { Printer } from "../text/printer.ts";
 import type { TerminalAsk } from "../conversation/answering.ts";
-import type { AnswerLook } from "./answer.ts";
-import { PlainConversation } from "./plain-conversation.ts";
+import { type AnswerLook, PlainConversation } from "./plain-conversation.ts";
 import { createInterface, type Interface } from "node:readline";
 
 /** The options of a conversation in a terminal, or over a pipe. */

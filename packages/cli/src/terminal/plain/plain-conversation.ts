@@ -5,21 +5,21 @@ import {
   TurnError,
   ContextUnfitError,
   LimitReachedError,
+  type AskPart,
 } from "@colloquy/host";
 import { type RequestApproval, turnNumbered, type State, toArray, type Turn, turnsOf } from "@colloquy/machine";
-import type { Choice } from "../commands/command.ts";
+import type { Choice, CommandTarget } from "../commands/command.ts";
 import { commandIn, performCommand } from "../commands/commands.ts";
 import type { TerminalAsk } from "../conversation/answering.ts";
 import { failureText } from "../text/failure-text.ts";
 import { figuresOf, counted, tokensOf, totalOf } from "../text/figures.ts";
 import { approvableJson, named, oneLine } from "../text/printable.ts";
 import type { Printer } from "../text/printer.ts";
-import { type AnswerLook, showAnswer } from "./answer.ts";
 import type { Lines } from "./lines.ts";
-import { plainTarget } from "./plain-target.ts";
+import type { Line } from "../text/line.ts";
+import { noteOf } from "../text/notice.ts";
 
-/** The setting of a conversation. */
-export interface ConversationSetting extends Omit<AnswerLook, "approve"> {
+interface ConversationSetting extends Omit<AnswerLook, "approve"> {
   readonly host: Host;
   readonly threadId: string;
   /** Whether a person is there to answer approvals. */
@@ -42,7 +42,6 @@ export class PlainConversation {
   #thread: HostedThread;
   readonly #setting: ConversationSetting;
   readonly #lines: Lines;
-  /** The running ask. */
   #asked: TerminalAsk | null = null;
   readonly #trusted = new Set<string>();
 
@@ -176,7 +175,6 @@ export class PlainConversation {
   }
 }
 
-/** Describes a thread and its content. */
 const showThread = async (printer: Printer, thread: HostedThread): Promise<void> => {
   const state = await thread.state();
   if (state === null) return printer.line(`new thread ${named(thread.id)}`, "dim");
@@ -198,3 +196,109 @@ const showTotal = async (printer: Printer, thread: HostedThread): Promise<void> 
 };
 
 const allTurns = ({ context }: State): readonly Turn[] => toArray(context.conversation.turns);
+
+/** The options of a command target that only prints lines. */
+export interface PlainTargetOptions {
+  readonly host: Host;
+  readonly thread: HostedThread;
+  readonly printer: Printer;
+  readonly turnTo: (threadId: string) => Promise<void>;
+  /** Default: an id that the host draws. */
+  readonly newThreadId?: () => string | Promise<string>;
+  readonly end: () => void;
+  readonly models: Choice | null;
+}
+
+/** Makes a command target that prints views and texts, line by line. */
+export const plainTarget = ({
+  host,
+  thread,
+  printer,
+  turnTo,
+  newThreadId,
+  end,
+  models,
+}: PlainTargetOptions): CommandTarget => {
+  const say = (text: string): void => printer.line(text, "dim");
+  return {
+    host,
+    thread,
+    say,
+    open: (view) => {
+      const { lines } = view.show({ columns: 100, rows: allRows });
+      // A view ends with empty rows and key hints, which are not printed.
+      const last = lines.slice(0, -1).findLastIndex((line) => line.length > 0);
+      for (const line of lines.slice(0, last + 1)) printer.line(textOfLine(line));
+    },
+    propose: say,
+    turnTo,
+    newThreadId: newThreadId ?? ((): string => host.thread("new").id),
+    // There is no clipboard.
+    copy: (text) => printer.line(text),
+    keys: () => [["ctrl+c", "cancels an answer; at the prompt it ends the conversation"]],
+    end,
+    models,
+    themes: null,
+  };
+};
+
+const textOfLine = (line: Line): string => line.map(({ text }) => text).join("");
+
+const allRows = 100_000;
+
+export interface AnswerLook {
+  readonly printer: Printer;
+  /** The printer for everything except answers: the same, or another. */
+  readonly errors: Printer;
+  /** Whether answers are shown as they stream in. */
+  readonly streams: boolean;
+  /** The amount of output beside answers. */
+  readonly detail: "none" | "some" | "all";
+  /** Whether text labels name each kind of output, for users of screen readers. */
+  readonly labels: boolean;
+  /** Answers an approval. Returns false if nobody answers it. */
+  readonly approve: (request: RequestApproval) => Promise<boolean>;
+}
+
+/**
+ * Shows an answer as it streams in. Rejects with the error that replaces it; returns false if the turn still waits for
+ * an approval.
+ */
+const showAnswer = async (asked: TerminalAsk, look: AnswerLook): Promise<boolean> => {
+  const { printer, errors, streams } = look;
+  let before: AskPart["type"] | undefined;
+  let isShown = false;
+  for await (const part of asked) {
+    if (before === "reasoning.delta" && part.type !== before) errors.endLine();
+    // Text before tool calls does not continue after them.
+    if (part.type === "step.started") printer.endLine();
+    const isText = part.type === "text.delta" || part.type === "refusal.delta";
+    if (isText && streams) {
+      if (!isShown && look.labels) printer.line("Agent:");
+      isShown = true;
+      printer.text(part.text);
+    } else if (part.type === "approval.requested") {
+      if (!(await look.approve(part.request))) return false;
+    } else if (part.type === "reasoning.delta") {
+      // Without colours, thinking would look like the answer.
+      if (!errors.colour || !streams || look.detail === "none") continue;
+      if (before !== part.type && look.labels) errors.line("Thinking:");
+      errors.text(part.text, "dim");
+    } else showNote(part, look);
+    if (part.type === "step.started" || part.type === "thread.lost") isShown = false;
+    before = part.type;
+  }
+  const { text } = await asked;
+  // If another process answers, only its journalled text is available.
+  if (!isShown) printer.text(look.labels ? `Agent:\n${text}` : text);
+  printer.endLine();
+  return true;
+};
+
+const showNote = (part: AskPart, { printer, errors, detail, labels }: AnswerLook): void => {
+  const note = detail === "none" ? null : noteOf(part, detail === "all");
+  if (note === null) return;
+  printer.endLine();
+  const label = part.type === "toolCall" || part.type === "toolResult" ? "Tool:" : "Note:";
+  errors.line(`${labels ? label : " "} ${note}`, "dim");
+};

@@ -1,16 +1,19 @@
-import type { ScreenConversation } from "../conversation/screen-port.ts";
-import type { ScreenOptions, TerminalInput, TerminalOutput } from "./screen-options.ts";
+import type {
+  ScreenConversation,
+  ScreenOptions,
+  TerminalInput,
+  TerminalOutput,
+  Shown,
+} from "../conversation/screen-port.ts";
 import type { Line, Size } from "../text/line.ts";
-import { painted } from "../text/paint.ts";
-import { InkOutput } from "./ink-output.ts";
-import { LiveRegion } from "./live-region.ts";
+import { painted } from "../text/theme.ts";
+import { InkOutput, Frame, inkOn, type Rows } from "./ink.ts";
+import { liveRegion, type LiveRegion } from "./live-region.ts";
 import { StringDecoder } from "node:string_decoder";
 import type { Key } from "../input/key.ts";
 import { KeyReader } from "../input/key-reader.ts";
 import type { Instance } from "ink";
 import { createElement as h } from "react";
-import { Frame, inkOn, type Rows } from "./rows.ts";
-import type { Shown } from "../conversation/shown.ts";
 import { cutLine, wrapped } from "../text/wrap.ts";
 
 /** Runs the screen itself; `runScreen` loads this module on demand. */
@@ -24,7 +27,7 @@ class Screen {
   readonly #region: LiveRegion;
   readonly #alternate: AlternateScreen;
   readonly #conversation: ScreenConversation;
-  readonly #pace = new Pace(() => this.#trying(() => this.#draw()), frameMs);
+  readonly #pace = paceOf(() => this.#trying(() => this.#draw()));
   readonly #gone = Promise.withResolvers<void>();
   /** The number of finished blocks that are written. */
   #written = 0;
@@ -36,9 +39,9 @@ class Screen {
     this.#input = input;
     this.#output = output;
     this.#paint = (line) => painted(line, theme);
-    this.#modes = new TerminalModes(input, output);
-    this.#region = new LiveRegion(new InkOutput(output), input, () => this.#leave());
-    this.#alternate = new AlternateScreen(new InkOutput(output), input);
+    this.#modes = terminalModes(input, output);
+    this.#region = liveRegion(new InkOutput(output), input, () => this.#leave());
+    this.#alternate = alternateScreen(new InkOutput(output), input);
     this.#conversation = conversation({
       suspend: (run) => this.#suspend(run),
       stop: () => this.#stop(),
@@ -86,7 +89,7 @@ class Screen {
     if (this.#isAway) return;
     const shown = this.#conversation.shown();
     if (shown.view !== null) {
-      if (!this.#alternate.isEntered) this.#region.erase();
+      if (!this.#alternate.isEntered()) this.#region.erase();
       this.#alternate.draw(viewRows(shown, this.#size, this.#paint));
       return;
     }
@@ -160,33 +163,27 @@ const frameMs = 33;
 /** The smallest limit of common terminals, in characters. */
 const copiedMax = 74_994;
 
-/** Draws soon after a request, at a limited rate, and never without a request. */
-class Pace {
-  readonly #draw: () => void;
-  readonly #everyMs: number;
-  #last = Number.NEGATIVE_INFINITY;
-  #timer: NodeJS.Timeout | null = null;
-
-  constructor(draw: () => void, everyMs: number) {
-    this.#draw = draw;
-    this.#everyMs = everyMs;
-  }
-
-  ask(): void {
-    this.#timer ??= setTimeout(() => this.now(), Math.max(0, this.#last + this.#everyMs - performance.now()));
-  }
-
-  now(): void {
-    this.stop();
-    this.#last = performance.now();
-    this.#draw();
-  }
-
-  stop(): void {
-    if (this.#timer !== null) clearTimeout(this.#timer);
-    this.#timer = null;
-  }
+interface Pace {
+  /** Draws soon, at a limited rate. */
+  readonly ask: () => void;
+  readonly now: () => void;
+  readonly stop: () => void;
 }
+
+const paceOf = (draw: () => void): Pace => {
+  let last = Number.NEGATIVE_INFINITY;
+  let timer: NodeJS.Timeout | undefined;
+  const stop = (): void => {
+    clearTimeout(timer);
+    timer = undefined;
+  };
+  const now = (): void => {
+    stop();
+    last = performance.now();
+    draw();
+  };
+  return { ask: () => void (timer ??= setTimeout(now, Math.max(0, last + frameMs - performance.now()))), now, stop };
+};
 
 /**
  * Reads keys from a terminal's input, in any pieces. Returns a function that stops it. A line that was typed before the
@@ -225,57 +222,46 @@ export const readKeys = (input: NodeJS.ReadableStream, press: (key: Key) => void
 
 const lineTypedBefore = /^([^\r\n]+)\n$/;
 
-/** The alternate screen for full-screen views: entered with the first frame; leaving it restores the normal screen. */
-class AlternateScreen {
-  readonly #output: InkOutput;
-  readonly #input: NodeJS.ReadableStream;
-  #ink: Instance | null = null;
-  #size = "";
-
-  constructor(output: InkOutput, input: NodeJS.ReadableStream) {
-    this.#output = output;
-    this.#input = input;
-  }
-
-  get isEntered(): boolean {
-    return this.#ink !== null;
-  }
-
-  draw(rows: Rows): void {
-    this.#output.together(() => {
-      const size = `${this.#output.columns}×${this.#output.rows}`;
-      const ink = this.#ink;
-      if (ink === null) {
-        this.#ink = inkOn(this.#output, this.#input, rows, { alternateScreen: true });
-        this.#output.write(keyboardOn);
-      } else {
-        if (size !== this.#size) {
-          this.#output.silently(() => ink.clear());
-          this.#output.write("\x1b[H\x1b[J");
-        }
-        ink.rerender(h(Frame, rows));
-      }
-      this.#size = size;
-    });
-  }
-
-  leave(): void {
-    const ink = this.#ink;
-    this.#ink = null;
-    if (ink === null) return;
-    this.#output.together(() => {
-      this.#output.write(keyboardOff);
-      ink.unmount();
-    });
-  }
+interface AlternateScreen {
+  readonly isEntered: () => boolean;
+  readonly draw: (rows: Rows) => void;
+  readonly leave: () => void;
 }
 
-// The terminal modes while the screen is active. They are reset in any case.
+/** The alternate screen for full-screen views: entered with the first frame; leaving it restores the normal screen. */
+const alternateScreen = (output: InkOutput, input: NodeJS.ReadableStream): AlternateScreen => {
+  let ink: Instance | null = null;
+  let size = "";
+  return {
+    isEntered: () => ink !== null,
+    draw: (rows) =>
+      output.together(() => {
+        const before = size;
+        size = output.size;
+        if (ink === null) {
+          ink = inkOn(output, input, rows, { alternateScreen: true });
+          output.write(keyboardOn);
+          return;
+        }
+        if (size !== before) {
+          output.silently(() => ink?.clear());
+          output.write("\x1b[H\x1b[J");
+        }
+        ink.rerender(h(Frame, rows));
+      }),
+    leave: () => {
+      const entered = ink;
+      ink = null;
+      if (entered === null) return;
+      output.together(() => {
+        output.write(keyboardOff);
+        entered.unmount();
+      });
+    },
+  };
+};
 
-/**
- * Marks pastes, and distinguishes keys that otherwise send the same: `CSI > 1 u` of kitty, which other terminals
- * ignore.
- */
+// Marks pastes, and distinguishes keys that otherwise send the same: `CSI > 1 u` of kitty, which others ignore.
 const modesOn = "\x1b[?2004h\x1b[>1u";
 const modesOff = "\x1b[<u\x1b[?2004l\x1b[?25h";
 
@@ -283,46 +269,41 @@ const modesOff = "\x1b[<u\x1b[?2004l\x1b[?25h";
 const keyboardOn = "\x1b[>1u";
 const keyboardOff = "\x1b[<u";
 
-class TerminalModes {
-  readonly #input: TerminalInput;
-  readonly #output: TerminalOutput;
-  #isOn = false;
-
-  constructor(input: TerminalInput, output: TerminalOutput) {
-    this.#input = input;
-    this.#output = output;
-  }
-
-  on(): void {
-    if (this.#isOn) return;
-    this.#isOn = true;
-    this.#input.setRawMode?.(true);
-    this.#input.resume();
-    this.#output.write(modesOn);
-  }
-
-  /**
-   * Sets the modes again, because another program may have changed them. The raw mode comes first: it stops a
-   * background process before that writes.
-   */
-  renew(): void {
-    if (!this.#isOn) return;
-    this.#input.setRawMode?.(false);
-    this.#input.setRawMode?.(true);
-    this.#output.write(`${modesOff}${modesOn}`);
-  }
-
+interface TerminalModes {
+  readonly on: () => void;
+  /** Sets the modes again, because another program may have changed them. */
+  readonly renew: () => void;
   /** May be called repeatedly, also while the process ends. */
-  off(): void {
-    if (!this.#isOn) return;
-    this.#isOn = false;
-    this.#output.write(modesOff);
-    this.#input.pause();
-    this.#input.setRawMode?.(false);
-  }
+  readonly off: () => void;
 }
 
-/** Converts a line to text for a terminal. */
+const terminalModes = (input: TerminalInput, output: TerminalOutput): TerminalModes => {
+  let isOn = false;
+  return {
+    on: () => {
+      if (isOn) return;
+      isOn = true;
+      input.setRawMode?.(true);
+      input.resume();
+      output.write(modesOn);
+    },
+    renew: () => {
+      if (!isOn) return;
+      // The raw mode comes first: it stops a background process before that writes.
+      input.setRawMode?.(false);
+      input.setRawMode?.(true);
+      output.write(`${modesOff}${modesOn}`);
+    },
+    off: () => {
+      if (!isOn) return;
+      isOn = false;
+      output.write(modesOff);
+      input.pause();
+      input.setRawMode?.(false);
+    },
+  };
+};
+
 type Paint = (line: Line) => string;
 
 /**
@@ -347,7 +328,6 @@ export const liveRows = (shown: Shown, size: Size, paint: Paint): Rows => {
   };
 };
 
-/** Returns a view on the whole screen. */
 const viewRows = ({ view }: Shown, size: Size, paint: Paint): Rows => {
   const { lines, cursor } = view?.show(size) ?? { lines: [] };
   return {

@@ -1,74 +1,63 @@
 import { stripVTControlCharacters } from "node:util";
 import type { Instance } from "ink";
 import { createElement as h } from "react";
-import { graphemesOf, widthOf } from "../text/width.ts";
-import type { InkOutput } from "./ink-output.ts";
-import { Frame, inkOn, type Rows } from "./rows.ts";
+import { graphemesOf, widthOf } from "../text/wrap.ts";
+import { type InkOutput, Frame, inkOn, type Rows } from "./ink.ts";
 
 /**
  * The last rows of the normal screen, which Ink redraws, below all finished text. Ink does not write the finished text,
  * because it would break paragraphs into rows. It also erases by what it drew, not by the rows that a resize made of
  * that.
  */
-export class LiveRegion {
-  readonly #output: InkOutput;
-  readonly #input: NodeJS.ReadableStream;
-  readonly #onEnd: () => void;
-  #ink: Instance | null = null;
-  #drawn: Rows = nothing;
-  #size = "";
-
-  /** `onEnd` runs when the region ends, also because the process ends or is killed. */
-  constructor(output: InkOutput, input: NodeJS.ReadableStream, onEnd: () => void = () => {}) {
-    this.#output = output;
-    this.#input = input;
-    this.#onEnd = onEnd;
-  }
-
+export interface LiveRegion {
   /** Writes `finished` above, in whole lines, and the changed rows. */
-  draw(finished: string, rows: Rows): void {
-    this.#output.together(() => {
-      if (finished !== "" || this.#sizeNow() !== this.#size) this.#erase();
-      if (finished !== "") this.#output.write(finished);
-      const before = this.#drawn;
-      this.#drawn = rows;
-      const again = writtenAgain(before, rows);
-      if (again !== "") this.#output.write(wrapOff);
-      if (this.#ink === null) this.#ink = inkOn(this.#output, this.#input, rows, { onEnd: this.#onEnd });
-      else this.#ink.rerender(h(Frame, rows));
-      if (again !== "") this.#output.write(`${again}${wrapOn}`);
-    });
-  }
-
+  readonly draw: (finished: string, rows: Rows) => void;
   /** Removes the region: the cursor is at its beginning. The next `draw` restores it. */
-  erase(): void {
-    this.#output.together(() => this.#erase());
-  }
-
-  end(): void {
-    this.erase();
-    this.#ink?.unmount();
-  }
-
+  readonly erase: () => void;
+  readonly end: () => void;
   /** Resolves when everything is written: Ink delays a frame within a millisecond of another. */
-  async flushed(): Promise<void> {
-    await this.#ink?.waitUntilRenderFlush();
-  }
-
-  #erase(): void {
-    const { rows, cursor } = this.#drawn;
-    const above = cursor === null ? rows : rows.slice(0, cursor.row);
-    const height = above.reduce((sum, row) => sum + wrappedHeight(row, this.#output.columns), 0);
-    this.#output.silently(() => this.#ink?.clear());
-    if (rows.length > 0) this.#output.write(`\x1b[?25l${height > 0 ? `\x1b[${height}A` : ""}\r\x1b[J`);
-    this.#drawn = nothing;
-    this.#size = this.#sizeNow();
-  }
-
-  #sizeNow(): string {
-    return `${this.#output.columns}×${this.#output.rows}`;
-  }
+  readonly flushed: () => Promise<void>;
 }
+
+/** `onEnd` runs when the region ends, also because the process ends or is killed. */
+export const liveRegion = (
+  output: InkOutput,
+  input: NodeJS.ReadableStream,
+  onEnd: () => void = () => {},
+): LiveRegion => {
+  let ink: Instance | null = null;
+  let drawn = nothing;
+  let size = "";
+  const erased = (): void => {
+    const { rows, cursor } = drawn;
+    const above = cursor === null ? rows : rows.slice(0, cursor.row);
+    const height = above.reduce((sum, row) => sum + wrappedHeight(row, output.columns), 0);
+    output.silently(() => ink?.clear());
+    if (rows.length > 0) output.write(`\x1b[?25l${height > 0 ? `\x1b[${height}A` : ""}\r\x1b[J`);
+    drawn = nothing;
+    size = output.size;
+  };
+  const erase = (): void => output.together(erased);
+  return {
+    draw: (finished, rows) =>
+      output.together(() => {
+        if (finished !== "" || output.size !== size) erased();
+        if (finished !== "") output.write(finished);
+        const again = writtenAgain(drawn, rows);
+        drawn = rows;
+        if (again !== "") output.write(wrapOff);
+        if (ink === null) ink = inkOn(output, input, rows, { onEnd });
+        else ink.rerender(h(Frame, rows));
+        if (again !== "") output.write(`${again}${wrapOn}`);
+      }),
+    erase,
+    end: () => {
+      erase();
+      ink?.unmount();
+    },
+    flushed: async () => ink?.waitUntilRenderFlush(),
+  };
+};
 
 /**
  * Returns the number of terminal rows that a drawn row takes, since it may now be wider than the terminal. Ink leaves

@@ -45,15 +45,12 @@ export interface Size {
   readonly rows: number;
 }
 
-/** Makes a span of a text. */
 export const span = (text: string, ...given: readonly Role[]): Span => ({ text, roles: given });
 
-/** Makes a line of a text. */
 export const line = (text: string, ...given: readonly Role[]): Line => [span(text, ...given)];
 
 /** Splits a text into lines, at any kind of line end. */
 export const textLines = (text: string, ...given: readonly Role[]): readonly Line[] =>
   text.split(/\r\n?|[\n\u2028\u2029\v\f]/).map((each) => line(each, ...given));
 
-/** Returns the text of a line. */
 export const textOfLine = (given: Line): string => given.map(({ text }) => text).join("");

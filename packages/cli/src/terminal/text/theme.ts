@@ -1,6 +1,6 @@
-import { inspect, type styleText } from "node:util";
-import { type Role, roles } from "./line.ts";
-import { named } from "./printable.ts";
+import { inspect, styleText } from "node:util";
+import { type Role, roles, type Line, type Span } from "./line.ts";
+import { named, printableInLine } from "./printable.ts";
 
 /** The looks of lines, by role; other roles look plain. Its colours are the sixteen of the person's own palette. */
 export interface Theme {
@@ -102,3 +102,69 @@ const listed = (names: readonly string[]): string => `there are ${names.join(", 
 
 const isTheme = (name: string): name is keyof typeof themes => Object.hasOwn(themes, name);
 const isStyle = (name: string): name is TextStyle => Object.hasOwn(inspect.colors, name);
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/**
+ * Returns whether to write in colours. FORCE_COLOR decides if it is set (`0` and `false` mean no), then a non-empty
+ * NO_COLOR; otherwise all terminals that are not dumb get colours.
+ */
+export const wantsColour = (isTerminal: boolean, environment: Environment): boolean => {
+  const force = environment["FORCE_COLOR"];
+  if (force !== undefined) return force !== "0" && force !== "false";
+  return (environment["NO_COLOR"] ?? "") === "" && isTerminal && environment["TERM"] !== "dumb";
+};
+
+/** Returns the theme that suits a terminal if the person chose none. */
+export const themeNameFor = (isTerminal: boolean, environment: Environment): keyof typeof themes => {
+  if (!wantsColour(isTerminal, environment))
+    return isTerminal && environment["TERM"] !== "dumb" ? "monochrome" : "plain";
+  // `foreground;background`: some terminals report their initial colours in it.
+  return /;(?:7|15)$/.test(environment["COLORFGBG"] ?? "") ? "light" : "dark";
+};
+
+/** Returns whether a terminal is known to open links (OSC 8). Within tmux and screen the terminal is unknown. */
+export const opensLinks = (isTerminal: boolean, environment: Environment): boolean => {
+  const { TERM: term = "", TERM_PROGRAM: program = "", VTE_VERSION: vte, TMUX: tmux } = environment;
+  if (!isTerminal || tmux !== undefined || /^(?:screen|tmux|dumb)/.test(term)) return false;
+  return (
+    /^(?:iTerm\.app|WezTerm|vscode|ghostty|Hyper|rio)$/.test(program) ||
+    /kitty|ghostty|alacritty|foot|wezterm/.test(term) ||
+    environment["WT_SESSION"] !== undefined ||
+    Number(vte) >= 5000
+  );
+};
+
+/**
+ * Returns an address that a terminal may open, otherwise null. It must be a web or mail address, in visible ASCII
+ * characters.
+ */
+export const linkTarget = (address: string): string | null => {
+  if (unsafe.test(address) || address.length > lengthMax || !URL.canParse(address)) return null;
+  const { protocol, href } = new URL(address);
+  return protocols.has(protocol) ? href : null;
+};
+
+/** Matches characters that `URL` would remove silently. */
+const unsafe = /[\s\p{C}]/u;
+
+const protocols: ReadonlySet<string> = new Set(["http:", "https:", "mailto:"]);
+
+/** The longest address that terminals keep. */
+const lengthMax = 2000;
+
+/**
+ * Converts a line to terminal output; only this function makes control sequences. Control characters in spans are made
+ * visible, and each look ends after its span.
+ */
+export const painted = (line: Line, theme: Theme): string => line.map((span) => paintedSpan(span, theme)).join("");
+
+const paintedSpan = ({ text, roles, link }: Span, theme: Theme): string => {
+  const shown = printableInLine(text);
+  if (shown === "") return "";
+  const styles = roles.flatMap((role) => theme.styles[role] ?? []);
+  const styled = styleText(styles, shown, { validateStream: false });
+  const target = theme.hyperlinks && link !== undefined ? linkTarget(link) : null;
+  // BEL, because some libraries that cut rows recognise only that end of a link.
+  return target === null ? styled : `\u001B]8;;${target}\u0007${styled}\u001B]8;;\u0007`;
+};

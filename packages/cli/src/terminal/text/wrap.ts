@@ -1,6 +1,6 @@
-import type { Line, Span } from "./line.ts";
+import stringWidth from "string-width";
+import { type Line, type Span, textOfLine } from "./line.ts";
 import { printableInLine } from "./printable.ts";
-import { graphemesOf, widthOf } from "./width.ts";
 
 /**
  * Wraps a line to rows of a width: between words if possible, otherwise within one, never inside a grapheme. A grapheme
@@ -20,7 +20,6 @@ export const wrapped = (line: Line, columns: number): readonly Line[] => {
   return rows;
 };
 
-/** Returns the number of columns of a line. */
 export const lineWidth = (line: Line): number =>
   line.reduce((sum, { text }) => sum + widthOf(printableInLine(text)), 0);
 
@@ -87,7 +86,6 @@ const shownEnd = (cells: readonly Cell[], start: number, rowEnds: number): numbe
   return last;
 };
 
-/** Joins the cells of one span to one span again. */
 const lineOf = (cells: readonly Cell[]): Line => {
   const runs: { readonly span: Span; text: string }[] = [];
   for (const { text, span } of cells) {
@@ -96,4 +94,43 @@ const lineOf = (cells: readonly Cell[]): Line => {
     else runs.push({ span, text });
   }
   return runs.map(({ span, text }) => ({ ...span, text }));
+};
+
+/** Returns the number of terminal cells of a text. Control characters take none; replace them by visible ones first. */
+export const widthOf = (text: string): number => (narrow.test(text) ? text.length : stringWidth(text));
+
+/** Splits a text into graphemes: an emoji with all its parts is one, and so is a letter with its accents. */
+export const graphemesOf = (text: string): readonly string[] =>
+  narrow.test(text) ? text.split("") : Array.from(graphemes.segment(text), ({ segment }) => segment);
+
+/** Most text: it needs no width tables. */
+const narrow = /^[ -~]*$/;
+
+const graphemes = new Intl.Segmenter("und", { granularity: "grapheme" });
+
+/** Marks each occurrence of some words in a line, ignoring case. */
+export const withMatches = (line: Line, words: string): Line => {
+  const text = textOfLine(line);
+  const [lower, wanted] = [text.toLowerCase(), words.toLowerCase()];
+  // If lower case changes the length, places in it do not apply to the text.
+  if (wanted === "" || lower.length !== text.length) return line;
+  const spans: Span[] = [];
+  let from = 0;
+  for (let at = lower.indexOf(wanted); at >= 0; at = lower.indexOf(wanted, from)) {
+    spans.push(...slice(line, from, at));
+    from = at + wanted.length;
+    spans.push(...slice(line, at, from).map(asMatch));
+  }
+  return [...spans, ...slice(line, from, text.length)];
+};
+
+const asMatch = (span: Span): Span => ({ ...span, roles: [...span.roles.filter((role) => role !== "dim"), "match"] });
+
+const slice = (line: Line, from: number, to: number): Line => {
+  let start = 0;
+  return line.flatMap((span) => {
+    const text = span.text.slice(Math.max(from - start, 0), Math.max(to - start, 0));
+    start += span.text.length;
+    return text === "" ? [] : [{ ...span, text }];
+  });
 };

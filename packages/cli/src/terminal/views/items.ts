@@ -1,4 +1,7 @@
-import type { Line } from "../text/line.ts";
+import type { Line, Span } from "../text/line.ts";
+import { type Chunks, contentText, type Message, toArray } from "@colloquy/machine";
+import { oneLine } from "../text/printable.ts";
+import { cutLine, lineWidth } from "../text/wrap.ts";
 
 /** The content to scroll through, of any length: an item is laid out when it becomes visible. */
 export interface Items {
@@ -18,13 +21,11 @@ export interface Place {
 /** The end, wherever it is. */
 export const atEnd: Place = { item: Infinity, line: Infinity };
 
-/** A visible line, and its place. */
 export interface Seen {
   readonly place: Place;
   readonly line: Line;
 }
 
-/** Makes items with one line each. */
 export const itemsOf = <Item>(
   items: readonly Item[],
   line: (item: Item, columns: number) => Line,
@@ -75,3 +76,32 @@ const linesFrom = (items: Items, columns: number, from: Place, by: 1 | -1, count
   }
   return seen;
 };
+
+/** Returns the question of a turn in one line; without a question, its first words. */
+export const questionIn = (messages: Chunks<Message>): string => {
+  const all = toArray(messages);
+  const [first] = all;
+  const asked = all.find(({ role }) => role === "user") ?? first;
+  if (asked === undefined) return "";
+  const words = oneLine(contentText(asked.parts));
+  return asked.role === "user" ? words : `${asked.role}: ${words}`;
+};
+
+/**
+ * Returns words followed by as many marks as there is room for, the most important first. Some of the words always
+ * stay.
+ */
+export const rowOf = (before: Line, words: Span, marks: readonly Line[], width: number): Line => {
+  const behind: Span[] = [];
+  // Combining marks and joined emoji take many units and few cells.
+  const near = { ...words, text: words.text.slice(0, (width + 1) * 16) };
+  const least = lineWidth(before) + Math.min(lineWidth([near]), leastWords, Math.floor(width / 3));
+  for (const mark of marks) {
+    if (least + lineWidth(behind) + lineWidth(mark) + separator.length <= width)
+      behind.push({ text: separator, roles: [] }, ...mark);
+  }
+  return [...before, ...cutLine([near], width - lineWidth(before) - lineWidth(behind)), ...behind];
+};
+
+const separator = "  ";
+const leastWords = 20;

@@ -2,11 +2,9 @@ import { editorOf } from "../input/editor.ts";
 import type { Key } from "../input/key.ts";
 import { keymaps } from "../input/keymap.ts";
 import { type InputFrame, layOut } from "../input/layout.ts";
-import { queryAfter } from "../input/query.ts";
+import { queryAfter } from "../input/edits.ts";
 import { type Line, line, type Size, textOfLine } from "../text/line.ts";
-import { withMatches } from "../text/match.ts";
-import { graphemesOf, widthOf } from "../text/width.ts";
-import { cutLine, lineWidth } from "../text/wrap.ts";
+import { withMatches, graphemesOf, widthOf, cutLine, lineWidth } from "../text/wrap.ts";
 import { atEnd, type Items, movedBy, type Place, type Seen, sightFrom, topShowing } from "./items.ts";
 import type { View, ViewFrame, ViewStep } from "./view.ts";
 
@@ -64,7 +62,6 @@ export const scrollingView = (content: Scrolling, given: Position = start): View
   };
 };
 
-/** Returns the visible lines. */
 export const seen = (content: Scrolling, { top, selected }: Position, size: Size): readonly Seen[] => {
   const { items, selects } = content;
   const { columns, rows } = bodyOf(content, size);
@@ -144,7 +141,6 @@ const bottomOf = ({ query, hints }: Scrolling, { typing, note }: Position, width
   return { lines: [line(fitting, "dim")], cursor: noCursor };
 };
 
-/** Lays out typed words in one row. */
 const typedIn = (words: string, prompt: string, width: number): InputFrame =>
   layOut(editorOf(words), { columns: width + 1, rows: 1 }, prompt);
 
@@ -200,7 +196,6 @@ const stepped = (content: Scrolling, position: Position, by: number, size: Size)
   return { ...position, match: null, top: seen(content, { ...position, top: to }, size)[0]?.place ?? top };
 };
 
-/** Handles a key that ends the typing of a search. */
 const searched = (content: Scrolling, position: Position, key: Key, size: Size): ViewStep => {
   const name = key.type === "key" ? key.name : "";
   if (name !== "enter" && name !== "escape") return {};

@@ -9,7 +9,7 @@ import {
   turnsOf,
 } from "@colloquy/machine";
 import { blockLines } from "../blocks/block-lines.ts";
-import { endBlocks, messageBlocks } from "../blocks/message-blocks.ts";
+import { endBlocks, messageBlocks } from "../blocks/block.ts";
 import type { Line, Size } from "../text/line.ts";
 import { atEnd, type Items } from "./items.ts";
 import { type Position, type Scrolling, scrollingView, seen, start } from "./scrolling-view.ts";
@@ -33,14 +33,13 @@ export const transcriptView = (state: State, turn?: number): View => {
 };
 
 /** A message with the results of its calls, and its turn; 0 for messages before the first turn. */
-export interface Said {
+interface Said {
   readonly messages: readonly Message[];
   readonly turn: number;
   /** The turn that ends with it. */
   readonly ends: Turn | null;
 }
 
-/** Returns the messages on the path, the system message first. */
 export const saidIn = (state: State): readonly Said[] => {
   const { conversation, open } = state.context;
   const { system, seed } = conversation;

@@ -3,9 +3,7 @@ import { foldable, type TreeRow, treeRows, type TurnTree, turnTree } from "@coll
 import { tokensOf } from "../text/figures.ts";
 import { type Line, line, type Span, span } from "../text/line.ts";
 import { oneLine, shortened } from "../text/printable.ts";
-import { itemsOf } from "./items.ts";
-import { questionIn } from "./question.ts";
-import { rowOf } from "./row.ts";
+import { itemsOf, questionIn, rowOf } from "./items.ts";
 import { type Position, scrollingView, start } from "./scrolling-view.ts";
 import type { View, ViewStep } from "./view.ts";
 
@@ -27,7 +25,6 @@ export const treeView = (state: State): View => {
 interface Shown {
   readonly state: State;
   readonly turns: ReadonlyMap<number, Turn | OpenTurn>;
-  /** Checkpoint names by turn. */
   readonly names: ReadonlyMap<number, readonly string[]>;
   readonly tree: TurnTree;
 }

@@ -136,7 +136,7 @@ test.for(["", "{", "rm -rf\u2028/\nnow", '{"a":"\\n'])(
 const invisible = Array.from("\u2028\u2029\u200D\u200C\u3164\u2800\u00A0\uFE0F\u202E\u{E0141}\u034F");
 
 /**
- * Returns the content of a call as a person reads it: each row is after its indent, and shows anything that it holds.
+ * Returns the content of a call as a person reads it: each row without its indent.
  */
 const saidIn = (given: string, columns: number): string => {
   const [head = [], ...rows] = blockLines(
@@ -165,7 +165,7 @@ const unescaped = (text: string, escapes: RegExp): string =>
   );
 const letters = new Map(Object.entries({ n: "\n", r: "\r", t: "\t", b: "\b", f: "\f" }));
 
-/** Rows leave out the spaces between them. */
+/** Removes white space, since rows omit the spaces at their ends. */
 const bare = (text: string): string => text.replaceAll(/\s/g, "");
 
 const stringsIn = (value: unknown): readonly string[] => {

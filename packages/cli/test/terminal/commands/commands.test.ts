@@ -10,15 +10,13 @@ import { onScreen } from "../conversation/screen.ts";
 const echo = () =>
   ruleModel([{ name: "echoes", when: () => true, answer: ({ lastUserText }) => reply(`**${lastUserText}**`) }]);
 
-/** A conversation of which so many questions were answered; `run` sends a line and waits for what it shows. */
+/** Opens a conversation with these answered questions. `run` sends a line and waits for the result. */
 const spoken = async (questions: readonly string[]) => {
   const shown = onScreen(echo());
   const run = async (line: string, wanted: string | RegExp): Promise<void> => {
-    // A line that was refused is in the input again.
+    // A refused line is back in the input.
     shown.press("ctrl+u");
-    shown.type(line);
-    shown.press("enter");
-    await shown.until(wanted);
+    await shown.ask(line, wanted);
     if (shown.conversation.shown().view !== null) shown.press("escape");
   };
   for (const question of questions)
@@ -31,14 +29,12 @@ const spoken = async (questions: readonly string[]) => {
 };
 
 test("every command is listed with its usage, and every action with its keys, at any width", async () => {
-  const { press, type, until, conversation } = onScreen(echo());
+  const { ask, press, conversation } = onScreen(echo());
   for (const [name, rows] of [
     ["/help", slashCommands.map(({ name, usage, help }) => `${`${name} ${usage}`.trim()} ${help}`)],
     ["/keys", ["home, ctrl+a moves to the line's start", "ctrl+t shows the transcript"]],
   ] as const) {
-    type(name);
-    press("enter");
-    await until(/^(Commands|Keys)/);
+    await ask(name, /^(Commands|Keys)/);
     for (const columns of [20, 40, 80]) {
       const { lines = [] } = conversation.shown().view?.show({ columns, rows: 500 }) ?? {};
       const shown = lines.map(textOfLine).join(" ").replaceAll(/\s+/g, " ");
@@ -120,7 +116,7 @@ test.each([
 });
 
 test("the tree moves the head, forks, names a place, and has an earlier question edited", async () => {
-  const { path, type, press, until, input, finished } = await spoken(["one", "two"]);
+  const { ask, path, type, press, until, input, finished } = await spoken(["one", "two"]);
   const inTree = async (...keys: readonly string[]): Promise<void> => {
     press("ctrl+u", "escape");
     await until("Esc again shows the tree");
@@ -137,9 +133,7 @@ test("the tree moves the head, forks, names a place, and has an earlier question
   await inTree("e");
   await until("editing turn 1, Esc leaves it");
   expect(input()).toBe("> one");
-  type(" more");
-  press("enter");
-  await until("> one more\none more");
+  await ask(" more", "> one more\none more");
   await until(/Agent \([^)]*\)\n\n> \n/);
   expect(finished()).toContain("one more");
   await inTree("c");
@@ -149,7 +143,7 @@ test("the tree moves the head, forks, names a place, and has an earlier question
 });
 
 test.each([
-  ["/undo x", "x is no whole number: /undo [N]"],
+  ["/undo x", "x is not a whole number: /undo [N]"],
   ["/branch", "this takes a number: /branch TURN"],
   ["/branch 9", "9"],
   ["/checkpoint", "this takes more: /checkpoint NAME"],
@@ -172,13 +166,9 @@ test.each([
 test("a model and a theme are chosen by their names", async () => {
   let present = "light";
   const themes = { names: ["light", "dark"], present: () => present, choose: (name: string) => void (present = name) };
-  const { type, press, until } = onScreen(echo(), { themes });
-  type("/theme");
-  press("enter");
-  await until("the theme is light; there are light, dark");
-  type("/theme dark");
-  press("enter");
-  await until("the theme is dark");
+  const { ask } = onScreen(echo(), { themes });
+  await ask("/theme", "the theme is light; there are light, dark");
+  await ask("/theme dark", "the theme is dark");
 });
 
 test("the bare words of the seed count when they are the whole line", () => {
@@ -199,7 +189,7 @@ test("the bare words of the seed count when they are the whole line", () => {
     expect(commandIn(text)).toBe(null);
 });
 
-test("what a command may be given is offered, and Tab takes it", async () => {
+test("the arguments of a command are offered, and Tab takes one", async () => {
   const { run, type, press, until, input } = await spoken(["one"]);
   await run("/checkpoint here", "this place is called here");
   type("/rest");
@@ -215,8 +205,7 @@ test("what a command may be given is offered, and Tab takes it", async () => {
 });
 
 test("/quit ends the conversation", async () => {
-  const { type, press, conversation } = await spoken([]);
-  type("/quit");
-  press("enter");
+  const { send, conversation } = await spoken([]);
+  send("/quit");
   await conversation.ended;
 });

@@ -1,6 +1,6 @@
+import * as fc from "fast-check";
 import type { AskPart } from "@colloquy/host";
 import type { ToolOutcome } from "@colloquy/machine";
-import * as fc from "fast-check";
 import { expect, test, vi } from "vitest";
 import {
   type AnswerBlocks,
@@ -12,8 +12,7 @@ import {
   withWhole,
 } from "../../../src/terminal/conversation/answer-blocks.ts";
 import type { Block } from "../../../src/terminal/blocks/block.ts";
-import type { MarkdownBlock } from "../../../src/terminal/markdown/markdown-block.ts";
-import { markdownBlocks, MarkdownStream } from "../../../src/terminal/markdown/markdown-stream.ts";
+import { type MarkdownBlock, markdownBlocks, MarkdownStream } from "../../../src/terminal/markdown/markdown-stream.ts";
 import { runs } from "../../../../../test/runs.ts";
 
 const shownOf = (parts: readonly AskPart[], before: AnswerBlocks = noBlocks): AnswerBlocks =>
@@ -105,7 +104,7 @@ test("an approval waits for its answer, is asked for once, and is answered by wh
   expect(put.finished).toEqual([{ type: "call", name: "look", arguments: '{"at":"sky"}' }]);
   expect(put.open).toMatchObject([{ type: "tool" }, { type: "approval", isAsked: true }]);
   expect(withQuestion(put)).toBe(put);
-  // A thread that was opened again shows the request without the call.
+  // A reopened thread shows the request without the call.
   expect(shownOf([requested]).open).toMatchObject([{ type: "tool", arguments: '{"at":"sky"}' }, { type: "approval" }]);
 });
 
@@ -149,7 +148,7 @@ test("items of a list and lines of code are finished as they come", () => {
   expect(open).toHaveLength(1);
 });
 
-test("what grows is read when it is drawn, and not with each part: a line may be long", () => {
+test("growing text is parsed when it is drawn, not with each part, since a line may be long", () => {
   const read = vi.spyOn(MarkdownStream.prototype, "open");
   const { open } = shownOf(Array.from({ length: 100 }, () => text("word ")));
   expect(read).not.toHaveBeenCalled();
@@ -158,7 +157,7 @@ test("what grows is read when it is drawn, and not with each part: a line may be
   read.mockRestore();
 });
 
-/** Returns the last step's blocks in the scrollback, for a reader who skips those that a notice calls void. */
+/** Returns the last step's blocks in the scrollback, without those that a notice calls void. */
 const readIn = (finished: readonly Block[]): readonly MarkdownBlock[] => {
   const from = finished.findLastIndex(
     (block) => block.type === "tool" || (block.type === "notice" && /void$|all of it$/.test(block.text)),
@@ -170,11 +169,11 @@ const pieces = fc.array(fc.constantFrom("a", "b ", "\n", "\n\n", "```\n", "* c\n
   maxLength: 16,
 });
 
-/** An accident of an attempt that fails. */
+/** The way in which an attempt fails. */
 const mishap = fc.constantFrom("retry", "lost", "replay", "dropped");
 
 const plan = fc.record({
-  /** Of each step but the last: what is said before it calls a tool. */
+  /** The texts of all steps but the last, before their tool calls. */
   steps: fc.array(pieces, { maxLength: 2 }),
   last: pieces,
   mishaps: fc.array(fc.record({ step: fc.nat(2), shown: pieces, mishap }), { maxLength: 4 }),
@@ -226,7 +225,7 @@ const streamOf = ({
   return parts;
 };
 
-test("what the finished blocks show of an answer is the answer, whatever was tried again, replayed or dropped", () => {
+test("the finished blocks show exactly the answer, after any retries, replays or drops", () => {
   fc.assert(
     fc.property(plan, (given) => {
       const answer = given.last.join("");
@@ -239,7 +238,7 @@ test("what the finished blocks show of an answer is the answer, whatever was tri
       }
       const { finished, open } = withWhole(blocks, answer);
       expect(open).toEqual([]);
-      // In whatever pieces it came, and whatever was finished before its end was known.
+      // This holds for any pieces, and for any blocks that were finished before the end.
       expect(readIn(finished)).toEqual(markdownBlocks(answer));
     }),
     { seed: 13, numRuns: runs(500) },

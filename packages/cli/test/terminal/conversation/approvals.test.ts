@@ -27,10 +27,8 @@ const calls = (...files: readonly string[]) =>
 
 test("a call that waits for an approval is shown with its arguments; y runs it", async () => {
   const { removed, ...options } = remove();
-  const { type, press, until, finished, status } = onScreen(scriptedModel([calls("a"), reply("Done.")]), options);
-  type("Remove a.");
-  press("enter");
-  await until('⁇ remove {"file":"a"}');
+  const { ask, type, until, finished, status } = onScreen(scriptedModel([calls("a"), reply("Done.")]), options);
+  await ask("Remove a.", '⁇ remove {"file":"a"}');
   expect(status()).toContain("waits for y or n");
   type("y");
   await until("Done.\nAgent");
@@ -46,22 +44,16 @@ test("n denies, with a reason that the model reads; Esc goes back; several are a
     calls("a", "b"),
     reply("Well.", { expects: (_, call) => JSON.stringify(call.messages).includes("not that one") }),
   ]);
-  const { type, press, until, finished, input } = onScreen(model, options);
-  type("Remove both.");
-  press("enter");
-  await until('⁇ remove {"file":"a"}');
+  const { ask, type, press, finished, input } = onScreen(model, options);
+  await ask("Remove both.", '⁇ remove {"file":"a"}');
   expect(finished()).not.toContain('"b"');
   type("n");
   expect(input()).toBe("why not? ");
   press("escape");
   expect(input()).toBe("> ");
   type("n");
-  type("not that one");
-  press("enter");
-  await until(/✗ remove was denied[^]*⁇ remove {"file":"b"}/);
-  type("n");
-  press("enter");
-  await until("Well.\nAgent");
+  await ask("not that one", /✗ remove was denied[^]*⁇ remove {"file":"b"}/);
+  await ask("n", "Well.\nAgent");
   expect(finished().match(/was denied/g)).toHaveLength(2);
   expect(removed).toEqual([]);
   model.assertComplete();
@@ -69,31 +61,26 @@ test("n denies, with a reason that the model reads; Esc goes back; several are a
 
 test("a lets the tool run from here on, and says so", async () => {
   const { removed, ...options } = remove();
-  const { type, press, until, input, status } = onScreen(
+  const { ask, type, press, until, input, status } = onScreen(
     scriptedModel([calls("a"), calls("b"), reply("Done.")]),
     options,
   );
-  type("Remove both.");
-  press("enter");
-  await until("⁇ remove");
+  await ask("Remove both.", "⁇ remove");
   type("a");
   expect([input(), status()]).toEqual(["always? ", "Enter runs this tool from here on · Esc goes back"]);
   press("escape");
   for (const typed of ["a", "b"]) type(typed);
   expect(input()).toBe("> b");
   press("backspace");
-  type("a");
-  press("enter");
-  await until("remove runs without a question from here on, as long as this process lives");
+  await ask("a", "remove runs without a question from here on, as long as this process lives");
   await until("Done.\nAgent");
   expect(removed).toEqual(['{"file":"a"}', '{"file":"b"}']);
 });
 
-test("what is being typed is no answer", async () => {
+test("a key in typed text is not an answer", async () => {
   const { removed, ...options } = remove();
-  const { type, press, until, input } = onScreen(scriptedModel([calls("a"), reply("Done.")]), options);
-  type("Remove a.");
-  press("enter");
+  const { send, type, press, until, input } = onScreen(scriptedModel([calls("a"), reply("Done.")]), options);
+  send("Remove a.");
   type("wh");
   await until("⁇ remove");
   type("y");
@@ -124,13 +111,11 @@ test("an approval that waited when the thread was opened is asked for", async ()
 test("a key answers what was seen: drawn, and half a second without keys before it", async () => {
   const { removed, ...options } = remove();
   let now = 0;
-  const { type, press, until, input, finished } = onScreen(scriptedModel([calls("a", "b"), reply("Done.")]), {
+  const { ask, type, press, until, input, finished } = onScreen(scriptedModel([calls("a", "b"), reply("Done.")]), {
     ...options,
     now: () => now,
   });
-  type("Remove both.");
-  press("enter");
-  await until("⁇ run remove?");
+  await ask("Remove both.", "⁇ run remove?");
   for (const early of ["y", "n", "a"]) {
     now += 499;
     type(early);
@@ -139,7 +124,7 @@ test("a key answers what was seen: drawn, and half a second without keys before 
   }
   now += 500;
   type("y");
-  // The next is asked for at once, and the key repeats.
+  // The next approval appears at once, while the key repeats.
   await until('⁇ remove {"file":"b"}');
   for (const repeated of ["y", "y", "y"]) {
     now += 100;
@@ -182,37 +167,29 @@ test("an approval that was not drawn yet is not answered, however long no key ca
   expect(removed).toEqual([]);
 });
 
-test("a denial that was begun ends with its approval, and what is typed then is a question", async () => {
+test("an unfinished denial ends with its approval, and later typing is a question", async () => {
   const { removed, ...options } = remove();
   const model = scriptedModel([calls("a"), reply("Hello.")]);
-  const { type, press, until, finished, input } = onScreen(model, options);
-  type("Remove a.");
-  press("enter");
-  await until("⁇ run remove?");
+  const { ask, type, press, finished, input } = onScreen(model, options);
+  await ask("Remove a.", "⁇ run remove?");
   type("n");
   expect(input()).toBe("why not? ");
   press("ctrl+c");
   expect(input()).toBe("> ");
-  type("Hello?");
-  press("enter");
-  await until("Hello.\nAgent");
+  await ask("Hello?", "Hello.\nAgent");
   expect(finished()).toContain("⁇ remove was not answered");
   expect(finished()).not.toMatch(/✓|no approval is/);
   expect(removed).toEqual([]);
 });
 
-test("y and n answer with the digest of what is shown", async () => {
+test("y and n answer with the digest of the shown call", async () => {
   const { removed, ...options } = remove();
-  const { type, press, until, host } = onScreen(scriptedModel([calls("a", "b"), reply("Done.")]), options);
-  type("Remove both.");
-  press("enter");
-  await until('⁇ remove {"file":"a"}');
+  const { ask, type, until, host } = onScreen(scriptedModel([calls("a", "b"), reply("Done.")]), options);
+  await ask("Remove both.", '⁇ remove {"file":"a"}');
   const shown = (await host.thread("here").approvals()).map(({ digest }) => digest);
   type("y");
   await until('⁇ remove {"file":"b"}');
-  type("n");
-  press("enter");
-  await until("Done.\nAgent");
+  await ask("n", "Done.\nAgent");
   const answers = (await host.thread("here").exportJournal()).flatMap(({ event }) =>
     event.type === "approval.answered" ? [event.digest] : [],
   );
@@ -220,16 +197,14 @@ test("y and n answer with the digest of what is shown", async () => {
   expect(removed).toHaveLength(1);
 });
 
-test("a reason that can't be given is back in the input", async () => {
+test("a reason that can no longer be sent returns into the input", async () => {
   const { removed, ...options } = remove();
-  const { type, press, until, host, input } = onScreen(scriptedModel([calls("a"), reply("Done.")]), options);
-  type("Remove a.");
-  press("enter");
-  await until("⁇ run remove?");
+  const { ask, type, press, until, host, input } = onScreen(scriptedModel([calls("a"), reply("Done.")]), options);
+  await ask("Remove a.", "⁇ run remove?");
   type("n");
   type("not here");
   const [request] = await host.thread("here").approvals();
-  // Another process answers while the reason is on its way.
+  // Another process answers while the reason is being sent.
   void host.thread("here").approve(request?.id ?? "");
   press("enter");
   await until("Done.\nAgent");

@@ -6,10 +6,8 @@ test("a question is asked, and its answer is shown as it comes, with its figures
   const model = scriptedModel([
     streams(["One ", { text: "two\n\nthree", delayMs: 1500 }], { usage: { totalTokens: 2100 } }),
   ]);
-  const { type, press, until, clock, screen, finished } = onScreen(model);
-  type("Count.");
-  press("enter");
-  await until("One");
+  const { ask, until, clock, screen, finished } = onScreen(model);
+  await ask("Count.", "One");
   expect(screen()).toBe("  new thread here\n\n> Count.\nOne \n> \nthread here · answers, Esc stops");
   await clock.advance(1500);
   await until("Agent");
@@ -17,25 +15,19 @@ test("a question is asked, and its answer is shown as it comes, with its figures
   model.assertComplete();
 });
 
-test("Esc stops an answer, and what was shown of it is kept", async () => {
-  const { type, press, until, finished } = onScreen(scriptedModel([never({ pieces: ["Once upon"] }), reply("Yes.")]));
-  type("A story.");
-  press("enter");
-  await until("Once upon");
+test("Esc stops an answer, and keeps its shown text", async () => {
+  const { ask, press, until, finished } = onScreen(scriptedModel([never({ pieces: ["Once upon"] }), reply("Yes.")]));
+  await ask("A story.", "Once upon");
   press("escape");
   await until("Agent");
   expect(finished()).toMatch(/\n> A story.\nOnce upon\n  stopped\nAgent \(/);
-  type("Shorter?");
-  press("enter");
-  await until("Yes.\nAgent");
+  await ask("Shorter?", "Yes.\nAgent");
 });
 
 test("an attempt that fails is void, which is said where it was shown", async () => {
   const model = scriptedModel([fails({ kind: "overloaded" }, { partial: "One.\n\nT" }), reply("One.\n\nTwo.")]);
-  const { type, press, until, clock, finished } = onScreen(model);
-  type("Count.");
-  press("enter");
-  await until("trying again");
+  const { ask, until, clock, finished } = onScreen(model);
+  await ask("Count.", "trying again");
   await clock.advance(1000);
   await until("Agent");
   expect(finished()).toMatch(
@@ -48,24 +40,18 @@ test("a tool call is shown with its arguments and its result", async () => {
     toolCalls([{ name: "look", arguments: { at: "sky" } }], { content: "Let me see." }),
     reply("Blue."),
   ]);
-  const { type, press, until, finished } = onScreen(model);
-  type("What colour?");
-  press("enter");
-  await until("Agent");
+  const { ask, finished } = onScreen(model);
+  await ask("What colour?", "Agent");
   expect(finished()).toContain(
     'Let me see.\n● look {"at":"sky"}\n  └ refused: There is no tool "look". The tools are: none.\nBlue.\nAgent (',
   );
 });
 
-test("an error is said, and the conversation goes on", async () => {
+test("an error is shown, and the conversation continues", async () => {
   const model = scriptedModel([fails({ kind: "auth", message: "wrong key" }), reply("Yes.")]);
-  const { type, press, until, conversation } = onScreen(model);
-  type("One?");
-  press("enter");
-  await until("error: the model call failed (auth): wrong key");
-  type("Two?");
-  press("enter");
-  await until("Yes.\nAgent");
+  const { ask, press, conversation } = onScreen(model);
+  await ask("One?", "error: the model call failed (auth): wrong key");
+  await ask("Two?", "Yes.\nAgent");
   press("ctrl+d");
   await conversation.ended;
 });

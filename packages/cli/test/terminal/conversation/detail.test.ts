@@ -25,10 +25,8 @@ test("with all of it, calls and thinking are shown whole", async () => {
 
 test("what a command says is shown in any case, and so is what others have to say", async () => {
   let show = (_: string): void => {};
-  const { type, press, until } = onScreen(scriptedModel([]), { detail: "none", notices: (given) => (show = given) });
-  type("/theme");
-  press("enter");
-  await until("there is no theme to choose here");
+  const { ask, until } = onScreen(scriptedModel([]), { detail: "none", notices: (given) => (show = given) });
+  await ask("/theme", "there is no theme to choose here");
   show("prompt of turn 1");
   await until("  prompt of turn 1\n");
 });

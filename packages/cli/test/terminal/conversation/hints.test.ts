@@ -35,12 +35,6 @@ interface State {
   readonly cameTrue: (screen: OnScreen) => Promise<unknown>;
 }
 
-const ask = async ({ type, press, until }: OnScreen, shows: string): Promise<void> => {
-  type("Go.");
-  press("enter");
-  await until(shows);
-};
-
 const armed = (key: string, hint: RegExp, cameTrue: State["cameTrue"]): State => ({
   model: () => scriptedModel([]),
   reach: async ({ press, until }) => {
@@ -56,20 +50,20 @@ const states: Readonly<Record<string, State>> = {
   "idle, tree armed": armed("escape", /(\S+) again shows the tree/, ({ until }) => until("/tree")),
   answering: {
     model: () => scriptedModel([never({ pieces: ["It is"] })]),
-    reach: (screen) => ask(screen, "It is"),
+    reach: (screen) => screen.ask("Go.", "It is"),
     hint: /(\S+) stops/,
     cameTrue: ({ until }) => until("stopped"),
   },
   "a tool runs": {
     model: () => scriptedModel([toolCalls([{ name: "watch", arguments: {} }])]),
-    reach: (screen) => ask(screen, "watch {}"),
+    reach: (screen) => screen.ask("Go.", "watch {}"),
     hint: /(\S+) stops/,
     cameTrue: ({ until }) => until("stopped"),
   },
   "a denial was begun": {
     model: () => scriptedModel([toolCalls([{ name: "remove", arguments: {} }])]),
     reach: async (screen) => {
-      await ask(screen, "⁇ remove {}");
+      await screen.ask("Go.", "⁇ remove {}");
       screen.type("n");
     },
     hint: /(\S+) goes back/,
@@ -98,13 +92,13 @@ test.each([
   ["no key stops", undefined],
 ] as const)("with the keys %s, the status line names %s as the key that stops", async (name, key) => {
   const screen = onScreen(scriptedModel([never({ pieces: ["It is"] })]), { keymap: keySets[name] });
-  await ask(screen, "It is");
+  await screen.ask("Go.", "It is");
   expect(/(\S+) stops/.exec(screen.status())?.[1]).toBe(key);
 });
 
 test("with the seed's keys, Esc stops an answer and keeps it, and quits when nothing is open", async () => {
   const screen = onScreen(scriptedModel([never({ pieces: ["It is"] }), reply("Yes.")]), { keymap: keymapOf("seed") });
-  await ask(screen, "It is");
+  await screen.ask("Go.", "It is");
   screen.press("escape");
   await screen.until("stopped");
   await screen.until("thread here · 1 turn");

@@ -15,7 +15,7 @@ const look = tool({
   run: async () => "sky",
 });
 
-/** The number of a question says how it ends. */
+/** Makes a model for which the number of a question decides its outcome. */
 const model = (): LlmHandler =>
   ruleModel([
     {
@@ -53,7 +53,7 @@ const doings: readonly ((screen: OnScreen) => void | Promise<void>)[] = [
   ({ clock }) => clock.advance(400),
 ];
 
-/** A question, by Enter or by Tab; or something else, by its index. */
+/** A question by Enter or by Tab, or another action by its index. */
 const doing = fc.oneof(
   { weight: 3, arbitrary: fc.constantFrom("enter", "tab") },
   { weight: 4, arbitrary: fc.nat(doings.length - 1) },
@@ -73,7 +73,7 @@ test("each question that was sent is in a journal, is back in the input, or is s
         if (typeof each === "number") await doings[each]?.(screen);
         else {
           if (screen.conversation.shown().view !== null) screen.press("escape");
-          // A failed command is back in the input.
+          // A failed command returns into the input.
           if (screen.input().startsWith("> /")) screen.press("ctrl+u");
           screen.type(`q${count++}.`);
           screen.press(each);
@@ -92,16 +92,14 @@ test("each question that was sent is in a journal, is back in the input, or is s
   );
 });
 
-test("what waits when one quits is listed, and is among the inputs of the next time", async () => {
+test("questions that wait at quitting are listed, and in the input history of the next run", async () => {
   const kept: string[] = [];
   const history = { load: async () => [], append: async (text: string) => void kept.push(text) };
-  const { type, press, until, finished, conversation } = onScreen(
+  const { ask, type, press, finished, conversation } = onScreen(
     ruleModel([{ name: "any", when: () => true, answer: () => never({}) }]),
     { history },
   );
-  type("One?");
-  press("enter");
-  await until("answers");
+  await ask("One?", "answers");
   for (const text of ["Two?", "Three?"]) {
     type(text);
     press("tab");
@@ -112,14 +110,13 @@ test("what waits when one quits is listed, and is among the inputs of the next t
   expect(kept).toEqual(["One?", "Two?", "Three?"]);
 });
 
-test("what is sent while a command goes on with another thread is asked there", async () => {
+test("a question sent while a command switches threads is asked on the new one", async () => {
   const { promise, resolve } = Promise.withResolvers<string>();
   const model = scriptedModel([reply("Here."), reply("There.")]);
-  const { type, press, until, host, clock, status } = onScreen(model, { newThreadId: () => promise });
+  const { send, until, host, clock, status } = onScreen(model, { newThreadId: () => promise });
   for (const text of ["One?", "/new", "Two?"]) {
     if (text === "/new") await until(/\nthread here · 1 turn[^\n]*$/);
-    type(text);
-    press("enter");
+    send(text);
   }
   await clock.advance(0);
   expect(status()).toContain("1 queued");
@@ -130,12 +127,11 @@ test("what is sent while a command goes on with another thread is asked there", 
   expect(await asked("there")).toContain("Two?");
 });
 
-test("what is sent while a command fails is asked behind it", async () => {
+test("a question sent while a command fails is asked after it", async () => {
   const { promise, reject } = Promise.withResolvers<string>();
-  const { type, press, until, finished } = onScreen(scriptedModel([reply("Here.")]), { newThreadId: () => promise });
+  const { send, until, finished } = onScreen(scriptedModel([reply("Here.")]), { newThreadId: () => promise });
   for (const text of ["/new", "One?"]) {
-    type(text);
-    press("enter");
+    send(text);
   }
   reject(new Error("no id"));
   await until("Here.\nAgent");

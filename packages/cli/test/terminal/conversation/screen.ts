@@ -9,7 +9,7 @@ import {
   type TerminalConversationOptions,
 } from "../../../src/terminal/index.ts";
 
-/** A conversation on a screen that is 80 columns wide and draws each change, on a clock that stands still; who types takes a second between keys. */
+/** A conversation on a screen of 80 columns that draws each change, on a virtual clock. Keys are a second apart. */
 export interface OnScreen {
   readonly host: Host;
   readonly clock: VirtualClock;
@@ -17,14 +17,18 @@ export interface OnScreen {
   /** Presses keys by name, or types a text. */
   readonly press: (...names: readonly string[]) => void;
   readonly type: (text: string) => void;
+  /** Types a text and presses Enter. */
+  readonly send: (text: string) => void;
+  /** Sends a text, and resolves when the screen shows the other text, or matches. */
+  readonly ask: (text: string, shows: string | RegExp) => Promise<void>;
   readonly paste: (text: string) => void;
   /** The whole screen: the finished and open text, the input and the status. */
   readonly screen: () => string;
-  /** The text that is written into the scrollback. */
+  /** The text in the scrollback. */
   readonly finished: () => string;
   readonly status: () => string;
   readonly input: () => string;
-  /** Resolves when what is shown holds this text, or matches. */
+  /** Resolves when the screen shows this text, or matches. */
   readonly until: (text: string | RegExp) => Promise<void>;
   /** The requests to the screen. */
   readonly asked: string[];
@@ -77,19 +81,30 @@ export const onScreen = (
   const press = (...names: readonly string[]): void => {
     for (const name of names) conversation.press({ type: "key", name }, size);
   };
+  const type = (typed: string): void => conversation.press({ type: "text", text: typed }, size);
+  const send = (sent: string): void => {
+    type(sent);
+    press("enter");
+  };
+  const until: OnScreen["until"] = (wanted) =>
+    seen(conversation, () => (typeof wanted === "string" ? screen().includes(wanted) : wanted.test(screen())));
   return {
     host,
     clock,
     conversation,
     press,
     paste: (pasted) => conversation.press({ type: "paste", text: pasted }, size),
-    type: (typed) => conversation.press({ type: "text", text: typed }, size),
+    type,
+    send,
+    ask: (sent, shows) => {
+      send(sent);
+      return until(shows);
+    },
     screen,
     finished,
     status,
     input,
-    until: (wanted) =>
-      seen(conversation, () => (typeof wanted === "string" ? screen().includes(wanted) : wanted.test(screen()))),
+    until,
     asked,
   };
 };
@@ -105,5 +120,5 @@ const seen = (conversation: ScreenConversation, isSeen: () => boolean): Promise<
     look();
   });
 
-/** Lines as they would be without colours. */
+/** Returns the text of lines, without colours. */
 const text = (lines: readonly Line[]): string => lines.map((line) => line.map((span) => span.text).join("")).join("\n");

@@ -15,13 +15,11 @@ const counter = {
 } as const;
 
 const statusWith = async (machine: MachineOptions): Promise<string> => {
-  const { type, press, until, status } = onScreen(
+  const { ask, status } = onScreen(
     scriptedModel([reply("a".repeat(20), { usage: { inputTokens: 1000, outputTokens: 500, totalTokens: 1500 } })]),
     { machine },
   );
-  type("Say it.");
-  press("enter");
-  await until(/\nthread here · 1 turn/);
+  await ask("Say it.", /\nthread here · 1 turn/);
   return status();
 };
 
@@ -54,38 +52,31 @@ test("a narrow status line loses what is in brackets before its tokens", () => {
 
 test("the status line labels its figures as the seed has it when it names the agent", async () => {
   const usage = { inputTokens: 2100, outputTokens: 300, totalTokens: 2400 };
-  const { type, press, until, status } = onScreen(
+  const { ask, send, until, status } = onScreen(
     scriptedModel([reply("Rain.", { usage }), never({ pieces: ["It is"] })]),
     { agentLabel: "WeatherAgent" },
   );
   await until("Agent: WeatherAgent · Thread: here · Status: Ready");
-  type("Oslo?");
-  press("enter");
-  // As wide as the screen is: without the agent.
+  send("Oslo?");
+  // Fitted to the screen's width: without the agent.
   await until(/\nThread: here · Msgs: 2/);
   expect(status()).toBe("Thread: here · Msgs: 2 · Tokens: 2.4k (2.1k in / 0.3k out) · Status: Ready");
-  type("And now?");
-  press("enter");
-  await until("It is");
+  await ask("And now?", "It is");
   expect(status()).toContain("Status: answers, Esc stops");
 });
 
 test("the first lines say where help is, until something is said", async () => {
-  const { status, until, type, press } = onScreen(scriptedModel([reply("Yes.")]));
+  const { ask, status, until } = onScreen(scriptedModel([reply("Yes.")]));
   await until("/help lists the commands");
-  type("Anybody?");
-  press("enter");
-  await until("Yes.\nAgent");
+  await ask("Anybody?", "Yes.\nAgent");
   expect(status()).not.toContain("/help");
 });
 
 test("a command that takes long is in the status while it runs", async () => {
   const written = Promise.withResolvers<string>();
-  const { status, until, type, press } = onScreen(scriptedModel([]), { newThreadId: () => written.promise });
+  const { ask, status, until, type } = onScreen(scriptedModel([]), { newThreadId: () => written.promise });
   await until("new thread here");
-  type("/new");
-  press("enter");
-  await until("/new …");
+  await ask("/new", "/new …");
   type("W");
   await until("> W");
   expect(status()).toContain("/new …");

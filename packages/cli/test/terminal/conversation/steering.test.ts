@@ -12,13 +12,9 @@ const machine = { tools: [{ name: "look", description: "Looks.", parameters: { t
 test("Enter steers an answer: the model reads it at its next step, and where it did is shown", async () => {
   const seen = Promise.withResolvers<string>();
   const model = scriptedModel([toolCalls([{ name: "look", arguments: {} }]), reply("Red.", { expects: "Not blue." })]);
-  const { type, press, until, finished, screen } = onScreen(model, { machine, tools: [look(() => seen.promise)] });
-  type("What colour?");
-  press("enter");
-  await until("○ look {}");
-  type("Not blue.");
-  press("enter");
-  await until("> Not blue.  (sent: the model reads it at its next step)");
+  const { ask, until, finished, screen } = onScreen(model, { machine, tools: [look(() => seen.promise)] });
+  await ask("What colour?", "○ look {}");
+  await ask("Not blue.", "> Not blue.  (sent: the model reads it at its next step)");
   seen.resolve("sky");
   await until("Agent (");
   expect(finished()).toContain("  └ sky\n\n> Not blue.\n  read within the turn that was open\nRed.\nAgent (");
@@ -26,29 +22,21 @@ test("Enter steers an answer: the model reads it at its next step, and where it 
   model.assertComplete();
 });
 
-test("a turn that would end goes on with what was sent into it", async () => {
+test("a turn that would end continues with a message sent into it", async () => {
   const model = scriptedModel([streams(["One ", { text: "two.", delayMs: 100 }]), reply("Three.")]);
-  const { type, press, until, clock, finished } = onScreen(model);
-  type("Count.");
-  press("enter");
-  await until("One");
-  type("On.");
-  press("enter");
-  await until("sent:");
+  const { ask, until, clock, finished } = onScreen(model);
+  await ask("Count.", "One");
+  await ask("On.", "sent:");
   await clock.advance(100);
   await until("Agent (");
   expect(finished()).toContain("One two.\n\n> On.\n  read within the turn that was open\nThree.\nAgent (");
 });
 
-test("what was sent into a turn that ends before the model reads it comes back into the input", async () => {
+test("a message that the model did not read before the turn's end returns into the input", async () => {
   const model = scriptedModel([never({ pieces: ["One "] }), reply("Three.")]);
-  const { type, press, until, input, finished } = onScreen(model);
-  type("Count.");
-  press("enter");
-  await until("One");
-  type("On.");
-  press("enter");
-  await until("sent:");
+  const { ask, type, press, until, input, finished } = onScreen(model);
+  await ask("Count.", "One");
+  await ask("On.", "sent:");
   type("Typed meanwhile");
   press("escape");
   await until("Agent (");
@@ -61,10 +49,8 @@ test("what was sent into a turn that ends before the model reads it comes back i
 
 test("Tab queues, Up takes back, and what stays is asked next", async () => {
   const model = scriptedModel([reply("One.", { delayMs: 100 }), reply("Two.", { expects: "And two?" })]);
-  const { type, press, until, clock, input, status, finished } = onScreen(model);
-  type("One?");
-  press("enter");
-  await until("answers, Esc stops");
+  const { ask, type, press, until, clock, input, status, finished } = onScreen(model);
+  await ask("One?", "answers, Esc stops");
   for (const text of ["And two?", "And three?"]) {
     type(text);
     press("tab");
@@ -83,23 +69,19 @@ test("Tab queues, Up takes back, and what stays is asked next", async () => {
 
 test("where nothing can be sent into a turn, Enter queues", async () => {
   const model = scriptedModel([reply("One.", { delayMs: 100 }), reply("Two.")]);
-  const { type, press, until, clock } = onScreen(model, { steers: false });
-  type("One?");
-  press("enter");
-  await until("answers, Esc stops");
-  type("Two?");
-  press("enter");
-  await until("1 queued");
+  const { ask, until, clock } = onScreen(model, { steers: false });
+  await ask("One?", "answers, Esc stops");
+  await ask("Two?", "1 queued");
   await clock.advance(100);
   await until("Two.\nAgent");
   expect(model.calls.map(({ messages }) => textOf(messages.at(-1) ?? fail()))).toEqual(["One?", "Two?"]);
 });
 
-test("when an answer fails, what was queued comes back into the input", async () => {
-  const { type, press, until, clock, input } = onScreen(scriptedModel([fails({ kind: "auth" }, { delayMs: 100 })]));
-  type("One?");
-  press("enter");
-  await until("answers, Esc stops");
+test("when an answer fails, queued questions return into the input", async () => {
+  const { ask, type, press, until, clock, input } = onScreen(
+    scriptedModel([fails({ kind: "auth" }, { delayMs: 100 })]),
+  );
+  await ask("One?", "answers, Esc stops");
   for (const text of ["Two?", "Three?"]) {
     type(text);
     press("tab");
@@ -110,17 +92,15 @@ test("when an answer fails, what was queued comes back into the input", async ()
   expect(input()).toBe("> Two?\n  Three?");
 });
 
-test("a question that is refused comes back into the input", async () => {
-  const { type, press, until, host, input } = onScreen(scriptedModel([]));
+test("a refused question returns into the input", async () => {
+  const { ask, until, host, input } = onScreen(scriptedModel([]));
   await host.close();
-  type("Anybody?");
-  press("enter");
-  await until("error: ");
+  await ask("Anybody?", "error: ");
   await until("> Anybody?");
   expect(input()).toBe("> Anybody?");
 });
 
-test("whenever a text is sent, until the answer has ended and behind that, one thing becomes of it, which is said", async () => {
+test("a text sent at any moment of an answer or after it has exactly one outcome, which is shown", async () => {
   const fates = new Set<string>();
   let changes = Infinity;
   for (let moment = 1; moment <= changes; moment++) {
@@ -131,14 +111,12 @@ test("whenever a text is sent, until the answer has ended and behind that, one t
     ]);
     const screen = onScreen(model, { machine, tools: [look(async () => "sky")] });
     await screen.until("new thread here");
-    screen.type("Count.");
-    screen.press("enter");
+    screen.send("Count.");
     let seen = 0;
     screen.conversation.onChange(() => {
       if (++seen !== moment) return;
       queueMicrotask(() => {
-        screen.type("On.");
-        screen.press("enter");
+        screen.send("On.");
       });
     });
     await screen.until("One");

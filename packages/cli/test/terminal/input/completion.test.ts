@@ -57,7 +57,7 @@ test("is cut to the columns, and takes a quarter of the rows", () => {
   expect(offered("/u", 1)).toEqual(["", ""]);
 });
 
-test("what is taken is among the rows that are shown", () => {
+test("the chosen completion is among the visible rows", () => {
   const first = completionOf(editorOf("/"), commands);
   const last = first === null ? null : completed(first, -1).completion;
   const lines = last === null ? [] : layOutCompletion(last, { ...wide, rows: 4 });

@@ -1,4 +1,4 @@
-import type { Action } from "../../../src/terminal/input/action.ts";
+import type { Action } from "../../../src/terminal/input/keymap.ts";
 import { type Editor, emptyEditor, pasted, typed } from "../../../src/terminal/input/editor.ts";
 import { edited } from "../../../src/terminal/input/edits.ts";
 import type { InputFrame } from "../../../src/terminal/input/layout.ts";
@@ -15,18 +15,18 @@ export const stepTaken = (editor: Editor, step: Step, size: Size = wide): Editor
   return edited(editor, step.action, size) ?? editor;
 };
 
-/** Texts are typed; `<left>` is an action. */
+/** Runs a script: types its texts, and performs actions such as `<left>`. */
 export const after = (script: string, editor: Editor = emptyEditor, size: Size = wide): Editor =>
   script
     .split(/(<[A-Za-z]+>)/)
     .filter((piece) => piece !== "")
     .reduce((state, piece) => stepTaken(state, stepOf(piece), size), editor);
 
-// The names are those of actions: a wrong one changes nothing, and the test sees it.
+// Cast: the names are actions'. A wrong one changes nothing, which the test notices.
 const stepOf = (piece: string): Step =>
   /^<[A-Za-z]+>$/.test(piece) ? { action: piece.slice(1, -1) as Action } : { text: piece };
 
-/** The text with `|` where the cursor is. */
+/** Returns the text with `|` at the cursor. */
 export const withCursor = ({ text, cursor }: Editor): string => `${text.slice(0, cursor)}|${text.slice(cursor)}`;
 
 export const textOf = ({ lines }: InputFrame): readonly string[] =>

@@ -1,50 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { runs } from "../../../../../test/runs.ts";
-import type { Action } from "../../../src/terminal/input/action.ts";
-import { type Editor, editorOf, emptyEditor, pasted, typed } from "../../../src/terminal/input/editor.ts";
-import { expanded } from "../../../src/terminal/input/marked-text.ts";
+import type { Action } from "../../../src/terminal/input/keymap.ts";
+import { type Editor, editorOf, emptyEditor, pasted, typed, expanded } from "../../../src/terminal/input/editor.ts";
 import { after, type Step, stepTaken, withCursor } from "./editing.ts";
-
-test.each([
-  ["abc", "abc|"],
-  ["abc<left>x", "abx|c"],
-  ["abc<left><left><left><left>x", "x|abc"],
-  ["abc<lineStart><right>x", "ax|bc"],
-  ["ab<newline>cd<lineStart>x", "ab\nx|cd"],
-  ["ab<newline>cd<left><left><left><lineStart>x", "x|ab\ncd"],
-  ["ab<newline>cd<inputStart><lineEnd>x", "abx|\ncd"],
-  ["ab<newline>cd<inputStart>x<inputEnd>y", "xab\ncdy|"],
-  ["e\u0301<deleteBackward>", "|"],
-  ["a👩‍👩‍👧‍👦b<left><deleteBackward>", "a|b"],
-  ["🇩🇪🇫🇷<left><left><deleteForward>", "|🇫🇷"],
-  ["ab<left><deleteForwardOrQuit>", "a|"],
-  ["ab<deleteForward><inputStart><deleteBackward>", "|ab"],
-  ["one two-three<wordLeft>", "one two-|three"],
-  ["one two-three<wordLeft><wordLeft><wordLeft><wordLeft>", "|one two-three"],
-  ["one two  <wordLeft>", "one |two  "],
-  ["one two<inputStart><wordRight><wordRight><wordRight>", "one two|"],
-  ["one two<inputStart><wordRight>", "one| two"],
-  ["one two <deleteWordBackward>", "one |"],
-  ["one two<inputStart><deleteWordForward>", "| two"],
-  ["one two<inputStart><deleteWordForward><inputEnd><yank>", " twoone|"],
-  ["one<newline>two<killToLineStart>", "one\n|"],
-  ["one<newline>two<killToLineStart><yank><yank>", "one\ntwotwo|"],
-  ["one two<wordLeft><killToLineEnd><inputStart><yank>", "two|one "],
-  ["one<newline>two<clearInput><killToLineStart><yank>", "one\ntwo|"],
-  ["one<deleteBackward><yank>", "on|"],
-  ["我们今天<wordLeft>", "我们|今天"],
-  ["one a\u200D👍<deleteWordBackward>", "one |"],
-  ["one a\u200D👍<inputStart><wordRight><wordRight>", "one a\u200D|👍"],
-  ["x\u0301<left>e", "e|x\u0301"],
-  ["xa<left><left>\u0301", "\u0301|xa"],
-  ["ea\u0301<left><left><right><deleteForward>", "e|"],
-])("%s makes %j", (script, shown) => expect(withCursor(after(script))).toBe(shown));
-
-test("what makes one character with its neighbour is one: the cursor is behind it", () => {
-  expect(withCursor(after("\u0301<inputStart>e"))).toBe("e\u0301|");
-  expect(withCursor(after("ex\u0301<deleteBackward>\u0301"))).toBe("e\u0301|");
-});
 
 describe("pastes", () => {
   const long = "a".repeat(5000);
@@ -59,19 +18,6 @@ describe("pastes", () => {
     const editor = typed(pasted(typed(pasted(typed(emptyEditor, "see "), long), " and "), lines), "?");
     expect(withCursor(editor)).toBe("see [paste #1: 5,000 characters] and [paste #2: 55 characters]?|");
     expect(expanded(editor)).toBe(`see ${long} and ${lines}?`);
-  });
-
-  test("are one character for the cursor and for deleting, and one word", () => {
-    const editor = typed(pasted(typed(emptyEditor, "see "), long), "!");
-    const mark = "[paste #1: 5,000 characters]";
-    expect(withCursor(after("<left><left>", editor))).toBe(`see |${mark}!`);
-    expect(withCursor(after("<left><left><right>x", editor))).toBe(`see ${mark}x|!`);
-    expect(withCursor(after("<left><deleteBackward>", editor))).toBe("see |!");
-    expect(withCursor(after("<left><left><deleteForward>", editor))).toBe("see |!");
-    expect(withCursor(after("<left><wordLeft><wordLeft>", editor))).toBe(`|see ${mark}!`);
-    expect(withCursor(after("<left><left><wordRight>", editor))).toBe(`see ${mark}|!`);
-    // Text that follows does not become a part of it.
-    expect(withCursor(after("<left>\u0301<left>", editor))).toBe(`see ${mark}|\u0301!`);
   });
 
   test("come back with what was cleared, and no two have one number", () => {
@@ -92,7 +38,7 @@ test("a text from elsewhere is edited without its control characters", () => {
   expect(withCursor(editorOf("a\r\nb\u001B[31m\tc\u0085"))).toBe("a\nb[31m\tc|");
 });
 
-/** Another way to have the same: an array of characters, made again after each change; `\uFFFC` is a paste. */
+/** A naive editor to compare with: an array of characters, rebuilt after each change. Private characters are pastes. */
 class Naive {
   #units: readonly string[] = [];
   #cursor = 0;
@@ -111,7 +57,7 @@ class Naive {
     return this.#units.map((unit) => this.pastes[(unit.codePointAt(0) ?? 0) - firstMark] ?? unit).join("");
   }
 
-  /** How much text is left of the cursor. */
+  /** The text left of the cursor. */
   get left(): string {
     return this.#units
       .slice(0, this.#cursor)
@@ -137,7 +83,8 @@ class Naive {
     if (to !== undefined) this.#cursor = to;
     else if (action === "newline") this.#replace(cursor, cursor, "\n");
     else if (action === "deleteBackward") this.#replace(Math.max(cursor - 1, 0), cursor, "");
-    else if (action === "deleteForward") this.#replace(cursor, Math.min(cursor + 1, end), "");
+    else if (action === "deleteForward" || action === "deleteForwardOrQuit")
+      this.#replace(cursor, Math.min(cursor + 1, end), "");
     else if (action === "yank") this.#replace(cursor, cursor, this.#killed);
     else if (action === "killToLineStart") this.#kill(cursor === 0 ? 0 : lineStart, cursor);
     else if (action === "killToLineEnd") this.#kill(cursor, lineEnd);
@@ -146,7 +93,7 @@ class Naive {
     else if (action === "clearInput") this.#kill(0, end);
   }
 
-  /** Moves over characters that are not of a word, then over a word; a mark is one. */
+  /** Moves over characters outside words, then over a word. A mark is a word. */
   #word(by: -1 | 1): number {
     let at = this.#cursor;
     const next = (): string => this.#units[by < 0 ? at - 1 : at] ?? "";
@@ -174,7 +121,7 @@ class Naive {
   }
 }
 
-// Private characters, which stand alone.
+// Private characters, which never combine with others.
 const firstMark = 0x10_00_00;
 const isMark = (unit: string): boolean => (unit.codePointAt(0) ?? 0) >= firstMark;
 
@@ -185,7 +132,7 @@ const unitsOf = (text: string): readonly string[] =>
 
 const actions: readonly Action[] = [
   ...(["left", "right", "lineStart", "lineEnd", "inputStart", "inputEnd", "wordLeft", "wordRight", "newline"] as const),
-  ...(["deleteBackward", "deleteForward", "deleteWordBackward", "deleteWordForward"] as const),
+  ...(["deleteBackward", "deleteForward", "deleteForwardOrQuit", "deleteWordBackward", "deleteWordForward"] as const),
   ...(["yank", "killToLineStart", "killToLineEnd", "clearInput"] as const),
 ];
 

@@ -32,14 +32,14 @@ describe("the history", () => {
     ["uuuuu", "first|"],
     ["d", "dra|ft"],
     ["uuudddddd", "dra|ft"],
-    // Changes to an earlier input are kept when one returns to it.
+    // Changes to an earlier input are kept for the next visit.
     ["u!uud", "second\nof two lines|"],
     ["u!uudd", "third!|"],
     ["u!dxu", "third!|"],
     ["u!dxud", "drax|ft"],
   ])("%s shows %j", (script, shown) => expect(walk(script, after("draft<left><left>"))).toBe(shown));
 
-  test("remembers what was sent, once", () => {
+  test("remembers each sent input once", () => {
     const { inputs: kept } = ["a", "a", "  ", "b", "a"].reduce(remembered, historyOf([]));
     expect(kept).toEqual(["a", "b", "a"]);
     const step = stepped(historyOf(inputs), editorOf("draft"), -1);

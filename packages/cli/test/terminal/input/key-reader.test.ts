@@ -4,7 +4,7 @@ import { runs } from "../../../../../test/runs.ts";
 import { KeyReader } from "../../../src/terminal/input/key-reader.ts";
 import { joined, keysOf, written } from "./keys.ts";
 
-/** The bytes that terminals send, and their keys; an empty text if there is none. */
+/** The bytes that terminals send, and their keys; empty for no key. */
 const table: readonly (readonly [sent: string, keys: string])[] = [
   // Text.
   ["a", '"a"'],
@@ -79,7 +79,7 @@ const table: readonly (readonly [sent: string, keys: string])[] = [
   ["\x1b[57400u\x1b[57414u\x1b[57417;5u\x1b[57413u", '"1" enter ctrl+left "+"'],
   ["\x1b[97;5:1u\x1b[97;5:2u\x1b[97;5:3u", "ctrl+a ctrl+a"],
   ["\x1b[1;1:1A\x1b[1;1:3A", "up"],
-  // Keys that no old terminal can tell apart are the same everywhere.
+  // Keys that old terminals can't tell apart are the same everywhere.
   ["\x1b[105;5u\x1b[109;5u\x1b[104;5u\x1b[91;5u", "tab enter backspace escape"],
   // modifyOtherKeys.
   ["\x1b[27;2;13~\x1b[27;5;9~", "shift+enter ctrl+tab"],
@@ -95,7 +95,7 @@ const table: readonly (readonly [sent: string, keys: string])[] = [
   ["one\rtwo", 'p"one\\ntwo"'],
   ["one\r\n\ttwo\r", 'p"one\\n\\ttwo\\n"'],
   ["one\r\x03", '"one" enter ctrl+c'],
-  // Replies, reports, and what nobody knows: never typed.
+  // Replies, reports and unknown sequences, which are never text.
   ["\x1b[24;80R\x1b[1;2R", ""],
   ["\x1b[?62;22c\x1b[>1;10;0c\x1b[?1u\x1b[?2004;1$y", ""],
   ["\x1b[I\x1b[O", ""],
@@ -115,13 +115,13 @@ describe("what a terminal sends", () => {
   test.each(table)("%j is %s", (sent, keys) => expect(written(keysOf(sent))).toBe(keys));
 
   test("is the same keys when each character comes alone", () => {
-    // Of an unmarked paste nothing is known then, and its line ends are Enter.
+    // An unmarked paste can't be recognised then, so its line ends are Enter.
     for (const [sent] of table.filter(([, keys]) => !keys.startsWith('p"one') || keys.includes("four")))
       expect(joined(keysOf(...sent.split("")))).toEqual(joined(keysOf(sent)));
   });
 });
 
-/** No text follows a line end, so that no chunk looks like a paste that is not marked. */
+/** Inputs without text after a line end, so that no chunk looks like an unmarked paste. */
 const inputs = fc
   .array(
     fc.oneof(
@@ -139,7 +139,7 @@ const inputs = fc
   )
   .map((pieces) => pieces.join("").replaceAll(/[\r\n]/g, "$&\x01"));
 
-/** Cut at places drawn from the number of UTF-16 units. */
+/** Cuts a text at these places, modulo its length in UTF-16 units. */
 const cutAt = (text: string, places: readonly number[]): readonly string[] => {
   const sorted = places.map((place) => place % (text.length + 1)).sort((a, b) => a - b);
   return [...sorted, text.length].map((end, index) => text.slice(sorted[index - 1] ?? 0, end));
@@ -210,7 +210,7 @@ describe("pastes of 5,000 characters", () => {
   });
 });
 
-test("who reads is asked to wait only where more may come", () => {
+test("the reader is asked to wait only if more bytes may follow", () => {
   const reader = new KeyReader();
   const waits = ["a", "\x1b", "[", "A", "\x1b[200~", "text", "\x1b[20", "1~", "\uD83D", "\uDE00", "a\rb"].map(
     (chunk) => {
@@ -221,7 +221,7 @@ test("who reads is asked to wait only where more may come", () => {
   expect(waits).toEqual([null, 50, 50, null, 2000, 2000, 2000, null, null, null, 50]);
 });
 
-// Reading that copies what came before with each chunk would take minutes.
+// A reader that copies all earlier text for each chunk would take minutes.
 test.each([
   ["marked", "\x1b[200~", "\x1b[201~"],
   ["not marked", "first\rsecond\r", ""],

@@ -1,7 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { type Action, actions } from "../../../src/terminal/input/action.ts";
-import { keyNameOf } from "../../../src/terminal/input/key-name.ts";
-import { keymapOf, keymaps } from "../../../src/terminal/input/keymap.ts";
+import { type Action, actions, keymapOf, keymaps } from "../../../src/terminal/input/keymap.ts";
+import { keyNameOf } from "../../../src/terminal/input/key.ts";
 import { keysOf } from "./keys.ts";
 
 /** The bytes that a terminal sends, and their action in the presets `standard` and, if it differs, `seed`. */

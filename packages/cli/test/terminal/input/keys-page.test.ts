@@ -1,7 +1,6 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { actions } from "../../../src/terminal/input/action.ts";
-import { type Keymap, keymaps } from "../../../src/terminal/input/keymap.ts";
+import { actions, type Keymap, keymaps } from "../../../src/terminal/input/keymap.ts";
 
 const keysOf = (keymap: Keymap, wanted: string): string =>
   Object.entries(keymap)

@@ -1,20 +1,20 @@
 import type { Key } from "../../../src/terminal/input/key.ts";
 import { KeyReader } from "../../../src/terminal/input/key-reader.ts";
 
-/** The keys of chunks, after which nothing more comes. */
+/** Returns the keys of these chunks, the last of the input. */
 export const keysOf = (...chunks: readonly string[]): readonly Key[] => {
   const reader = new KeyReader();
   const keys = chunks.flatMap((chunk) => reader.read(chunk));
   return [...keys, ...(reader.waitMs === null ? [] : reader.flush())];
 };
 
-/** One word a key: names as they are, text in quotes, pastes behind a `p`. */
+/** Writes keys, one word each: names, texts in quotes, pastes in quotes after a `p`. */
 export const written = (keys: readonly Key[]): string =>
   keys
     .map((key) => (key.type === "key" ? key.name : `${key.type === "paste" ? "p" : ""}${JSON.stringify(key.text)}`))
     .join(" ");
 
-/** Neighbouring texts joined. */
+/** Joins neighbouring texts. */
 export const joined = (keys: readonly Key[]): readonly Key[] => {
   const together: Key[] = [];
   for (const key of keys) {

@@ -4,10 +4,10 @@ import { runs } from "../../../../../test/runs.ts";
 import { type Editor, emptyEditor, pasted, typed } from "../../../src/terminal/input/editor.ts";
 import { edited } from "../../../src/terminal/input/edits.ts";
 import { layOut } from "../../../src/terminal/input/layout.ts";
-import { graphemesOf, widthOf } from "../../../src/terminal/text/width.ts";
+import { graphemesOf, widthOf } from "../../../src/terminal/text/wrap.ts";
 import { after, textOf } from "./editing.ts";
 
-/** The rows, with `|` at the cursor's cell. */
+/** Returns the rows with `|` at the cursor's cell. */
 const shown = (editor: Editor, columns: number, rows = 24): readonly string[] => {
   const frame = layOut(editor, { columns, rows });
   return textOf(frame).map((row, index) =>
@@ -15,7 +15,7 @@ const shown = (editor: Editor, columns: number, rows = 24): readonly string[] =>
   );
 };
 
-/** A row before and from a cell on; a row that is shorter is filled up. */
+/** Splits a row at a cell. Pads a shorter row. */
 const splitAt = (row: string, column: number): readonly [string, string] => {
   let before = "";
   for (const grapheme of graphemesOf(row)) {
@@ -111,7 +111,7 @@ describe("laws of the layout", () => {
     );
   });
 
-  test("what is typed, as wide as what it is put before, appears in the cursor's cell", () => {
+  test("a typed character, as wide as the next one, appears in the cursor's cell", () => {
     fc.assert(
       fc.property(editors, sizes, (editor, { columns }) => {
         const size = { columns, rows: 24 };
@@ -137,7 +137,7 @@ describe("laws of the layout", () => {
         fc.pre(layOut(after("<inputEnd>", editor), size).lines.length < 8);
         const place = (state: Editor | null) => (state === null ? null : layOut(state, size).cursor);
         const [up, down] = [place(edited(editor, "up", size)), place(edited(editor, "down", size))];
-        // The row that a cursor makes at a full row's end is gone once it has left.
+        // A cursor at the end of a full row adds a row, which vanishes when it moves away.
         const isMade =
           cursor.column === widthOf(lines[cursor.row]?.[0]?.text ?? "") &&
           !/(?:^|\n)$/.test(editor.text.slice(0, editor.cursor)) &&

@@ -18,7 +18,7 @@ export interface AtTerminalOptions extends Partial<Omit<TerminalConversationOpti
   readonly tools?: readonly Tool[];
 }
 
-/** The real conversation on the real screen, on a clock that stands still: a person at a terminal without a process. */
+/** The real conversation on the real screen, on a virtual clock and a terminal without a process. */
 export class AtTerminal {
   readonly clock: VirtualClock = virtualClock();
   readonly host: Host;
@@ -47,7 +47,7 @@ export class AtTerminal {
     this.terminal.type(text);
   }
 
-  /** Resolves when this is to be read, on the screen or above it, however it is wrapped. */
+  /** Resolves when the screen or the lines above it show this, with any wrapping. */
   until(wanted: RegExp): Promise<void> {
     const { cells } = this.terminal;
     return this.terminal.until(() => {
@@ -63,7 +63,7 @@ export class AtTerminal {
     this.type("\r");
   }
 
-  /** Resolves when so many answers have ended, and the status line knows. */
+  /** Resolves when the status line counts this many answers. */
   answered(count: number): Promise<void> {
     const status = this.terminal.output.columns < 40 ? "here >" : `here · ${count} turn`;
     return this.until(new RegExp(`${String.raw`Agent \(.*`.repeat(count)}${status}`));

@@ -1,20 +1,19 @@
 import xterm from "@xterm/headless";
 
-// It reads the memory of a buffer of its own from the start, which in a pool belongs to another: "Data error", or widths
-// that are none.
+// It reads its buffer's memory from the start, which a pool gives to another buffer: "Data error", or wrong widths.
 const { poolSize } = Buffer;
 Buffer.poolSize = 0;
 const { default: graphemes } = await import("@xterm/addon-unicode-graphemes");
 Buffer.poolSize = poolSize;
 
-/** The screen of a person, from the bytes that a terminal gets. */
+/** The cells of a screen, from the bytes that the terminal receives. */
 export class Cells {
   readonly terminal: xterm.Terminal;
   /** All that was written. */
   raw = "";
   #settled = Promise.resolve();
 
-  /** @param emoji the widths that terminals of today give emoji; false: those of older ones, which take them apart */
+  /** @param emoji use the emoji widths of current terminals; false for those of older ones, which split emoji */
   constructor({ columns = 80, rows = 24, scrollback = 20_000, emoji = true } = {}) {
     this.terminal = new xterm.Terminal({ cols: columns, rows, scrollback, allowProposedApi: true, convertEol: true });
     if (emoji) this.terminal.loadAddon(new graphemes.UnicodeGraphemesAddon());
@@ -25,7 +24,7 @@ export class Cells {
     this.#settled = new Promise((resolve) => this.terminal.write(text, resolve));
   }
 
-  /** Resolves when all that was written is on the screen. */
+  /** Resolves when all output is on the screen. */
   settled(): Promise<void> {
     return this.#settled;
   }
@@ -39,14 +38,14 @@ export class Cells {
     );
   }
 
-  /** All lines, those of the scrollback first: rows that the terminal wrapped are one, as a copy by mouse gives them. */
+  /** All lines, the scrollback first. Rows that the terminal wrapped are one line, as in a copy by mouse. */
   lines(): readonly string[] {
     const { normal } = this.terminal.buffer;
     const lines: string[] = [];
     for (let row = 0; row < normal.length; row++) {
       const line = normal.getLine(row);
       const goesOn = normal.getLine(row + 1)?.isWrapped === true;
-      // A wide character that had no room leaves a cell empty.
+      // A wide character without room leaves an empty cell.
       const isShort = goesOn && line?.getCell(this.terminal.cols - 1)?.getChars() === "";
       const text = line?.translateToString(!goesOn, 0, this.terminal.cols - (isShort ? 1 : 0)) ?? "";
       if (line?.isWrapped === true) lines.push(`${lines.pop() ?? ""}${text}`);

@@ -3,7 +3,7 @@ import type { Size } from "../../../src/terminal/index.ts";
 import { Cells } from "./cells.ts";
 import { Looks, type Wanted } from "./looks.ts";
 
-/** A terminal without a process: what is written to it becomes cells, and keys come from the test. */
+/** A terminal without a process: its output becomes cells, and the test sends the keys. */
 export class FakeTerminal {
   readonly cells: Cells;
   readonly input: PassThrough & { setRawMode: (isRaw: boolean) => void };
@@ -41,7 +41,7 @@ export class FakeTerminal {
     this.output.emit("resize");
   }
 
-  /** Resolves when the screen holds this. */
+  /** Resolves when the screen shows this. */
   until(wanted: Wanted): Promise<void> {
     return this.#looks.until(wanted);
   }

@@ -1,7 +1,7 @@
 /** A condition on the screen that a test waits for. */
 export type Wanted = string | RegExp | ((screen: string) => boolean);
 
-/** Those who wait until a screen shows something. */
+/** The waiters for something on a screen. */
 export class Looks {
   readonly #screen: () => string;
   readonly #looks = new Set<() => void>();
@@ -10,17 +10,22 @@ export class Looks {
     this.#screen = () => screen().join("\n");
   }
 
-  /** The screen changed. */
+  /** Checks all waiters after a change of the screen. */
   look(): void {
     for (const look of this.#looks) look();
   }
 
-  /** Resolves when the screen holds this; the limit is for a machine that is busy with much else. */
+  /** Resolves when the screen shows this. The limit allows for a busy machine. */
   until(wanted: Wanted, limitMs = 60_000): Promise<void> {
     return new Promise((resolve, reject) => {
       const late = setTimeout(() => {
         this.#looks.delete(look);
-        reject(new Error(`waited ${limitMs} ms for ${String(wanted)}; the screen shows:\n${this.#screen().trimEnd()}`));
+        const shown = this.#screen().trimEnd();
+        // The report of a run may keep the first line alone.
+        const end = JSON.stringify(shown.split("\n").slice(-3));
+        reject(
+          new Error(`after ${limitMs} ms the screen ends with ${end}: no ${String(wanted)}; all of it:\n${shown}`),
+        );
       }, limitMs);
       const look = (): void => {
         if (!holds(wanted, this.#screen())) return;

@@ -1,4 +1,4 @@
-// Draws the README's picture: the screen of `pnpm start` when this is typed, as it is run here and now.
+// Draws the README's picture: runs `pnpm start`, types these lines, and draws the screen.
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -36,7 +36,7 @@ const main = async (): Promise<void> => {
   }
 };
 
-/** The screen of a terminal as SVG, without the empty rows at its end. Unit: pixels. */
+/** Returns a terminal's screen as SVG, in pixels, without the empty rows at its end. */
 const pictureOf = ({ terminal }: Cells): string => {
   const { active } = terminal.buffer;
   const rows = Array.from({ length: terminal.rows }, (_, row) => runsOf(active.getLine(active.baseY + row)));
@@ -54,7 +54,7 @@ const pictureOf = ({ terminal }: Cells): string => {
   ].join("\n");
 };
 
-/** Cells that stand side by side and look alike. */
+/** Neighbouring cells that look alike. */
 interface Run {
   readonly column: number;
   readonly text: string;

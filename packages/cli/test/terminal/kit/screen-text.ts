@@ -1,9 +1,8 @@
 import type { Cells } from "./cells.ts";
 
 /**
- * Returns the screen that a person sees, row by row, with the cursor as `▏`, and above it the rows that scrolling
- * reaches.
- * @param styled with how each piece looks
+ * Returns the visible screen, row by row, with the cursor as `▏`, after the rows of the scrollback.
+ * @param styled with the look of each piece
  */
 export const screenText = (cells: Cells, styled = false): string => {
   const { terminal, isAlternate } = cells;

@@ -1,8 +1,7 @@
 import type { InputFrame, Key, Line, ScreenConversation, Shown, Size, View } from "../../../src/terminal/index.ts";
-import { wrapped } from "../../../src/terminal/text/wrap.ts";
-import { widthOf } from "../../../src/terminal/text/width.ts";
+import { wrapped, widthOf } from "../../../src/terminal/text/wrap.ts";
 
-/** A conversation that shows what it is given. */
+/** A conversation that shows the lines that it is given. */
 export class ScriptedConversation implements ScreenConversation {
   readonly finished: { readonly id: number; readonly lines: () => readonly Line[] }[] = [];
   open: readonly string[] = [];
@@ -59,7 +58,7 @@ export class ScriptedConversation implements ScreenConversation {
 
 const lineOf = (text: string): Line => [{ text, roles: [] }];
 
-/** The end of each line that is typed, and the cursor behind the last. */
+/** Returns the ends of the typed lines, and the cursor after the last. */
 const inputFrame = (texts: readonly string[], columns: number): InputFrame => {
   const rows = texts.map((text) => wrapped(lineOf(`> ${text}`), columns - 2).at(-1) ?? []);
   const last =

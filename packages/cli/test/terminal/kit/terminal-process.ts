@@ -3,14 +3,14 @@ import pty from "@lydell/node-pty";
 import { Cells } from "./cells.ts";
 import { Looks, type Wanted } from "./looks.ts";
 
-/** How a program is run. */
+/** The options of a run. */
 export interface ProcessOptions {
   readonly columns?: number;
   readonly rows?: number;
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** A program in a pseudo-terminal: what a person would see of it, and type. */
+/** A program in a pseudo-terminal, with the screen and keys of its user. */
 export class TerminalProcess {
   readonly cells: Cells;
   readonly exited: Promise<{ readonly exitCode: number; readonly signal?: number | undefined }>;
@@ -42,9 +42,9 @@ export class TerminalProcess {
     return this.#pty.pid;
   }
 
-  /** Sends what a keyboard does, in these pieces. */
+  /** Sends keyboard input in these pieces. */
   type(...chunks: readonly (string | Buffer)[]): void {
-    // It takes bytes as well, which its types leave out.
+    // Cast: it also takes bytes, which its types omit.
     for (const chunk of chunks) this.#pty.write(chunk as string);
   }
 
@@ -57,13 +57,13 @@ export class TerminalProcess {
     this.#pty.kill(signal);
   }
 
-  /** Resolves when the screen holds this. */
+  /** Resolves when the screen shows this. */
   until(wanted: Wanted, limitMs?: number): Promise<void> {
     return this.#looks.until(wanted, limitMs);
   }
 }
 
-/** A cache of compiled code, shared by the programs: a start takes half of the time. */
+/** A cache of compiled code that the programs share, which halves their start time. */
 const compiled = fileURLToPath(new URL("../../../../../node_modules/.cache/compiled", import.meta.url));
 
 /** The command of the scripted program of this kit. */

@@ -3,9 +3,8 @@ import { Lexer } from "marked";
 import { describe, expect, test, vi } from "vitest";
 import type { Line } from "../../../src/terminal/text/line.ts";
 import { lineWidth } from "../../../src/terminal/text/wrap.ts";
-import type { MarkdownBlock } from "../../../src/terminal/markdown/markdown-block.ts";
-import { markdownBlockLines } from "../../../src/terminal/markdown/markdown-lines.ts";
-import { MarkdownStream, markdownBlocks, markdownLines } from "../../../src/terminal/markdown/markdown-stream.ts";
+import { type MarkdownBlock, MarkdownStream, markdownBlocks } from "../../../src/terminal/markdown/markdown-stream.ts";
+import { markdownBlockLines, markdownLines } from "../../../src/terminal/markdown/markdown-lines.ts";
 import { runs } from "../../../../../test/runs.ts";
 
 const textOf = (lines: readonly Line[]): readonly string[] =>
@@ -76,81 +75,9 @@ describe("a sample document", () => {
     `);
   });
 
-  test("at 20 columns", () => {
-    expect(shownAt(sample, 20)).toMatchInlineSnapshot(`
-      [
-        "# Weather in Oslo",
-        "",
-        "It rains in Oslo",
-        "today, and the",
-        "forecast",
-        "(https://met.no/osl",
-        "o "by met.no") says",
-        "that it goes on;",
-        "see rain(). A",
-        "second line of the",
-        "same paragraph.",
-        "",
-        "1. Take an",
-        "   umbrella:",
-        "   - a black one",
-        "   - [x] or a red",
-        "     green one",
-        "2. Go by tram",
-        "",
-        "   It stops at the",
-        "   door.",
-        "",
-        "City │  Rain",
-        "─────┼──────",
-        "Oslo │ 12 mm",
-        "東京 │  3 mm",
-        "",
-        "> Rain is good. It",
-        "> is.",
-        "",
-        "ts",
-        "const rain = "12",
-        "mm"; // today",
-        "",
-        "image: a cloud",
-        "(https://met.no/c.p",
-        "ng) <b>wet</b>",
-        "",
-        "---",
-      ]
-    `);
-  });
-
-  test("at 200 columns", () => {
-    expect(shownAt(sample, 200)).toMatchInlineSnapshot(`
-      [
-        "# Weather in Oslo",
-        "",
-        "It rains in Oslo today, and the forecast (https://met.no/oslo "by met.no") says that it goes on; see rain(). A second line of the same paragraph.",
-        "",
-        "1. Take an umbrella:",
-        "   - a black one",
-        "   - [x] or a red green one",
-        "2. Go by tram",
-        "",
-        "   It stops at the door.",
-        "",
-        "City │  Rain",
-        "─────┼──────",
-        "Oslo │ 12 mm",
-        "東京 │  3 mm",
-        "",
-        "> Rain is good. It is.",
-        "",
-        "ts",
-        "const rain = "12 mm"; // today",
-        "",
-        "image: a cloud (https://met.no/c.png) <b>wet</b>",
-        "",
-        "---",
-      ]
-    `);
+  test("at 200 columns its paragraph is one row, and all else is as at 80", () => {
+    const [heading, blank, first = "", second = "", ...rest] = shownAt(sample, 80);
+    expect(shownAt(sample, 200)).toEqual([heading, blank, `${first} ${second}`, ...rest]);
   });
 
   test("a finished paragraph is one line, which a terminal breaks between words", () => {
@@ -186,7 +113,7 @@ test.each([
   expect(sourcesOf(markdown)).toEqual(sources);
 });
 
-test("numbers of a list go on, whatever stands before its items", () => {
+test("a list keeps counting with anything before its items", () => {
   expect(shownAt("3. a\n3. b\n\n3. c\n\ntext\n\n1. d", 80)).toEqual([
     "3. a",
     "4. b",
@@ -214,11 +141,11 @@ test("a table that does not fit is a list of its cells", () => {
 
 test("cells that a table has no column for are not lost", () => {
   expect(shownAt("|a|b|\n|-|-|\n|c|d|e|", 80).join("\n")).toContain("e");
-  // An address counts once, so that it stands for no letters that are gone.
+  // An address counts once, so that it makes up for no missing letters.
   expect(shownAt("|a|b|\n|-|-|\n|www.ab.cd|a|b|", 80)).toContain("|www.ab.cd|a|b|");
 });
 
-/** Pieces that mean something in Markdown, and words. */
+/** Pieces of Markdown syntax, and words. */
 const piece = fc.constantFrom(
   ...'\n|\n\n|# |- |* |1. |2) |   |    |> |```|~~~|```ts\n|**|*|_|`|[|](|)|](http://a.b/c "t")|![|| a | b |\n|-|-|\n|---\n|===\n|<b>|<br>|</b>|<!-- |\\|&amp;|www.ab.cd|[x] |alpha |beta|gamma\n|ö日本|\t|\r\n|[r]: http://e.f\n|[r]'.split(
     "|",
@@ -287,7 +214,7 @@ describe("for any Markdown", () => {
 const lettersOf = (text: string): readonly string[] => text.match(/\p{L}/gu) ?? [];
 const countOf = (letters: readonly string[], letter: string): number =>
   letters.filter((each) => each === letter).length;
-/** Returns how many columns the marks of quotes and items take: beyond the width, there is no room for words. */
+/** Returns the columns of a line's quote and item marks. If they exceed the width, no room is left for words. */
 const nesting = (line: Line): number => line.findIndex(({ text }) => !/^(?:> |- |\d+[.)] | *)$/.test(text)) * 2;
 
 describe("the work", () => {

@@ -31,7 +31,7 @@ const removing = (): {
   return { removed, model, held };
 };
 
-test("what was typed before an approval was asked for is no answer to it, but the next question", async () => {
+test("text typed before an approval is not an answer to it, but the next question", async () => {
   const { removed, model, held } = removing();
   const { clock, input, outcome, until, written } = held;
   await until("> ");

@@ -33,7 +33,7 @@ test("a window that fills up is told once, and again when it is full", async () 
   );
 });
 
-test("what does not fit is an error with the way out", async () => {
+test("a prompt that does not fit gets an error with a remedy", async () => {
   const { written, failures } = await said(["a".repeat(90)], [], bounded);
   expect(failures).toBe(1);
   expect(written).toContain(

@@ -4,14 +4,14 @@ import { conversationMachine, type MachineOptions } from "@colloquy/machine";
 import { sequentialIds, virtualClock, type VirtualClock } from "@colloquy/runtime-test";
 import { converse, type ConverseOptions, type ConverseOutcome } from "../../../src/terminal/index.ts";
 
-/** A conversation on a clock that stands still, and what is at its other end. */
+/** A conversation on a virtual clock, with its input and output. */
 export interface Held {
   readonly host: Host;
   readonly clock: VirtualClock;
   readonly input: PassThrough;
-  /** All that was written so far. */
+  /** The output so far. */
   readonly written: () => string;
-  /** Resolves when what was written holds this text. */
+  /** Resolves when the output has this text. */
   readonly until: (text: string) => Promise<void>;
   readonly outcome: Promise<ConverseOutcome>;
 }
@@ -37,7 +37,7 @@ export const hold = (
   return { host, clock, input, written: () => output.text, until: (text) => output.until(text), outcome };
 };
 
-/** Keeps all that is written. */
+/** Records all output. */
 export class Written extends Writable {
   text = "";
   #watched: (() => void)[] = [];

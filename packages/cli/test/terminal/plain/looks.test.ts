@@ -52,7 +52,7 @@ const detailOf = async (detail: "none" | "some" | "all"): Promise<string> => {
   return written();
 };
 
-test("what is shown beside answers is nothing, what happens in short, or all of it", async () => {
+test("beside answers it shows nothing, a summary of events, or all of them", async () => {
   const [none, some, all] = await Promise.all([detailOf("none"), detailOf("some"), detailOf("all")]);
   expect(none).toContain("Let me see.\nBlue.\n");
   expect(none).not.toContain("look ");

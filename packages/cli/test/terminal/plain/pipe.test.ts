@@ -50,7 +50,7 @@ test("a limit is told with the way out", async () => {
   expect(written()).toContain("error: the turn ended at its limit of 0 (steps); ask again to go on\n");
 });
 
-test("what an answer cost is told in units of the currency, and so is a limit", async () => {
+test("costs and limits are shown in units of the currency", async () => {
   const machine = {
     pricing: { name: "flat", version: 1, options: {}, price: () => ({ nano: 25_000_000, currency: "EUR" }) },
   };
@@ -88,7 +88,7 @@ test("an attempt that is made again begins a line of its own", async () => {
   expect(written()).toMatch(/One, t\n {2}overloaded: trying again at [\d:]{8} \(attempt 2\)\nOne, two\.\n\(/);
 });
 
-test("what a model says does not steer the terminal", async () => {
+test("a model's text does not steer the terminal", async () => {
   const { input, outcome, written } = hold(scriptedModel([reply("a\u001b[2Jb\u0007\u009bc\td\r\ne")]));
   input.end("Hi\n");
   await outcome;

@@ -8,7 +8,7 @@ import { hold } from "./conversation.ts";
 const controlC = "\u0003";
 const controlD = "\u0004";
 
-// On a dumb terminal readline shows no line again that was typed before.
+// On a dumb terminal readline cannot recall earlier lines.
 beforeEach(() => void vi.stubEnv("TERM", "xterm"));
 afterEach(() => void vi.unstubAllEnvs());
 
@@ -46,7 +46,7 @@ test.each([
   expect(written().endsWith("\n")).toBe(true);
 });
 
-test("what is typed during an answer stays out of it, and is there at the next prompt", async () => {
+test("text typed during an answer appears only at the next prompt", async () => {
   const model = scriptedModel([reply("The first.", { delayMs: 100 }), reply("The second."), reply("The third.")]);
   const { clock, input, outcome, until, written } = hold(model, { isTerminal: true });
   await until("> ");

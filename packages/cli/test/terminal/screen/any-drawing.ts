@@ -3,12 +3,12 @@ import type { Size } from "../../../src/terminal/index.ts";
 
 /** A change of a screen; each change is drawn. */
 export interface Step {
-  /** Lines that are added to the finished ones. */
+  /** New finished lines. */
   readonly finished: readonly string[];
   readonly open: readonly string[];
   readonly input: readonly string[];
   readonly status: string;
-  /** The terminal has this size first; null: the one it had. */
+  /** The terminal's new size before the change; null if it stays. */
   readonly size: Size | null;
 }
 
@@ -18,13 +18,13 @@ const text = (maxLength: number): fc.Arbitrary<string> =>
 const longWord = fc.constantFrom("x".repeat(10_000), "日".repeat(10_000));
 const anyText = fc.oneof({ weight: 60, arbitrary: text(60) }, { weight: 1, arbitrary: longWord });
 
-/** From 20×6. */
+/** Sizes from 20×6. */
 export const anySize: fc.Arbitrary<Size> = fc.record({
   columns: fc.integer({ min: 20, max: 120 }),
   rows: fc.integer({ min: 6, max: 40 }),
 });
 
-/** A drawing on a screen; `open`: how many lines may be open. */
+/** Generates the changes of a screen, with at most `open` open lines. */
 export const anySteps = ({
   resizes,
   open,

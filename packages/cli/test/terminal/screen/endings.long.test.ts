@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { program, TerminalProcess } from "../kit/terminal-process.ts";
 
-/** How a program ends: what is typed to have it do so, or the signal that it gets. */
+/** The ways to end a program: the typed line or the signal. */
 const endings = {
   "a key throws": "throw\r",
   "an error that nobody catches": "later\r",
@@ -14,7 +14,7 @@ describe("the terminal is as it was before, whatever the end", () => {
   const shell = new TerminalProcess(["bash", "--norc", "--noprofile", "-i"], { env: { PS1: "$ ", HISTFILE: "" } });
   let runs = 0;
 
-  /** Runs a command line, and says what the terminal is like then. */
+  /** Runs a command line that then prints the terminal's state. */
   const run = (line: string): void => {
     runs++;
     shell.type(
@@ -79,7 +79,7 @@ describe("the terminal is as it was before, whatever the end", () => {
       const before = shell.cells.raw.length;
       shell.type("suspend\r");
       await shell.until("the editor has the terminal");
-      // Keys before that belong to the editor.
+      // Earlier keys go to the editor.
       await shell.until(() => shell.cells.raw.slice(before).includes("\x1b[>1u"));
       shell.type("\x04");
       await shell.until("ended");
@@ -88,7 +88,7 @@ describe("the terminal is as it was before, whatever the end", () => {
     },
   );
 
-  test("what something else stopped takes the terminal back from the shell", { timeout: 120_000 }, async () => {
+  test("a program that another one stopped takes the terminal back from the shell", { timeout: 120_000 }, async () => {
     await begun();
     process.kill(await pidOf(), "SIGSTOP");
     await shell.until(leftBy(runs));
@@ -102,7 +102,7 @@ describe("the terminal is as it was before, whatever the end", () => {
   });
 });
 
-/** Matches the terminal as a run left it, and the prompt below that; earlier runs are on the screen as well. */
+/** Matches the terminal's state after this run, and the prompt below it. The screen has earlier runs as well. */
 const leftBy = (run: number): RegExp => new RegExp(`^left ${run}\\n(.* tty)\\n\\$`, "m");
 
 test("where no shell had the terminal meanwhile, nothing is left of what was drawn", { timeout: 120_000 }, async () => {

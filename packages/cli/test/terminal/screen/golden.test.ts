@@ -5,8 +5,8 @@ import type { Size } from "../../../src/terminal/index.ts";
 import { screenText } from "../kit/screen-text.ts";
 import { scenes } from "./scenes.ts";
 
-// The screens of a person, at three sizes. `~` is the scrollback, `|` the screen, `▏` the cursor. Rewritten with
-// `vitest run packages/cli/test/terminal/screen/golden.test.ts -u`. Only keep screens that look right.
+// The screens of all scenes, at three sizes. `~` is the scrollback, `|` the screen, `▏` the cursor. To update them:
+// `vitest run packages/cli/test/terminal/screen/golden.test.ts -u`. Keep only screens that look right.
 
 const sizes: readonly Size[] = [
   { columns: 80, rows: 24 },

@@ -7,7 +7,7 @@ test(
   async () => {
     const terminal = new TerminalProcess(program, { columns: 60, rows: 20 });
     await terminal.until("idle");
-    // Sequences are whole: an escape that comes alone is that key after a moment, which a busy machine may take between two.
+    // Sequences are sent whole: a lone escape soon counts as that key, and a busy machine may take longer for the rest.
     terminal.type(...bytes("日本👩‍👩‍👧‍👦é"), "\x1b[D");
     await terminal.until("last key left");
     expect(terminal.cells.screen()[terminal.cells.cursor().row]).toBe("> 日本👩‍👩‍👧‍👦é");
@@ -20,7 +20,7 @@ test(
     terminal.type(...Array.from({ length: 100 }, () => "\x7f"), "\r");
     await terminal.until("asked 0");
     terminal.type(`${text}!`);
-    // It comes in several pieces, and Enter behind the last of them.
+    // The text arrives in several pieces, and Enter after the last.
     await terminal.until("!");
     terminal.type("\r");
     await terminal.until((screen) => screen.split("asked 0").length > 2);
@@ -76,14 +76,14 @@ test(
 );
 
 /**
- * Half a core for each millisecond, in what the program has for a yardstick, so that it is as much on a slow machine:
- * where this was set a yardstick took 17 ms, and a delta a hundredth of one.
+ * Half a core for each millisecond, in units of the program's yardstick, so that it holds on slow machines. When it was
+ * set, the yardstick took 17 ms, and a delta a hundredth of that.
  */
 const halfCore = 0.5 / 17;
 
-/** `CSI 2J` and `CSI 3J`: what one reads back is gone with them. */
+/** `CSI 2J` and `CSI 3J`, which erase what a user could scroll back to. */
 // oxlint-disable-next-line no-control-regex -- these are the sequences.
 const clearing = /\x1b\[[23]J/;
 
-/** One by one. */
+/** Returns the bytes of a text, each in a buffer. */
 const bytes = (text: string): readonly Buffer[] => Array.from(Buffer.from(text), (byte) => Buffer.of(byte));

@@ -1,4 +1,4 @@
-// The scenes of the golden screens: each scene is played at every size, and looked at in its moments.
+// The scenes of the golden screens. Each is played at every size, and the test captures the screen at its moments.
 import { type Host, type LlmHandler, type Tool, tool } from "@colloquy/host";
 import { tokenWindow } from "@colloquy/machine/policies";
 import { converse, type Size } from "../../../src/terminal/index.ts";
@@ -14,7 +14,7 @@ export interface Scene {
   readonly play: (size: Size, look: Look) => Promise<void>;
 }
 
-/** Keeps what the terminal shows in a moment. */
+/** Captures the terminal at a moment. */
 export type Look = (cells: Cells, moment: string) => Promise<void>;
 
 type Play<Given> = (given: Given, look: (moment: string) => Promise<void>) => Promise<void>;
@@ -220,7 +220,7 @@ const error = scene("error", async (open, look) => {
   await look("a command was refused");
 });
 
-/** Where nothing can be drawn, the same conversation is had in lines. */
+/** The conversation in plain lines, on a terminal that can't draw. */
 const dumb: Scene = {
   name: "dumb",
   play: async (size, look) => {
@@ -245,5 +245,4 @@ const dumb: Scene = {
   },
 };
 
-/** All scenes. */
 export const scenes: readonly Scene[] = [answer, approval, steering, tree, explain, search, error, dumb];

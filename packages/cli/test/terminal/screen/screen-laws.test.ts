@@ -3,12 +3,10 @@ import { expect, test } from "vitest";
 import { runs } from "../../../../../test/runs.ts";
 import type { Line, Size } from "../../../src/terminal/index.ts";
 import { liveRows } from "../../../src/terminal/screen/ink-screen.ts";
-import { InkOutput } from "../../../src/terminal/screen/ink-output.ts";
-import { LiveRegion } from "../../../src/terminal/screen/live-region.ts";
-import type { Rows } from "../../../src/terminal/screen/rows.ts";
-import { painted } from "../../../src/terminal/text/paint.ts";
-import { themeNamed } from "../../../src/terminal/text/theme.ts";
-import { graphemesOf, widthOf } from "../../../src/terminal/text/width.ts";
+import { InkOutput, type Rows } from "../../../src/terminal/screen/ink.ts";
+import { liveRegion } from "../../../src/terminal/screen/live-region.ts";
+import { painted, themeNamed } from "../../../src/terminal/text/theme.ts";
+import { graphemesOf, widthOf } from "../../../src/terminal/text/wrap.ts";
 import type { Cells } from "../kit/cells.ts";
 import { FakeTerminal } from "../kit/fake-terminal.ts";
 import { ScriptedConversation } from "../kit/scripted-conversation.ts";
@@ -19,7 +17,7 @@ const paint = (line: Line): string => painted(line, themeNamed("plain"));
 const parameters = { seed: 13, numRuns: runs(100) };
 const timeout = 120_000;
 
-/** It is not drawn, so the row is as wide as the terminal becomes, and no wider. */
+/** The space is not drawn, so the row is exactly as wide as the terminal becomes. */
 const spaceAtTheEnd: [Size, Step[]] = [
   { columns: 23, rows: 6 },
   [
@@ -28,7 +26,7 @@ const spaceAtTheEnd: [Size, Step[]] = [
   ],
 ];
 
-/** Ten of them to a row of 21 columns: five rows, where their width would fit into four. */
+/** Ten wide characters fit into a row of 21 columns, so they take five rows, though their width would fit into four. */
 const wideInOddWidth: [Size, Step[]] = [
   { columns: 100, rows: 24 },
   [
@@ -63,7 +61,7 @@ test(
     const drawn = async (rows: readonly (readonly [open: string, input: string])[]): Promise<void> => {
       const terminal = new FakeTerminal({ columns: 100, rows: 12 }, { emoji: false });
       const conversation = new ScriptedConversation();
-      const region = new LiveRegion(new InkOutput(terminal.output), terminal.input);
+      const region = liveRegion(new InkOutput(terminal.output), terminal.input);
       for (const [open, input] of rows) {
         conversation.open = [`=${open}.`];
         conversation.input = input;
@@ -84,11 +82,11 @@ test(
   },
 );
 
-/** Draws one step after the other, and looks at all of the terminal after each. */
+/** Draws the steps, and checks the whole terminal after each. */
 const drawAll = async (first: Size, steps: readonly Step[]): Promise<void> => {
   const terminal = new FakeTerminal(first);
   const conversation = new ScriptedConversation();
-  const region = new LiveRegion(new InkOutput(terminal.output), terminal.input);
+  const region = liveRegion(new InkOutput(terminal.output), terminal.input);
   const finished: string[] = [];
   let rows: Rows = { rows: [], cursor: null };
   for (const { finished: added, open, input, status, size } of steps) {
@@ -120,7 +118,7 @@ const expectShown = (cells: Cells, finished: readonly string[], { rows, cursor }
   });
 };
 
-/** Resizes. False if the terminal, which wraps the rows again, pushed some of them out above, beyond recall. */
+/** Resizes the terminal, which wraps the rows again. Returns false if that pushed rows out of reach. */
 const isWholeAfter = (terminal: FakeTerminal, { columns, rows }: Size, drawn: Rows): boolean => {
   const { cells } = terminal;
   terminal.resize(columns, rows);
@@ -128,7 +126,7 @@ const isWholeAfter = (terminal: FakeTerminal, { columns, rows }: Size, drawn: Ro
   return above <= cells.cursor().row;
 };
 
-/** How many rows a terminal makes of one. */
+/** Returns the number of rows into which a terminal wraps one. */
 const heightOf = (row: string, columns: number): number => {
   let height = 1;
   let used = 0;

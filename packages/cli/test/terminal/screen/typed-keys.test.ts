@@ -3,7 +3,7 @@ import { afterEach, expect, test, vi } from "vitest";
 import type { Key } from "../../../src/terminal/input/key.ts";
 import { readKeys } from "../../../src/terminal/screen/ink-screen.ts";
 
-/** Returns the keys that are read from consecutive chunks. */
+/** Returns the keys in consecutive chunks. */
 const keysOf = (...chunks: readonly string[]): readonly Key[] => {
   const input = new PassThrough();
   const keys: Key[] = [];
@@ -25,7 +25,7 @@ test("an escape is that key when nothing came for a moment, and no key where the
   vi.advanceTimersByTime(50);
   vi.runAllTimers();
   expect(keys.splice(0)).toMatchObject([{ name: "escape" }]);
-  // The process was busy until the moment was over: it is told of that first, and then reads.
+  // The process was busy until the timeout, so the timer fires before it reads.
   come("\x1b");
   vi.advanceTimersToNextTimer();
   come("[D");
@@ -40,6 +40,6 @@ test("a line that was typed before the terminal gave away single keys is sent", 
   expect(keysOf("\n")).toMatchObject([{ name: "ctrl+j" }]);
 });
 
-test("several such lines are in the input, as a paste is: nobody saw the first of them sent", () => {
+test("several such lines stay in the input like a paste, since the user has not seen the first being sent", () => {
   expect(keysOf("one\ntwo\n", "\x1b[A")).toMatchObject([{ type: "paste", text: "one\ntwo\n" }, { name: "up" }]);
 });

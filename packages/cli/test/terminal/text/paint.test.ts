@@ -1,10 +1,15 @@
-import { shortened } from "../../../src/terminal/text/printable.ts";
 import fc from "fast-check";
+import { shortened } from "../../../src/terminal/text/printable.ts";
 import { describe, expect, test } from "vitest";
 import { type Line, line, roles } from "../../../src/terminal/text/line.ts";
-import { painted } from "../../../src/terminal/text/paint.ts";
-import { opensLinks, themeNameFor, wantsColour } from "../../../src/terminal/text/terminal-abilities.ts";
-import { themeNamed, themes } from "../../../src/terminal/text/theme.ts";
+import {
+  painted,
+  opensLinks,
+  themeNameFor,
+  wantsColour,
+  themeNamed,
+  themes,
+} from "../../../src/terminal/text/theme.ts";
 import { runs } from "../../../../../test/runs.ts";
 
 const plain = themeNamed("plain");
@@ -87,7 +92,7 @@ test("for any spans, every sequence is of the small set and closed, and without 
 
 const steering = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u202A-\u202E\u2066-\u2069]/u;
 
-/** The looks from one number to another, and what closes them. */
+/** Ranges of look codes with the code that ends them. */
 const closers = [
   [1, 2, 22],
   [3, 3, 23],
@@ -100,7 +105,7 @@ const closers = [
   [100, 107, 49],
 ] as const;
 
-/** The looks of themes, and addresses of the web and of mailboxes in ASCII. */
+/** Matches the looks of themes, and web and mail links in ASCII. */
 const allowed = new RegExp(
   String.raw`\u001B\[(?:[1-9]|2[2-9]|3[0-79]|4[0-79]|9[0-7]|10[0-7])m|\u001B\]8;;(?:(?:https?://|mailto:)[!-~]+)?\u0007`,
   "g",

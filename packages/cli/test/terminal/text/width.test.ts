@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { graphemesOf, widthOf } from "../../../src/terminal/text/width.ts";
+import { graphemesOf, widthOf } from "../../../src/terminal/text/wrap.ts";
 
 test.each([
   ["", 0, 0],

@@ -2,8 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Line, Role } from "../../../src/terminal/text/line.ts";
 import { printableInLine } from "../../../src/terminal/text/printable.ts";
-import { graphemesOf, widthOf } from "../../../src/terminal/text/width.ts";
-import { cutLine, joinedRows, lineWidth, wrapped } from "../../../src/terminal/text/wrap.ts";
+import { graphemesOf, widthOf, cutLine, joinedRows, lineWidth, wrapped } from "../../../src/terminal/text/wrap.ts";
 import { runs } from "../../../../../test/runs.ts";
 
 const line = (text: string): Line => [{ text, roles: [] }];

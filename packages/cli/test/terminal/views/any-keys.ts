@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import type { Key, Size, View } from "../../../src/terminal/index.ts";
-import { widthOf } from "../../../src/terminal/text/width.ts";
+import { widthOf } from "../../../src/terminal/text/wrap.ts";
 import { textOfLine } from "./shown-text.ts";
 
-/** Keys that views know, and any others. */
+/** Keys that views know, and others. */
 export const keys: fc.Arbitrary<Key> = fc.oneof(
   fc
     .constantFrom(
@@ -27,7 +27,7 @@ export const keys: fc.Arbitrary<Key> = fc.oneof(
   fc.string().map((text): Key => ({ type: "paste", text })),
 );
 
-/** Any screen, also one that has no room. */
+/** Any screen size, also without room. */
 export const sizes: fc.Arbitrary<Size> = fc.record({
   columns: fc.oneof(fc.integer({ min: 1, max: 30 }), fc.integer({ min: 1, max: 220 })),
   rows: fc.oneof(fc.integer({ min: 1, max: 12 }), fc.integer({ min: 1, max: 60 })),
@@ -68,7 +68,7 @@ const problemOf = (view: View, size: Size): string | null => {
   return null;
 };
 
-/** Returns the problem after any of the keys, each on a screen of its own size, or null. */
+/** Returns the first problem after any of the keys, each on a screen of another size, or null. */
 export const problemAfter = async (
   first: View,
   presses: readonly { readonly key: Key; readonly size: Size }[],

@@ -45,7 +45,7 @@ test("an entry that there is not is refused with those that there are", async ()
   await expect(diffView(thread, 1, -1)).rejects.toThrow("no entry -1");
 });
 
-test("what is otherwise behind one entry than behind another, line by line", async () => {
+test("shows how the thread differs between two entries, line by line", async () => {
   const view = await diffView(thread, 12, last);
   expect(screenOf(view, { columns: 100, rows: 50 })).toBe(
     `
@@ -86,7 +86,7 @@ q close · / search`.slice(1),
   expect(screenOf(await diffView(thread, 3, 3), usual)).toBe(
     `
 Entries 3 and 3 of story
-nothing is otherwise behind entry 3 than behind entry 3
+no difference between entries 3 and 3
 
 the same is said on both paths
 q close · / search`.slice(1),
@@ -102,7 +102,7 @@ test("of a line in another's place the words stand out that are only in it", asy
   await host.close();
 });
 
-test("whatever is pressed on whatever screen, nothing is higher or wider than it", async () => {
+test("with any keys on any screen, nothing exceeds the screen", async () => {
   const difference = await diffView(thread, 5, last);
   await fc.assert(
     fc.asyncProperty(fc.array(fc.record({ key: keys, size: sizes }), { minLength: 1 }), async (pressed) => {

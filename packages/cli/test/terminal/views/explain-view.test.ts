@@ -108,7 +108,7 @@ test("in short, for the context", () => {
   ]);
 });
 
-test("whatever is pressed on whatever screen, nothing is higher or wider than it", async () => {
+test("with any keys on any screen, nothing exceeds the screen", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(fc.record({ key: keys, size: sizes }), { minLength: 1 }), async (pressed) => {
       expect(await problemAfter(view, pressed)).toBeNull();

@@ -25,7 +25,7 @@ import { textOfLine } from "../../../src/terminal/text/line.ts";
 import { sizes } from "./any-keys.ts";
 import { pressing } from "./shown-text.ts";
 
-/** Clears, writes to the clipboard, links elsewhere, turns the writing round, hides words, breaks lines where none end. */
+/** Sequences that clear, write to the clipboard, link, reverse the text direction, hide words or break lines. */
 const attacks = [
   ..."\u0000\u0007\b\t\n\v\f\r\u000E\u001B\u007F\u0085\u0090\u009B\u009C\u009D\u00AD".split(""),
   "\u001B[2J",
@@ -46,15 +46,15 @@ const word = fc.oneof(fc.constantFrom(...attacks), fc.constantFrom("word ", "日
 const textOf = (one: fc.Arbitrary<string>): fc.Arbitrary<string> =>
   fc.array(one, { minLength: 1, maxLength: 12 }).map((pieces) => pieces.join(""));
 const hostile = textOf(word);
-/** A journal has no half characters; what streams in may. */
+/** Streamed texts may have half characters, unlike journals. */
 const streamed = textOf(fc.oneof(word, fc.constantFrom("\uD800", "\uDC00")));
 
-/** Joiners and what chooses the look of an emoji mean something in a text. */
+/** Matches steering characters, but not joiners and emoji selectors, which texts need. */
 const steering =
   /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u00AD\u061C\u200B\u200E\u200F\u202A-\u202E\u2060-\u206F\uFEFF\uFFF9-\uFFFB]|[\u{E0000}-\u{E0FFF}]/u;
 
 const theme = themeNamed("dark", {}, true);
-/** Looks, and links to the web and to mailboxes in ASCII. */
+/** Matches looks, and web and mail links in ASCII. */
 const ours = new RegExp(String.raw`\u001B\[\d{1,3}m|\u001B\]8;;(?:(?:https?://|mailto:)[!-~]+)?\u0007`, "g");
 
 const steeringIn = (lines: readonly Line[]): readonly string[] =>
@@ -92,7 +92,7 @@ test("no block sends what it holds, however it is laid out", () => {
   );
 });
 
-/** All views of a thread in which everybody wrote such texts, and what is copied of its answer. */
+/** Returns all views of a thread with such texts, and the copied text of its answer. */
 const viewsOf = async (
   texts: readonly string[],
 ): Promise<{ readonly views: readonly View[]; readonly copied: unknown }> => {

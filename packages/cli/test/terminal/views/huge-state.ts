@@ -1,6 +1,6 @@
-import { type Message, type State, toArray, turnNumbered } from "@colloquy/machine";
+import { type Chunks, type Message, type State, toArray, turnNumbered } from "@colloquy/machine";
 
-/** A thread of so many turns without a branch, each like the first one of a state, and how often one of its messages was looked into. */
+/** Makes a thread of `count` turns like a state's first one, without branches, and counts the reads of one message. */
 export const hugeState = (like: State, count: number): { readonly state: State; readonly looks: () => number } => {
   const first = turnNumbered(like, 1);
   if (first === undefined) throw new Error("the state has no turn");
@@ -20,6 +20,18 @@ export const hugeState = (like: State, count: number): { readonly state: State; 
     place: { ...first.place, turns: index + 1, straightFrom: 1 },
   }));
   const { conversation } = like.context;
-  const huge = { ...conversation, turns: { length: count, levels: [turns] }, head: count };
+  const huge = { ...conversation, turns: chunked(turns), head: count };
   return { state: { ...like, context: { ...like.context, conversation: huge } }, looks: () => looked };
+};
+
+/** Makes a list in the form of states: chunks of 32, and chunks of those. */
+const chunked = <Element>(elements: readonly Element[]): Chunks<Element> => {
+  const levels: unknown[][] = [];
+  for (let nodes: unknown[] = [...elements]; nodes.length > 0;) {
+    const whole = nodes.length - (nodes.length % 32);
+    levels.push(nodes.slice(whole));
+    nodes = Array.from({ length: whole / 32 }, (_, index) => nodes.slice(index * 32, (index + 1) * 32));
+  }
+  // Cast: each level holds lists of the level below it.
+  return { length: elements.length, levels: levels as Chunks<Element>["levels"] };
 };

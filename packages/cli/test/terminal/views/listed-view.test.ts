@@ -2,7 +2,7 @@ import { reply } from "@colloquy/runtime-test/models";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { searchView, threadsView, type View } from "../../../src/terminal/index.ts";
-import { listedView } from "../../../src/terminal/views/listed-view.ts";
+import { listedView } from "../../../src/terminal/views/thread-list-views.ts";
 import { span } from "../../../src/terminal/text/line.ts";
 import { keys, problemAfter, sizes } from "./any-keys.ts";
 import { pressing, screenOf } from "./shown-text.ts";
@@ -10,7 +10,7 @@ import { hostOf, story } from "./story.ts";
 
 const usual = { columns: 80, rows: 24 };
 
-/** The view when all that a key asked for is there. */
+/** Presses keys, and returns the view after all that they load is there. */
 const settled = async (view: View, ...names: readonly string[]): Promise<View> => {
   let shown = view;
   for (const name of names) {
@@ -26,7 +26,7 @@ const withThreads = async (count: number) => {
   return host;
 };
 
-/** Times are those of where the test runs. */
+/** Replaces times, which depend on the local time zone. */
 const timeless = (screen: string): string => screen.replaceAll(/\d{4}-\d\d-\d\d \d\d:\d\d/g, "2026-11-22 12:00");
 
 test("threads are listed with title or first question, turns and time, and filtered as one types", async () => {
@@ -62,7 +62,7 @@ test("more threads come when one nears the end of those that are there", async (
   expect(screenOf(further, usual)).toMatch(/^Threads: +40\/45\n/);
 });
 
-test("what was said is found as one types, and opens at its turn", async () => {
+test("words are found while typing, and open at their turn", async () => {
   const { host } = await story();
   const view = await searchView(host);
   expect(screenOf(view, usual)).toBe("Search:\ntype words that were said\nEsc close · Enter open · ↑↓ choose");
@@ -103,7 +103,7 @@ test("what comes later is not lost to a key that was pressed meanwhile, and fail
   expect(screenOf(await settled(view, "a", "enter"), usual)).toMatch(/\n> a\nit is gone$/);
 });
 
-test("whatever is pressed on whatever screen, nothing is higher or wider than it", async () => {
+test("with any keys on any screen, nothing exceeds the screen", async () => {
   const { host } = await story();
   const [search, threads] = await Promise.all([searchView(host, "there"), threadsView(host)]);
   await fc.assert(

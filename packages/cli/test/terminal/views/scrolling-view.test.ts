@@ -3,11 +3,8 @@ import { expect, test } from "vitest";
 import { transcriptView, treeView } from "../../../src/terminal/index.ts";
 import { movedBy, sightFrom } from "../../../src/terminal/views/items.ts";
 import { scrollingView } from "../../../src/terminal/views/scrolling-view.ts";
-import { type Line, span, textLines, textOfLine } from "../../../src/terminal/text/line.ts";
-import { printableInLine } from "../../../src/terminal/text/printable.ts";
-import { withMatches } from "../../../src/terminal/text/match.ts";
-import { graphemesOf } from "../../../src/terminal/text/width.ts";
-import { lineWidth, wrapped } from "../../../src/terminal/text/wrap.ts";
+import { span, textLines, textOfLine } from "../../../src/terminal/text/line.ts";
+import { wrapped } from "../../../src/terminal/text/wrap.ts";
 import { keys, problemAfter, sizes, texts } from "./any-keys.ts";
 import { after, screenOf } from "./shown-text.ts";
 import { story } from "./story.ts";
@@ -82,24 +79,6 @@ test("scrolling by lines is what it is in a text that is laid out whole", () => 
   );
 });
 
-test("wrapped lines fit but for single characters that are wider, and say all but the spaces between them", () => {
-  const without = (lines: readonly Line[]): string =>
-    lines
-      .map((each) => printableInLine(textOfLine(each)))
-      .join("")
-      .replaceAll(/\s/g, "");
-  fc.assert(
-    fc.property(texts, fc.integer({ min: 2, max: 40 }), (text, width) => {
-      const lines = textLines(text).flatMap((each) => wrapped(each, width));
-      const isOne = (each: Line): boolean => graphemesOf(textOfLine(each)).length === 1;
-      expect(lines.filter((each) => lineWidth(each) > width && !isOne(each))).toEqual([]);
-      expect(without(lines)).toBe(without(textLines(text)));
-      expect(textOfLine(withMatches([span(text.slice(0, 2)), span(text.slice(2))], "a"))).toBe(text);
-    }),
-    { numRuns: runs(100) },
-  );
-});
-
 test("keys that come together are pressed one after the other", () => {
   const list = listOf(["a", "b", "c", "d"], true);
   const size = { columns: 20, rows: 8 };
@@ -108,7 +87,7 @@ test("keys that come together are pressed one after the other", () => {
   expect(list.press({ type: "text", text: "jq" }, size).view).toBeNull();
 });
 
-test("what is selected stays so when the screen is another", () => {
+test("the selection stays when the screen changes", () => {
   const list = after(
     listOf(
       Array.from({ length: 99 }, (_, index) => `item ${index}`),

@@ -1,6 +1,6 @@
 import type { Key, Line, Size, View, ViewStep } from "../../../src/terminal/index.ts";
 
-/** The text of a line, as a terminal without colours shows it. */
+/** Returns the text of a line, without colours. */
 export const textOfLine = (line: Line): string => line.map(({ text }) => text).join("");
 
 /**
@@ -13,7 +13,7 @@ export const screenOf = (view: View, size: Size): string =>
     .join("\n")
     .replace(/\n+(?=[^\n]*$)/, "\n");
 
-/** A key by its name, or what is typed. */
+/** Returns a named key, or typed text. */
 const keyOf = (name: string): Key => (isNamed.test(name) ? { type: "key", name } : { type: "text", text: name });
 
 const isNamed = /^(up|down|left|right|page(up|down)|home|end|enter|escape|backspace|ctrl\+.)$/;
@@ -26,7 +26,7 @@ export const pressing = (view: View, size: Size, ...names: readonly string[]): V
   return before.press(keyOf(names.at(-1) ?? ""), size);
 };
 
-/** The view after some keys. @throws where one of them closes it */
+/** Returns the view after some keys. @throws if one of them closes it */
 export const after = (view: View, size: Size, ...names: readonly string[]): View =>
   names.reduce((shown, name) => viewBehind(shown, shown.press(keyOf(name), size)), view);
 

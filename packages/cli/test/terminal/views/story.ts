@@ -3,7 +3,7 @@ import { conversationMachine, type MachineOptions, type State } from "@colloquy/
 import { sequentialIds, virtualClock } from "@colloquy/runtime-test";
 import { fails, reply, scriptedModel, type ScriptLine, streams } from "@colloquy/runtime-test/models";
 
-/** A host of a scripted model, on a clock that stands still. */
+/** Makes a host of a scripted model, on a virtual clock. */
 export const hostOf = (script: readonly ScriptLine[], machine: MachineOptions = {}): Host => {
   const clock = virtualClock();
   const weather = tool({
@@ -22,7 +22,7 @@ export const hostOf = (script: readonly ScriptLine[], machine: MachineOptions = 
   });
 };
 
-/** A thread with a tool, branches, a checkpoint, a score, a failed turn; its head is not its newest turn. */
+/** Makes a thread with a tool, branches, a checkpoint, a score and a failed turn. Its head is not its newest turn. */
 export const story = async (): Promise<{
   readonly host: Host;
   readonly thread: HostedThread;

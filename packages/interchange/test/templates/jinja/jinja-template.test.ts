@@ -31,14 +31,14 @@ test("a chat template is rendered with its tokens, and ends where the answer beg
   expect(chatMl.stop).toEqual(["<|im_end|>"]);
 });
 
-test("what it is known by changes with its text and its options", () => {
+test("its identity changes with its text and its options", () => {
   const options = [jinjaTemplate("a"), jinjaTemplate("b"), jinjaTemplate("a", { variables: { think: false } })].map(
     (each) => JSON.stringify(each.options),
   );
   expect(new Set(options).size).toBe(3);
 });
 
-test("variables reach the template, and the time only where it is given", () => {
+test("variables reach the template, and the time only if it is given", () => {
   const dated = jinjaTemplate("{{ think }} {{ strftime_now('%d %b %Y') if strftime_now is defined else 'no date' }}", {
     variables: { think: "no" },
   });
@@ -53,8 +53,8 @@ test("a time is written as Python writes it, in UTC", () => {
   );
 });
 
-describe("what can't be rendered is a left", () => {
-  test("where the template raises", () => {
+describe("a failed rendering is a left", () => {
+  test("if the template raises an error", () => {
     const strict = jinjaTemplate("{{ raise_exception('roles must alternate') }}");
     expect(strict.render(hello)).toEqual(left(/can't render this conversation: roles must alternate/u));
   });
@@ -102,8 +102,8 @@ test.each(["{% for message in messages %}", "{{ messages", "{% if %}{% endif %}"
 test.each([
   [{ eos_token: "</s>" }, /Unrecognized key: "eos_token"\. It takes bosToken, eosToken, stop and variables$/u],
   [{ stop: "</s>" }, /^jinjaTemplate can't take its options: stop: /u],
-])("options that are none are refused: %j", (options, reason) => {
-  // As from JavaScript.
+])("invalid options are refused: %j", (options, reason) => {
+  // JavaScript may pass these.
   const make = (): unknown => jinjaTemplate("{{ messages }}", options as unknown as JinjaTemplateOptions);
   expect(make).toThrow(ConfigurationError);
   expect(make).toThrow(reason);
@@ -141,7 +141,7 @@ const syntax = fc
   )
   .map((pieces) => pieces.join(""));
 
-test("what messages say is never evaluated, whatever it looks like", () => {
+test("the text of messages is never evaluated", () => {
   fc.assert(
     fc.property(syntax, syntax, (instructions, text) => {
       const [system, said] = [instructions.toWellFormed(), text.toWellFormed()];
@@ -153,7 +153,7 @@ test("what messages say is never evaluated, whatever it looks like", () => {
   );
 });
 
-test("the templates of models show what was said as it was said, but for the white space around it", () => {
+test("the templates of models show texts unchanged, except for the white space around them", () => {
   const templates = modelTemplates.map((text) => jinjaTemplate(text));
   fc.assert(
     fc.property(fc.constantFrom(...templates), syntax, (template, text) => {

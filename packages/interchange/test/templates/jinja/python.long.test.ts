@@ -70,14 +70,14 @@ test.skipIf(reason !== "")(`the templates of models give what Python's jinja2 gi
     same: 261,
     "refused by both": 33,
     "tools refused, which Python drops": 43,
-    // Our interpreter strips all white space where `lstrip('\n')` is asked to strip line ends.
+    // Our interpreter strips all white space for `lstrip('\n')`, which should strip line ends.
     other: 2,
     "not rendered: Expected iterable or object type in for loop: got StringValue": 4,
     "not rendered: Unknown ArrayValue filter: reject": 1,
   });
 });
 
-/** How a rendering compares with Python's; null there: Python refused. */
+/** Compares a rendering with Python's, which is null if Python refused. */
 const kindOf = (ours: Either.Either<string, string>, theirs: string | null): string => {
   if (Either.isLeft(ours)) {
     if (theirs === null) return "refused by both";

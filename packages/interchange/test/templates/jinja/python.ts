@@ -5,7 +5,7 @@ import { join } from "node:path";
 import type { JsonObject } from "@colloquy/machine";
 import { unpackDebian } from "../../../../../proof/servers/debian-packages.ts";
 
-/** Jinja2 with the settings of transformers' `apply_chat_template`. Reads `[{ template, variables }]`, gives `[{ text } | { error }]`. */
+/** Jinja2 set up like `apply_chat_template`. Reads `[{ template, variables }]`, prints `[{ text } | { error }]`. */
 const script = `
 import json, sys, datetime, jinja2, jinja2.ext
 from jinja2.sandbox import ImmutableSandboxedEnvironment
@@ -36,7 +36,7 @@ export interface PythonTask {
 
 type PythonResult = { readonly text: string } | { readonly error: string };
 
-/** Python's jinja2: that of the system, else Debian's package, unpacked. A text says why there is none. */
+/** Python's jinja2: the system's, else Debian's package, unpacked. A text says why it is missing. */
 export const python = ((): ((tasks: readonly PythonTask[]) => readonly PythonResult[]) | string => {
   const run = (path: string | null) => (input: string) =>
     spawnSync(

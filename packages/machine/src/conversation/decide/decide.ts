@@ -12,55 +12,47 @@ import { decideCheck, decideFailure, decideReply } from "./outcome.ts";
 import { decideOpening, decideStep, interruptedResults } from "./step.ts";
 import { limitSpent } from "./limits.ts";
 import { decideSummaryOutcome, decideWaited } from "./summary.ts";
-import { decideUnconfigured } from "./unconfigured.ts";
-import { checkId, deadlineId, llmId, queueId, retryId, summaryId, waitId, callsOf } from "../protocol/effect-id.ts";
-import type { Event, TimerFired, AskReceived, CallerTool } from "../protocol/event.ts";
+import { decideMove, decideUnconfigured, turnAnswering } from "./unconfigured.ts";
+import { type Awaited, awaited, callsOf } from "../protocol/effect-id.ts";
+import type {
+  AskReceived,
+  CallerTool,
+  Event,
+  LlmCompleted,
+  LlmFailed,
+  LlmProgressed,
+  TimerFired,
+} from "../protocol/event.ts";
 import type { Decided } from "../protocol/entry.ts";
-import { type Refusal, refuse, stale } from "../protocol/refusal.ts";
+import { type Decision, type Refusal, refuse, stale } from "../protocol/refusal.ts";
 import type { Settings } from "./settings.ts";
 import { isThreadEmpty } from "../../thread/thread.ts";
 import { findNewest } from "../../thread/chunks.ts";
 import { preview } from "../../thread/plain-data.ts";
 import type { Ask } from "../../thread/turn.ts";
-import { draftsOf, problemOfCalls, nameClashing } from "../update/turn-opening.ts";
+import { draftsOf, movedFor, nameClashing, problemOfCalls } from "../update/turn-opening.ts";
 import { problemOfLimits } from "../protocol/limits.ts";
 import { refusalOfRepeat } from "../read/same-ask.ts";
-import { movedFor } from "../update/turn-opening.ts";
-import { decideMove, turnAnswering } from "./head.ts";
 
 /**
  * Decides whether an event fits, and what the configuration adds to it. Only this function and its helpers depend on
  * the configuration. The journal stores the decision, so `update` needs no configuration.
  */
-export const decide = (settings: Settings, data: ConversationData, event: Event): Either.Either<Refusal, Decided> => {
-  const { open } = data;
+export const decide = (settings: Settings, data: ConversationData, event: Event): Decision => {
   switch (event.type) {
     case "ask.received":
       return decideAsk(settings, data, event);
     case "llm.completed":
     case "llm.failed":
     case "llm.progressed":
-      if (data.summarising !== null && event.effectId === summaryId(data.threadId, data.summarising.number))
-        return event.type === "llm.progressed"
-          ? refuse("invalid", "the progress of a summary is not kept: send its outcome")
-          : Either.right(decideSummaryOutcome(settings, data, data.summarising, event));
-      if (
-        open?.stage.type !== "responding" ||
-        event.effectId !== llmId(data.threadId, open.number, open.step, open.stage.call.attempt)
-      ) {
-        return stale(event.effectId, "model call");
-      }
-      if (event.type === "llm.progressed") return Either.right(nothing);
-      return Either.right(
-        event.type === "llm.completed"
-          ? decideReply(settings, data, open, event)
-          : decideFailure(settings, data, open, open.stage.call.attempt, event),
-      );
+      return decideModel(settings, data, event);
     case "output.accepted":
-    case "output.refused":
-      return open?.stage.type === "checking" && event.effectId === checkId(data.threadId, open.number, open.step)
-        ? Either.right(decideCheck(settings, data, open, event))
+    case "output.refused": {
+      const check = awaitedExactly(data, event);
+      return check?.of === "check"
+        ? Either.right(decideCheck(settings, data, check.open, event))
         : stale(event.effectId, "check");
+    }
     case "tool.started":
     case "tool.withheld":
     case "tool.completed":
@@ -75,45 +67,64 @@ export const decide = (settings: Settings, data: ConversationData, event: Event)
   }
 };
 
-const nothing: Decided = {};
+/** Returns the outstanding effect that an answer names. The thread counts: an id of another one names nothing here. */
+const awaitedExactly = (data: ConversationData, { effectId }: { readonly effectId: string }): Awaited | undefined => {
+  const named = awaited(data, effectId);
+  return named?.id === effectId ? named : undefined;
+};
 
-const decideTimer = (
+const decideModel = (
   settings: Settings,
   data: ConversationData,
-  event: TimerFired,
-): Either.Either<Refusal, Decided> => {
-  const { open, waking, queue } = data;
-  if (waking !== null && queue.length > 0 && event.effectId === queueId(data.threadId, waking.seq)) {
-    const asks = nextOf(settings, queue);
-    const opens = asks.length === 1 ? {} : { opens: asks.length };
-    return Either.right({ ...opens, ...decideOpening(settings, data, asks, event.at) });
+  event: LlmCompleted | LlmFailed | LlmProgressed,
+): Decision => {
+  const call = awaitedExactly(data, event);
+  if (call?.of === "summary")
+    return event.type === "llm.progressed"
+      ? refuse("invalid", "the progress of a summary is not kept: send its outcome")
+      : Either.right(decideSummaryOutcome(settings, data, call.summarising, event));
+  if (call?.of !== "reply") return stale(event.effectId, "model call");
+  switch (event.type) {
+    case "llm.progressed":
+      return Either.right({});
+    case "llm.completed":
+      return Either.right(decideReply(settings, data, call.open, event));
+    case "llm.failed":
+      return Either.right(decideFailure(settings, data, call.open, call.attempt, event));
   }
-  if (open === null) return stale(event.effectId, "timer");
-  if (open.deadlineAt !== null && event.effectId === deadlineId(data.threadId, open.number)) {
-    const allowed = open.deadlineAt - open.startedAt;
-    const limit = { limit: "deadlineMs" as const, allowed, reached: Math.max(allowed, event.at - open.startedAt) };
-    return Either.right({ limit, ...interruptedResults(open, "the deadline of the turn passed") });
+};
+
+const decideTimer = (settings: Settings, data: ConversationData, event: TimerFired): Decision => {
+  const timer = awaitedExactly(data, event);
+  const { at } = event;
+  switch (timer?.of) {
+    case "queue": {
+      const asks = nextOf(settings, data.queue);
+      const opens = asks.length === 1 ? {} : { opens: asks.length };
+      return Either.right({ ...opens, ...decideOpening(settings, data, asks, at) });
+    }
+    case "deadline": {
+      const { open, dueAt } = timer;
+      const allowed = dueAt - open.startedAt;
+      const limit = { limit: "deadlineMs" as const, allowed, reached: Math.max(allowed, at - open.startedAt) };
+      return Either.right({ limit, ...interruptedResults(open, "the deadline of the turn passed") });
+    }
+    case "retry": {
+      const { open } = timer;
+      const limit = limitSpent(settings, open, at);
+      if (limit !== null) return Either.right({ limit });
+      const saysNothing = open.messages.length === 0;
+      return Either.right(decideStep(settings, data, { open: () => open, saysNothing, at }));
+    }
+    case "wait":
+      return Either.right(decideWaited(settings, data, timer.open, at));
+    default:
+      return stale(event.effectId, "timer");
   }
-  if (
-    open.stage.type === "backing_off" &&
-    event.effectId === retryId(data.threadId, open.number, open.step, open.stage.attempt)
-  ) {
-    const limit = limitSpent(settings, open, event.at);
-    if (limit !== null) return Either.right({ limit });
-    const saysNothing = open.messages.length === 0;
-    return Either.right(decideStep(settings, data, { open: () => open, saysNothing, at: event.at }));
-  }
-  if (
-    open.stage.type === "compacting" &&
-    event.effectId === waitId(data.threadId, open.number, open.step, open.stage.attempt)
-  ) {
-    return Either.right(decideWaited(settings, data, open, event.at));
-  }
-  return stale(event.effectId, "timer");
 };
 
 /** Decides whether an ask is accepted, and whether it opens a turn or waits. */
-const decideAsk = (settings: Settings, data: ConversationData, event: AskReceived): Either.Either<Refusal, Decided> => {
+const decideAsk = (settings: Settings, data: ConversationData, event: AskReceived): Decision => {
   const refusal = refusalOfAsk(data, event, settings.askIds);
   if (refusal !== null) return Either.left(refusal);
   if (event.output?.mode === "tool" && settings.toolNames.has(event.output.name))
@@ -154,15 +165,13 @@ const decideFrom = (
   data: ConversationData,
   event: AskReceived,
   from: NonNullable<AskReceived["from"]>,
-): Either.Either<Refusal, Decided> =>
+): Decision =>
   Either.map((moved: Decided): Decided => {
     const there = moved.summaryStale === true ? { ...data, summarising: null } : data;
     return { ...moved, ...decideOpening(settings, movedFor(there, event), [event], event.at) };
   })(decideMove(data, from));
 
-/**
- * Returns the asks that the next turn answers: the oldest waiting ask, and those after it that can be merged with it.
- */
+/** Returns the asks that the next turn answers: the oldest one, and those after it that can be merged with it. */
 const nextOf = ({ overlap }: Settings, queue: readonly QueuedAsk[]): readonly QueuedAsk[] => {
   const alone = queue.findIndex(
     (ask, index) =>
@@ -177,12 +186,7 @@ const turnAsAsk = ({ callerTools, output }: OpenTurn): Pick<QueuedAsk, "tools" |
   ...(output === undefined ? {} : { output }),
 });
 
-/** Decides what happens to an ask while a turn is open or about to open. */
-const decideOverlap = (
-  settings: Settings,
-  data: ConversationData,
-  event: AskReceived,
-): Either.Either<Refusal, Decided> => {
+const decideOverlap = (settings: Settings, data: ConversationData, event: AskReceived): Decision => {
   const { open, queue } = data;
   const type = event.joins === undefined ? (event.overlap ?? settings.overlap.type) : "steer";
   const max = "max" in settings.overlap ? settings.overlap.max : defaultMax;
@@ -237,7 +241,7 @@ const decideOverlap = (
 /** The bound for asks that choose to wait themselves, if the machine's overlap has none. */
 const defaultMax = 64;
 
-const waits = (queue: readonly QueuedAsk[], max: number): Either.Either<Refusal, Decided> =>
+const waits = (queue: readonly QueuedAsk[], max: number): Decision =>
   queue.length >= max
     ? refuse(
         "full",
@@ -304,10 +308,7 @@ const whereAsked = (data: ConversationData, askId: string, askIds?: Settings["as
   return answered === undefined ? null : repeatedIn(askId, answered.number);
 };
 
-/**
- * Checks ids with a loop, because `some` takes ten times as long on a frozen list. Each ask is compared with hundreds
- * of turns and with all waiting asks.
- */
+/** A loop, because `some` takes ten times as long on a frozen list, and hundreds of turns are compared. */
 const isAmong = (asks: readonly Pick<Ask, "askId">[], askId: string): boolean => {
   for (let index = 0; index < asks.length; index++) if (asks[index]?.askId === askId) return true;
   return false;
@@ -345,10 +346,7 @@ const problemOfAsk = (data: ConversationData, event: AskReceived): string | null
     : null;
 };
 
-/**
- * The speaker names that servers accept. Source: `name` of a message in OpenAI's chat completions, 1 to 64 of these
- * characters.
- */
+/** The speaker names that servers accept, by `name` of a message in OpenAI's chat completions. */
 const speakerName = /^[a-zA-Z0-9_-]{1,64}$/;
 
 /** Checks that the names of the ask's tools differ. The configuration compares them with the machine's tools. */

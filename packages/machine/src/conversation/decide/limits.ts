@@ -4,7 +4,6 @@ import type { OpenTurn } from "../protocol/data.ts";
 import type { Limits } from "../protocol/limits.ts";
 import type { Settings } from "./settings.ts";
 
-/** Returns the limit that forbids the next model call of a turn, or null if none does. */
 export const limitBeforeCall = (settings: Settings, open: OpenTurn, at: number): LimitReached | null => {
   const { steps } = limitsOf(settings, open);
   if (steps !== undefined && steps !== null && open.step + 1 > steps)
@@ -25,7 +24,6 @@ export const limitBeforeBatch = (
   return limitSpent(settings, open, at);
 };
 
-/** Returns the limit that a turn has used up, or null if there is none. */
 export const limitSpent = (settings: Settings, open: OpenTurn, at: number): LimitReached | null => {
   const { tokens, costNano } = limitsOf(settings, open);
   const used = open.usage.totalTokens.sum;

@@ -1,7 +1,7 @@
 import type { JsonObject } from "../../thread/plain-data.ts";
 import type { Cost, ReportedUsage } from "../../thread/usage.ts";
 import type { Counter } from "../../prompt/counter.ts";
-import type { InterruptedTurns } from "../../prompt/cut.ts";
+import type { InterruptedTurns } from "../../prompt/unit.ts";
 import type { Budget, Policy } from "../../prompt/policy.ts";
 import type { Limits } from "../protocol/limits.ts";
 import type { ToolDeclaration } from "../protocol/tool.ts";

@@ -27,10 +27,7 @@ import type { Settings } from "./settings.ts";
 import { update } from "../update/update.ts";
 import { digestOf } from "../../thread/make-message.ts";
 
-/**
- * Decides what follows from a reply: results for unknown tools, limits for the whole batch, and the cut of the next
- * prompt.
- */
+/** Decides what follows from a reply: refused calls, limits for the whole batch, and the next prompt. */
 export const decideReply = (
   settings: Settings,
   data: ConversationData,
@@ -124,11 +121,12 @@ export const decideFailure = (
  * size. Returns null if this turn has tried it already, or if the prompt cannot be counted. Also returns null if the
  * policy has nothing more to leave out.
  */
-const smallerRoom = (settings: Settings, data: ConversationData, open: OpenTurn, at: number): number | null => {
+export const smallerRoom = (settings: Settings, data: ConversationData, open: OpenTurn, at: number): number | null => {
   if (open.stage.type !== "responding" || data.room?.turn === open.number) return null;
   const { call } = open.stage;
   const thread = { ...data.conversation, pins: call.pins };
-  const shown = blocksOf(thread, call.cut, call.system, toArray(open.messages), settings.counts);
+  const parts = { thread, system: call.system, open: () => toArray(open.messages), isOpen: () => true };
+  const shown = blocksOf(parts, call.cut, settings.counts);
   const tokens = counted(() => settings.counts.blocks(shown));
   if (tokens === null) return null;
   const room = Math.floor(tokens / 2);
@@ -139,7 +137,6 @@ const smallerRoom = (settings: Settings, data: ConversationData, open: OpenTurn,
   return next.cut === undefined && next.compacting === undefined ? null : room;
 };
 
-/** Adds the usage of a call to its turn. */
 const withCall = (
   open: OpenTurn,
   { usage }: LlmCompleted | LlmFailed,
@@ -185,10 +182,7 @@ const withAnswerThere = (
   return further ?? { ...decided, ...decideAfterTurn(settings, () => update(data, event, decided).data) };
 };
 
-/**
- * Decides how a turn that has its answer continues for the asks that joined it. Returns null if they cannot be shown
- * at once; then they are returned to their callers.
- */
+/** Continues a turn that has its answer for the asks that joined it; null if they cannot be shown at once. */
 const goingOn = (
   settings: Settings,
   data: ConversationData,
@@ -200,7 +194,6 @@ const goingOn = (
   return next.limit === undefined && next.unfit === undefined && next.compacting === undefined ? next : null;
 };
 
-/** Returns the calls that run only after an approval. */
 const approvalsFor = (
   { tools }: Settings,
   open: OpenTurn,
@@ -219,11 +212,7 @@ const decideAfterTurn = (settings: Settings, ended: () => ConversationData): Dec
   return decideSummary(settings, after, situationOf(settings, after, { open: () => null }));
 };
 
-/**
- * Returns the cost of a call, if it has a price.
- *
- * @param names of its model: the reported name, and the requested one. The first that has a price counts.
- */
+/** Returns the cost of a call; the first of the model's names (reported, requested) that has a price counts. */
 export const costOf = (
   settings: Settings,
   usage: ReportedUsage | undefined,
@@ -238,10 +227,7 @@ export const costOf = (
   return {};
 };
 
-/**
- * Returns the price, and never throws, though the pricing may be foreign code that does. A result that is not an
- * amount of money counts as no price.
- */
+/** Never throws, though foreign code may. A result that is not an amount of money counts as no price. */
 const priceOf = (pricing: Pricing, usage: ReportedUsage, model: string | null): Cost | null => {
   try {
     const cost = pricing.price(usage, model);
@@ -305,10 +291,7 @@ export const saysCut = (finishReason: string | null): boolean => finishReason !=
 const cutWords =
   /length|max.*tokens|limit|exceeded|truncat|incomplete|interrupt|insufficient|overload|abort|cancel|error|timeout|malformed|unexpected|too[-_]many|filter|safety|sensitive|guardrail|recitation|language|blocklist|prohibited|spii|toxic|refusal/i;
 
-/**
- * Returns results for the calls of an incomplete reply. None of them runs, since the model may not have finished
- * writing it.
- */
+/** Refuses the calls of an incomplete reply, since the model may not have finished writing them. */
 const resultsOfCutCalls = (
   calls: readonly ToolCallDraft[],
   finishReason: string | null,

@@ -1,29 +1,27 @@
 import type { Configuration, OfferedTool, ThreadInput } from "../protocol/event.ts";
-import type { Summariser, Budget, Policy } from "../../prompt/policy.ts";
+import type { Budget, Policy, Summariser } from "../../prompt/policy.ts";
 import { ConfigurationError } from "../../prompt/configuration-error.ts";
 import { type Counter, estimateCounter } from "../../prompt/counter.ts";
-import { type Counts, countsOf } from "../../prompt/counts.ts";
+import { type Counts, countsOf, remembering } from "../../prompt/counts.ts";
 import { grownPrompts, type Prompts } from "../../prompt/prompts.ts";
-import type { InterruptedTurns } from "../../prompt/cut.ts";
+import type { InterruptedTurns } from "../../prompt/unit.ts";
 import { problemOfKeys } from "../../prompt/policies/check-options.ts";
 import { keepAll } from "../../prompt/policies/keep-all.ts";
 import { digestOf } from "../../thread/make-message.ts";
-import { remembering } from "../../thread/remembering.ts";
 import type { Turn } from "../../thread/turn.ts";
 import {
-  problemOfJson,
-  isCount,
-  type JsonObject,
   describeValueProblem,
-  preview,
   frozen,
   frozenCopy,
+  isCount,
+  type JsonObject,
+  preview,
+  problemOfJson,
 } from "../../thread/plain-data.ts";
 import { defaultSteps, type Limits, problemOfLimits } from "../protocol/limits.ts";
 import type { MachineOptions, Overlap, Pricing, Retry } from "./options.ts";
 import { offeredTool, type ToolDeclaration } from "../protocol/tool.ts";
 
-/** The checked options of a machine, with their defaults. */
 export interface Settings {
   readonly tools: readonly ToolDeclaration[];
   readonly toolNames: ReadonlySet<string>;
@@ -81,8 +79,8 @@ export const settingsOf = (options: MachineOptions): Settings => {
   const problem = problemOf({ ...given, toolNames });
   if (problem !== null) throw new ConfigurationError(problem);
   const policy = ownedPolicy(given.policy);
-  const counter = ownedCounter(given.counter);
-  const pricing = given.pricing === null ? null : ownedPricing(given.pricing);
+  const counter = ownedMembers(given.counter, [...identity, "countPart", "perMessage", "perPrompt", "countPrompt"]);
+  const pricing = given.pricing === null ? null : ownedMembers(given.pricing, [...identity, "price"]);
   const counts = countsOf(counter);
   const settings = { ...given, toolNames, policy, counter, pricing, counts };
   return {
@@ -107,10 +105,7 @@ const defaultRetry: Retry = {
   kinds: ["rate_limit", "overloaded", "timeout", "network", "truncated", "unknown"],
 };
 
-/**
- * Returns an error for options that would be ignored or would fail later: unknown members, and values of the wrong
- * type.
- */
+/** Returns an error for options that would be ignored or would fail later. */
 const problemOfShapes = (options: MachineOptions): string | null => {
   const wrong = problemOfKeys("conversationMachine", options, Object.keys(optionNames));
   if (wrong !== null) return wrong;
@@ -157,13 +152,14 @@ const problemOf = (settings: Omit<Settings, Kept>): string | null => {
   if (settings.toolNames.has("")) return "a tool is declared without a name";
   const wrongWord = problemOfWords(settings) ?? problemOfData(settings);
   if (wrongWord !== null) return wrongWord;
-  for (const [name, value] of Object.entries({
-    policy: settings.policy,
-    counter: settings.counter,
-    pricing: settings.pricing,
-  })) {
+  const { policy, counter, pricing } = settings;
+  for (const [name, value, example] of [
+    ["policy", policy, "a policy such as lastTurns(5)"],
+    ["counter", counter, "a counter such as estimateCounter"],
+    ["pricing", pricing, 'a pricing such as pricesPerMillion("USD", { … })'],
+  ] as const) {
     if (value !== null && !isNamed(value))
-      return `the ${name} has no name and version: a journal can't keep an anonymous one apart from others`;
+      return `${name} must be ${example}, with a name and a version (got ${preview(value)})`;
   }
   const wrongValue = problemOfPolicy(settings.policy) ?? problemOfCounter(settings.counter);
   if (wrongValue !== null) return wrongValue;
@@ -203,10 +199,7 @@ const problemOfWords = ({ overlap, interrupted, unknownTool, tools }: Omit<Setti
   return wrong === undefined ? null : `${wrong[0]} is ${preview(wrong[1])}; it must be one of: ${wrong[2].join(", ")}`;
 };
 
-/**
- * Rejects values that JSON would change. The journal, the requests and the fingerprint need the same value when it is
- * read again.
- */
+/** Rejects values that JSON would change: journal and fingerprint need the same value when read again. */
 const problemOfData = ({ model, tools, policy, counter, pricing }: Omit<Settings, Kept>): string | null => {
   const data: readonly (readonly [of: string, value: unknown])[] = [
     ["the model", model],
@@ -223,7 +216,9 @@ const problemOfData = ({ model, tools, policy, counter, pricing }: Omit<Settings
   return null;
 };
 
-const isNamed = ({ name, version }: { readonly name: string; readonly version: number }): boolean =>
+type Identified = Pick<Policy, "name" | "version" | "options">;
+
+const isNamed = ({ name, version }: Identified): boolean =>
   typeof name === "string" && name !== "" && Number.isSafeInteger(version);
 
 const fingerprintOf = (settings: Omit<Settings, "prompts" | "askIds" | "fingerprint">): string =>
@@ -244,27 +239,13 @@ const fingerprintOf = (settings: Omit<Settings, "prompts" | "askIds" | "fingerpr
     model: settings.model,
   });
 
-const identityOf = ({
-  name,
-  version,
-  options,
-}: {
-  readonly name: string;
-  readonly version: number;
-  readonly options: JsonObject;
-}): JsonObject => ({
-  name,
-  version,
-  options,
-});
+const identityOf = ({ name, version, options }: Identified): JsonObject => ({ name, version, options });
 
-/** Adds the configuration to the input of a new thread. */
 export const withDefaults = (settings: Settings, input: ThreadInput): ThreadInput => ({
   ...input,
   configuration: configurationOf(settings),
 });
 
-/** Returns the settings that a thread stores. */
 export const configurationOf = ({ fingerprint, idleTimeoutMs, model, offered, policy }: Settings): Configuration => ({
   fingerprint,
   ...(Object.keys(model).length === 0 ? {} : { model }),
@@ -298,7 +279,7 @@ const problemOfPolicy = ({ name, decide, summariser }: Policy): string | null =>
 const problemOfCounter = ({ name, countPart, perMessage, perPrompt, countPrompt }: Counter): string | null => {
   if (typeof countPart !== "function") return `counter "${name}" has no function "countPart"`;
   if (countPrompt !== undefined && typeof countPrompt !== "function")
-    return `counter "${name}": countPrompt is no function`;
+    return `counter "${name}": countPrompt must be a function`;
   if (isAsynchronous(countPart))
     return `counter "${name}" counts asynchronously; load what it needs with an await before, and count synchronously`;
   for (const [of, tokens] of Object.entries({ perMessage, perPrompt })) {
@@ -308,9 +289,7 @@ const problemOfCounter = ({ name, countPart, perMessage, perPrompt, countPrompt 
   return null;
 };
 
-/**
- * Returns whether a counter is asynchronous. Its promises would not be awaited, and a rejection would be unhandled.
- */
+/** Returns whether a counter is asynchronous: its promises would not be awaited. */
 const isAsynchronous = (countPart: Counter["countPart"]): boolean => {
   try {
     const tokens: unknown = countPart({ type: "text", text: "" });
@@ -323,52 +302,25 @@ const isAsynchronous = (countPart: Counter["countPart"]): boolean => {
   }
 };
 
-// A machine keeps the functions that it was given. It copies every object whose members the caller or a policy could
-// later replace. So the functions that decide are those that the fingerprint describes.
+/**
+ * Copies the named members of an object, whose functions stay bound to it. So the functions that decide are those that
+ * the fingerprint describes, whatever the caller changes later. An instance of a class may have members on its prototype.
+ */
+const ownedMembers = <Owner extends object>(owner: Owner, names: readonly (keyof Owner & string)[]): Owner => {
+  const members = names.flatMap((name): [string, unknown][] => {
+    const value: unknown = owner[name];
+    if (value === undefined) return [];
+    return [[name, typeof value === "function" ? value.bind(owner) : frozenCopy(value)]];
+  });
+  return Object.freeze({ ...owner, ...Object.fromEntries(members) });
+};
 
-/** Copies the policy. */
+const identity = ["name", "version", "options"] as const;
+
 const ownedPolicy = (policy: Policy): Policy => {
+  const owned = ownedMembers(policy, [...identity, "decide"]);
   const { summariser } = policy;
-  return Object.freeze({
-    ...policy,
-    ...ownedIdentity(policy),
-    decide: policy.decide.bind(policy),
-    ...(summariser === undefined ? {} : { summariser: ownedSummariser(summariser) }),
-  });
+  if (summariser === undefined) return owned;
+  const names = ["instruction", "model", "maxTokens", "requestTokens", "waitMs", "next"] as const;
+  return Object.freeze({ ...owned, summariser: ownedMembers(summariser, names) });
 };
-
-/** Copies the counter. */
-const ownedCounter = (counter: Counter): Counter => {
-  const { perMessage, perPrompt } = counter;
-  return Object.freeze({
-    ...counter,
-    ...ownedIdentity(counter),
-    countPart: counter.countPart.bind(counter),
-    perMessage,
-    perPrompt,
-    ...(counter.countPrompt === undefined ? {} : { countPrompt: counter.countPrompt.bind(counter) }),
-  });
-};
-
-/** Copies the pricing. */
-const ownedPricing = (pricing: Pricing): Pricing =>
-  Object.freeze({ ...pricing, ...ownedIdentity(pricing), price: pricing.price.bind(pricing) });
-
-const ownedSummariser = (summariser: Summariser): Summariser => {
-  const { instruction, model, maxTokens, requestTokens, waitMs } = summariser;
-  return Object.freeze({
-    instruction,
-    model: frozenCopy(model),
-    maxTokens,
-    ...(requestTokens === undefined ? {} : { requestTokens }),
-    ...(waitMs === undefined ? {} : { waitMs }),
-    next: summariser.next.bind(summariser),
-  });
-};
-
-/** Copies the members by name, because an instance of a class may have them on its prototype. */
-const ownedIdentity = ({ name, version, options }: Pick<Policy, "name" | "version" | "options">) => ({
-  name,
-  version,
-  options: frozenCopy(options),
-});

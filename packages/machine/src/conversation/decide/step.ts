@@ -1,17 +1,17 @@
 // Decides the next model call: what its prompt shows, whether that fits, and whether a summary comes first.
 import { limitsOf as limitsOfAsks, openTurn, withJoined } from "../update/turn-opening.ts";
-import type { Fullness, Decided, SynthesisedResult } from "../protocol/entry.ts";
-import type { LimitReached, ContextUnfit } from "../../thread/turn.ts";
+import type { Decided, Fullness, SynthesisedResult } from "../protocol/entry.ts";
+import type { ContextUnfit, LimitReached } from "../../thread/turn.ts";
 import {
-  sameCut,
   type CutDecision,
   decideCut,
   keepingAll,
+  sameCut,
   type Situation,
   wantedSummary,
 } from "../../prompt/decide-cut.ts";
 import { defaultWaitMs, type SummaryTask } from "../../prompt/policy.ts";
-import { type ConversationData, type OpenTurn, type QueuedAsk, type RoundCall, remembered } from "../protocol/data.ts";
+import { type ConversationData, type OpenTurn, type QueuedAsk, remembered, type RoundCall } from "../protocol/data.ts";
 import type { Limits } from "../protocol/limits.ts";
 import type { Settings } from "./settings.ts";
 import { turnsNewestFirst } from "../../thread/thread.ts";
@@ -19,10 +19,10 @@ import { toArray } from "../../thread/chunks.ts";
 import { frozen } from "../../thread/plain-data.ts";
 import type { Message } from "../../thread/message.ts";
 import { counted } from "../../prompt/counts.ts";
-import type { Cut } from "../../prompt/cut.ts";
-import { nowhere } from "../../prompt/position.ts";
+import { type Cut } from "../../prompt/cut.ts";
+import { nowhere } from "../../prompt/unit.ts";
 import type { Blocks } from "../../prompt/blocks.ts";
-import { blocksOf, render } from "../../prompt/render.ts";
+import { blocksOf, type PromptParts, render } from "../../prompt/render.ts";
 import { leastRequest, longestTranscriptText, summaryRequest } from "../../prompt/summary-request.ts";
 
 /** Decides the opening of a turn: its deadline, and the first prompt or the limit that forbids it. */
@@ -54,7 +54,8 @@ export const decideStep = (
   data: ConversationData,
   asked: Asked & { readonly at: number; readonly dueAt?: number },
 ): Decided => {
-  const prompt = decidePrompt(settings, data, asked);
+  const prompt =
+    asked.withoutSummary === true ? decideWithoutSummary(settings, data, asked) : decidePrompt(settings, data, asked);
   const { failed, fits } = prompt;
   const wanted = asked.withoutSummary === true ? {} : decideSummary(settings, data, prompt.situation, prompt.cut);
   const problem = failed ?? wanted.policyFailed;
@@ -62,11 +63,12 @@ export const decideStep = (
     ...fullness(settings, data, prompt),
     ...refusedBy(problem),
   };
+  // A policy without summaries does not wait for one that an earlier policy requested.
+  const mayHelp = asked.withoutSummary !== true && settings.policy.summariser !== undefined;
   const isComing = data.summarising !== null || (wanted.summary !== undefined && wanted.summary.unfit === undefined);
-  const canWait = asked.withoutSummary !== true && isComing;
-  if (!fits && !canWait) {
+  if (!fits && !(mayHelp && isComing)) {
     // A policy that relies on summaries leaves out nothing while a summary may still arrive.
-    return asked.withoutSummary !== true && settings.policy.summariser !== undefined
+    return mayHelp
       ? { ...wanted, ...refusedBy(problem), ...decideStep(settings, data, { ...asked, withoutSummary: true }) }
       : prompt.mayFit
         ? { ...wanted, ...reported, ...shownBy(settings, prompt) }
@@ -134,10 +136,7 @@ export const isMeasurable = (
   tokens > 0 &&
   tokens >= available * measurableShare;
 
-/**
- * The share of the room from which a call's size shows the counter's error. In smaller prompts, what the counter
- * cannot count weighs more.
- */
+/** The share of the room from which a call's size shows the counter's error, and not what it cannot count. */
 const measurableShare = 0.25;
 
 const openingLimit = (limits: Limits): LimitReached | null => {
@@ -170,7 +169,6 @@ export interface PromptDecision extends CutDecision {
   readonly mayFit: boolean;
 }
 
-/** The inputs of a decision about a prompt. */
 interface Asked {
   /** Read only by policies that look at the open turn, and if there is a budget. */
   readonly open: () => OpenTurn | null;
@@ -186,8 +184,7 @@ export const decidePrompt = (settings: Settings, data: ConversationData, asked: 
   const saysNothing = asked.saysNothing === true && (data.open === null || data.open.joining.length === 0);
   const made = saysNothing ? showingSomething(settings, situation) : decideCut(settings.policy, situation);
   const decision = { ...made, isNew: !sameCut(data.cut, made.cut), situation };
-  const blocks = (): Blocks =>
-    blocksOf(situation.thread, decision.cut, situation.system, situation.open(), settings.counts);
+  const blocks = (): Blocks => blocksOf(situation, decision.cut, settings.counts);
   if (situation.available === null) return { ...decision, blocks, tokens: null, fits: true, mayFit: true };
   const shown = blocks();
   const tokens = counted(() => settings.counts.blocks(shown));
@@ -198,18 +195,34 @@ export const decidePrompt = (settings: Settings, data: ConversationData, asked: 
   return { ...decision, ...counting, blocks: () => shown, tokens, fits, mayFit };
 };
 
+/** Decides the next prompt as if the call were made now, without waiting for a summary. */
+export const decideNow = (settings: Settings, data: ConversationData, asked: Asked): PromptDecision => {
+  const usual = decidePrompt(settings, data, asked);
+  return usual.fits || settings.policy.summariser === undefined ? usual : decideWithoutSummary(settings, data, asked);
+};
+
 /**
- * Collects the input of a policy for the next prompt. Messages and closed turns never change once created, including
- * those of a rehearsal.
+ * Decides the next prompt as if no summary will arrive. The policy is then asked as usual, with that cut as the last
+ * one: if the result fits, it is what the next prompt would show, so this one shows it already.
  */
+export const decideWithoutSummary = (settings: Settings, data: ConversationData, asked: Asked): PromptDecision => {
+  const without = decidePrompt(settings, data, { ...asked, withoutSummary: true });
+  const usual = decidePrompt(settings, { ...data, cut: without.cut }, { ...asked, withoutSummary: false });
+  return usual.fits ? { ...usual, isNew: !sameCut(data.cut, usual.cut) } : without;
+};
+
+/** Collects the input of a policy for the next prompt. */
 export const situationOf = (settings: Settings, data: ConversationData, asked: Asked): Situation => {
   const { budget, interrupted, counts } = settings;
   const calibration = calibrationOf(settings, data);
+  let opened: OpenTurn | null | undefined;
   let messages: readonly Message[] | null = null;
+  const open = (): OpenTurn | null => (opened === undefined ? (opened = asked.open()) : opened);
   return {
     thread: data.conversation,
     system: data.conversation.system,
-    open: () => (messages ??= openMessages(data, asked.open())),
+    open: () => (messages ??= openMessages(data, open())),
+    isOpen: () => open() !== null,
     interrupted,
     counts,
     budget,
@@ -233,7 +246,6 @@ const smallerOf = (left: number | null, right: number | null): number | null => 
 /** Cuts a prompt to the minimum: pinned messages, and the questions that belong to shown answers. */
 const nothingClosed = ({ interrupted }: Situation): Cut => ({ policy: "none@1", from: nowhere, interrupted });
 
-/** Returns the numbers of a prompt that does not fit. */
 const unfitOf = ({ situation, tokens }: PromptDecision): ContextUnfit => {
   const { counts, open, budget, calibration } = situation;
   const largest = open().reduce<ContextUnfit["largest"]>((most, message) => {
@@ -245,18 +257,12 @@ const unfitOf = ({ situation, tokens }: PromptDecision): ContextUnfit => {
     available: roomOf({ budget }, calibration) ?? 0,
     budget: budget?.tokens ?? 0,
     reserve: budget?.reserve ?? 0,
-    fixed:
-      counted(() =>
-        counts.blocks(blocksOf(situation.thread, nothingClosed(situation), situation.system, open(), counts)),
-      ) ?? 0,
+    fixed: counted(() => counts.blocks(blocksOf(situation, nothingClosed(situation), counts))) ?? 0,
     largest,
   };
 };
 
-/**
- * Returns how many tokens a model reports for each counted one. It is never below 1, so that a nonsensical report
- * cannot make prompts larger.
- */
+/** Returns how many tokens a model reports for each counted one: at least 1, so no report makes prompts larger. */
 const calibrationOf = ({ calibrate, budget }: Settings, { measured }: ConversationData): number => {
   if (!calibrate || budget === null || measured === null) return 1;
   const ratio = Math.max(1, Math.round((measured.reported / measured.counted) * 100) / 100);
@@ -271,11 +277,11 @@ const largestCalibration = 4;
  * of it. If the thread holds only a system prompt, the prompt is that alone.
  */
 const showingSomething = (settings: Settings, situation: Situation): CutDecision => {
-  const { thread } = situation;
+  const closed: PromptParts = { thread: situation.thread, system: null, open: () => [], isOpen: () => false };
   const decision = decideCut(settings.policy, situation);
-  if (render(thread, decision.cut, null, []).length > 0) return decision;
+  if (render(closed, decision.cut).length > 0) return decision;
   const all = keepingAll("keep", `${decision.cut.policy} shows nothing of the thread, and the ask says nothing itself`);
-  const isNeeded = decision.cut.system !== undefined || render(thread, all.cut, null, []).length > 0;
+  const isNeeded = decision.cut.system !== undefined || render(closed, all.cut).length > 0;
   return isNeeded ? all : decision;
 };
 

@@ -3,18 +3,16 @@ import * as Either from "fp-ts/lib/Either.js";
 import { approvalDigest } from "../update/call.ts";
 import type { ConversationData, RoundCall } from "../protocol/data.ts";
 import type { ApprovalAnswered, ToolCompleted, ToolFailed, ToolStarted, ToolWithheld } from "../protocol/event.ts";
-import { type Refusal, refuse, stale } from "../protocol/refusal.ts";
-import type { Decided } from "../protocol/entry.ts";
+import { type Decision, type Refusal, refuse, stale } from "../protocol/refusal.ts";
 import { decideResult } from "./outcome.ts";
 import type { Settings } from "./settings.ts";
 import { approvalOut, callsOf, positionNamedBy, runOut } from "../protocol/effect-id.ts";
 
-/** Decides the start, the delay or the outcome of a tool call. */
 export const decideTool = (
   settings: Settings,
   data: ConversationData,
   event: ToolStarted | ToolWithheld | ToolCompleted | ToolFailed,
-): Either.Either<Refusal, Decided> => {
+): Decision => {
   const { open } = data;
   const calls = callsOf(data);
   const call = calls[positionNamedBy(event.effectId)];
@@ -30,12 +28,7 @@ export const decideTool = (
   );
 };
 
-/** Decides the answer to a request for approval. */
-export const decideApproval = (
-  settings: Settings,
-  data: ConversationData,
-  event: ApprovalAnswered,
-): Either.Either<Refusal, Decided> => {
+export const decideApproval = (settings: Settings, data: ConversationData, event: ApprovalAnswered): Decision => {
   const calls = callsOf(data);
   const { open } = data;
   return Either.map(() => (event.approved || open === null ? {} : decideResult(settings, data, open, calls, event)))(

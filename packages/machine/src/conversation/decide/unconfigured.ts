@@ -1,27 +1,26 @@
 import * as Either from "fp-ts/lib/Either.js";
-import { textOf, type Message } from "../../thread/message.ts";
-import { isThreadEmpty, turnOf, isOnPath, type Thread } from "../../thread/thread.ts";
+import { type Message, textOf } from "../../thread/message.ts";
+import { isBefore, isOnPath, isThreadEmpty, type Thread, turnOf } from "../../thread/thread.ts";
 import { at, toArray } from "../../thread/chunks.ts";
 import { messagesFromSeed } from "../../thread/seed.ts";
-import type { ConversationData } from "../protocol/data.ts";
-import { decideMove, noTurn, staleSummary, turnAnswering } from "./head.ts";
+import type { ConversationData, Summarising } from "../protocol/data.ts";
 import { interruptedResults } from "./step.ts";
 import { draftsOf, problemOfCalls } from "../update/turn-opening.ts";
-import { answerIndexOf, changeSystem, resetSystem } from "../update/edit.ts";
+import { answerIndexOf, changeSystem, checkpointOf, resetSystem } from "../update/edit.ts";
 import type {
   AnswerTruncated,
   AskReceived,
   CancelRequested,
   Event,
   HeadMoved,
+  MessagePinned,
   RoundAppended,
   ThreadRedacted,
   TurnAdded,
   TurnAnnotated,
-  MessagePinned,
 } from "../protocol/event.ts";
 import type { Decided } from "../protocol/entry.ts";
-import { type Refusal, refuse } from "../protocol/refusal.ts";
+import { type Decision, type Refusal, refuse } from "../protocol/refusal.ts";
 import { isCoveredBySummary } from "../../prompt/summary-request.ts";
 import { isShared } from "../update/waiting-asks.ts";
 import { messagesOfOpen } from "../read/turns.ts";
@@ -29,11 +28,7 @@ import { messagesOfOpen } from "../read/turns.ts";
 /** An event on which the configuration has no influence: neither an ask nor an answer. */
 export type UnconfiguredEvent = Exclude<Event, AskReceived | { readonly effectId: string }>;
 
-/** Decides an event on which the configuration has no influence. */
-export const decideUnconfigured = (
-  data: ConversationData,
-  event: UnconfiguredEvent,
-): Either.Either<Refusal, Decided> => {
+export const decideUnconfigured = (data: ConversationData, event: UnconfiguredEvent): Decision => {
   switch (event.type) {
     case "cancel.requested":
       return decideCancel(data, event);
@@ -67,11 +62,11 @@ type SystemChange = Extract<Event, { readonly type: "system.changed" | "system.r
 const nothing: Decided = {};
 
 /** Accepts an event without a decision, or refuses it with the given reason. */
-const fits = (problem: string | null): Either.Either<Refusal, Decided> =>
+const fits = (problem: string | null): Decision =>
   problem === null ? Either.right(nothing) : refuse("invalid", problem);
 
 /** Refuses to remove the system message while the next prompt may consist of it alone. */
-const decideSystem = (data: ConversationData, event: SystemChange): Either.Either<Refusal, Decided> => {
+const decideSystem = (data: ConversationData, event: SystemChange): Decision => {
   const turn = turnAnswering(data);
   const { conversation } = data;
   const changed =
@@ -97,7 +92,7 @@ const isSomethingAsked = ({ open, queue }: ConversationData): boolean => {
   );
 };
 
-const decideCancel = (data: ConversationData, event: CancelRequested): Either.Either<Refusal, Decided> => {
+const decideCancel = (data: ConversationData, event: CancelRequested): Decision => {
   const { askId } = event;
   const { open } = data;
   const waiting = [...data.queue, ...(open?.joining ?? [])];
@@ -113,7 +108,7 @@ const decideCancel = (data: ConversationData, event: CancelRequested): Either.Ei
 const decideEdit = (
   data: ConversationData,
   event: TurnAdded | TurnAnnotated | AnswerTruncated | HeadMoved | Extract<Event, { type: "checkpoint.named" }>,
-): Either.Either<Refusal, Decided> => {
+): Decision => {
   const thread = data.conversation;
   const answering = turnAnswering(data);
   if (answering !== null && event.type !== "turn.annotated") return busyWith(answering, event.type);
@@ -151,7 +146,7 @@ const problemOfRound = ({ reply, results }: RoundAppended): string | null => {
     : `the round has ${calls} ${calls === 1 ? "call" : "calls"} and ${results.length} ${results.length === 1 ? "result" : "results"}; give one result for each call, in the order of the calls`;
 };
 
-const decideRedaction = (data: ConversationData, { seqs, type }: ThreadRedacted): Either.Either<Refusal, Decided> => {
+const decideRedaction = (data: ConversationData, { seqs, type }: ThreadRedacted): Decision => {
   const answering = turnAnswering(data);
   if (answering !== null) return busyWith(answering, type);
   if (seqs.length === 0) return refuse("invalid", "there is no entry to redact");
@@ -179,7 +174,7 @@ const charactersOf = (answer: string, characters: number): number => {
 };
 
 /** Decides whether a message may be pinned. It must be on the path. */
-const decidePin = (data: ConversationData, { message, pinned }: MessagePinned): Either.Either<Refusal, Decided> => {
+const decidePin = (data: ConversationData, { message, pinned }: MessagePinned): Decision => {
   const { conversation, open } = data;
   if (!pinned) {
     return conversation.pins.some((pin) => pin.message === message)
@@ -201,3 +196,35 @@ const closedMessages = (thread: Thread, number: number): readonly Message[] => {
   const turn = isOnPath(thread, number) ? turnOf(thread, number) : undefined;
   return turn === undefined ? [] : toArray(turn.messages);
 };
+
+/** Decides whether the head can move to a place, and which pending summary becomes stale. */
+export const decideMove = (data: ConversationData, to: HeadMoved["to"]): Decision => {
+  const { conversation } = data;
+  if (typeof to === "number")
+    return to === 0 || turnOf(conversation, to) !== undefined ? Either.right(leaving(data, to)) : noTurn(data, to);
+  const turn = checkpointOf(conversation, to.checkpoint);
+  return turn === undefined
+    ? refuse(
+        "unknown",
+        `no checkpoint "${to.checkpoint}"; there are: ${Object.keys(conversation.checkpoints).join(", ") || "none"}`,
+      )
+    : Either.right(leaving(data, turn));
+};
+
+/** Returns the number of the turn that is open or about to open, or null if there is none. */
+export const turnAnswering = ({ open, waking, conversation }: ConversationData): number | null =>
+  open?.number ?? (waking === null ? null : conversation.turns.length + 1);
+
+/** Marks the pending summary as stale if the predicate says that it is useless now. */
+const staleSummary = (data: ConversationData, isStale: (summarising: Summarising) => boolean): Decided =>
+  data.summarising !== null && isStale(data.summarising) ? { summaryStale: true } : {};
+
+/** Refuses an event that names a turn which does not exist. */
+const noTurn = (data: ConversationData, turn: number): Either.Either<Refusal, never> => {
+  const { length } = data.conversation.turns;
+  return refuse("unknown", `no closed turn ${turn}; there are ${length === 0 ? "none" : `1 to ${length}`}`);
+};
+
+/** Decides a move of the head. The pending summary becomes stale if its turns leave the path. */
+const leaving = (data: ConversationData, head: number): Decided =>
+  staleSummary(data, ({ covers }) => !isBefore(data.conversation, covers.to, head));

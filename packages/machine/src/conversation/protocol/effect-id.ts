@@ -1,6 +1,6 @@
 // The ids of effects, and whether the open turn waits for the effect of an id.
 import { callIdIn } from "../../thread/make-message.ts";
-import type { ConversationData, RoundCall, OpenTurn } from "./data.ts";
+import type { ConversationData, OpenTurn, RoundCall, Summarising } from "./data.ts";
 import type { Event } from "./event.ts";
 
 // Ids are derived from thread, turn, step, position and attempt, so they are the same on every host. The numbers come
@@ -10,10 +10,8 @@ import type { Event } from "./event.ts";
 export const llmId = (threadId: string, turn: number, step: number, attempt: number): string =>
   `${threadId}/${turn}.${step}#${attempt}`;
 
-/** Returns the id of the model call that writes a summary. */
 export const summaryId = (threadId: string, number: number): string => `${threadId}/summary-${number}#1`;
 
-/** Returns the id of the check whether a step's reply is the requested output. */
 export const checkId = (threadId: string, turn: number, step: number): string => `${threadId}/${turn}.${step}!output`;
 
 /** Returns the prefix of the ids of a step's tool calls. */
@@ -26,14 +24,12 @@ export const stepId = (turn: number, step: number): string => `${turn}.${step}`;
 export const callIdAt = (turn: number, step: number, position: number): string =>
   callIdIn(stepId(turn, step), position);
 
-/** Returns the id of the effect that runs a tool call. */
 export const toolId = (threadId: string, callId: string, attempt: number): string => `${threadId}/${callId}#${attempt}`;
 
 /** Returns the id of a request to approve a tool call. There may be several for one call. */
 export const approvalId = (threadId: string, callId: string, number: number): string =>
   `${threadId}/${callId}!approval-${number}`;
 
-/** Returns the id of the timer between two attempts of a model call. */
 export const retryId = (threadId: string, turn: number, step: number, attempt: number): string =>
   `${threadId}/${turn}.${step}#${attempt}!retry`;
 
@@ -79,35 +75,25 @@ export const positionNamedBy = (effectId: string): number => {
   return Number(place.slice(place.lastIndexOf(".", end) + 1, end));
 };
 
-/**
- * Returns the position of the unanswered call whose run has this effect id, or -1. The thread in the id is ignored.
- */
+/** Returns the position of the unanswered call whose run has this id, whatever the thread, or -1. */
 export const positionOut = (threadId: string, calls: readonly RoundCall[], effectId: string): number => {
   const position = positionNamedBy(effectId);
   const call = calls[position];
   return call?.result === null && isSameEffect(toolId(threadId, call.callId, call.attempt), effectId) ? position : -1;
 };
 
-/**
- * Returns whether all calls of a round are answered, apart from the one at `but`. Most rounds are answered in order,
- * so it starts with the newest.
- */
+/** Returns whether all calls are answered, apart from the one at `but`. Most are answered in order. */
 export const allAnswered = (calls: readonly RoundCall[], but?: number): boolean =>
   calls.findLastIndex(({ result }, index) => result === null && index !== but) === -1;
 
 /** Returns whether an unanswered call runs or may run. If not, all unanswered calls wait for an approval. */
 export const someRun = (calls: readonly RoundCall[]): boolean => calls.findLastIndex(runs) !== -1;
 
-/**
- * Returns whether a host must run an unanswered call. If not, the turn waits for approvals and the caller's results.
- */
+/** Returns whether a host must run an unanswered call. If not, the turn waits for people. */
 export const someRunHere = (calls: readonly RoundCall[]): boolean =>
   calls.findLastIndex((call) => call.by === undefined && runs(call)) !== -1;
 
-/**
- * Returns the id of the effect that runs a call; undefined while its approval is requested, and after the call is
- * answered.
- */
+/** Returns the id of the effect that runs a call; undefined while an approval is requested, and once answered. */
 export const runOut = (threadId: string, call: RoundCall): string | undefined =>
   runs(call) ? toolId(threadId, call.callId, call.attempt) : undefined;
 
@@ -116,6 +102,52 @@ export const approvalOut = (threadId: string, { callId, approval, result }: Roun
   result === null && approval?.status === "requested" ? approvalId(threadId, callId, approval.number) : undefined;
 
 const runs = ({ result, approval }: RoundCall): boolean => result === null && approval?.status !== "requested";
+
+/** An outstanding effect other than a tool call or an approval, with the data that waits for it. */
+export type Awaited = { readonly id: string } & (
+  | { readonly of: "summary"; readonly summarising: Summarising }
+  | { readonly of: "reply" | "retry" | "wait"; readonly open: OpenTurn; readonly attempt: number }
+  | { readonly of: "check"; readonly open: OpenTurn }
+  | { readonly of: "deadline"; readonly open: OpenTurn; readonly dueAt: number }
+  | { readonly of: "queue" }
+);
+
+/** Returns the outstanding model call, check or timer that an id names, apart from the thread; undefined for none. */
+export const awaited = (data: ConversationData, effectId: string): Awaited | undefined => {
+  const { threadId, open, queue, waking, summarising } = data;
+  const place = placeIn(effectId);
+  const ofStage = open === null ? undefined : awaitedOfStage(threadId, open);
+  if (ofStage !== undefined && placeIn(ofStage.id) === place) return ofStage;
+  if (summarising !== null) {
+    const id = summaryId(threadId, summarising.number);
+    if (placeIn(id) === place) return { of: "summary", id, summarising };
+  }
+  if (open !== null && open.deadlineAt !== null) {
+    const id = deadlineId(threadId, open.number);
+    return placeIn(id) === place ? { of: "deadline", id, open, dueAt: open.deadlineAt } : undefined;
+  }
+  if (open !== null || waking === null || queue.length === 0) return undefined;
+  const id = queueId(threadId, waking.seq);
+  return placeIn(id) === place ? { of: "queue", id } : undefined;
+};
+
+const awaitedOfStage = (threadId: string, open: OpenTurn): Awaited | undefined => {
+  const { number, step, stage } = open;
+  switch (stage.type) {
+    case "responding": {
+      const { attempt } = stage.call;
+      return { of: "reply", id: llmId(threadId, number, step, attempt), open, attempt };
+    }
+    case "checking":
+      return { of: "check", id: checkId(threadId, number, step), open };
+    case "backing_off":
+      return { of: "retry", id: retryId(threadId, number, step, stage.attempt), open, attempt: stage.attempt };
+    case "compacting":
+      return { of: "wait", id: waitId(threadId, number, step, stage.attempt), open, attempt: stage.attempt };
+    case "running":
+      return undefined;
+  }
+};
 
 /**
  * Returns whether an event is awaited. An answer must name an outstanding effect; as in `fold`, the thread's id is
@@ -126,56 +158,27 @@ export const isAwaited = (data: ConversationData, event: Event): boolean => {
     case "llm.completed":
     case "llm.failed":
     case "llm.progressed":
-      return isOfSummary(data, event.effectId) || (data.open !== null && awaitsReply(data, data.open, event.effectId));
+      return ["summary", "reply"].includes(awaited(data, event.effectId)?.of ?? "");
     case "output.accepted":
     case "output.refused":
-      return data.open !== null && awaitsCheck(data, data.open, event.effectId);
+      return awaited(data, event.effectId)?.of === "check";
+    case "timer.fired":
+      return ["queue", "deadline", "retry", "wait"].includes(awaited(data, event.effectId)?.of ?? "");
     case "tool.started":
     case "tool.withheld":
     case "tool.completed":
     case "tool.failed": {
       const call = callsOf(data)[positionNamedBy(event.effectId)];
       const run = call === undefined ? undefined : runOut(data.threadId, call);
-      return (
-        run !== undefined && isSameEffect(event.effectId, run) && !(event.type === "tool.started" && call?.started)
-      );
+      const isAgain = event.type === "tool.started" && call?.started === true;
+      return run !== undefined && isSameEffect(event.effectId, run) && !isAgain;
     }
     case "approval.answered": {
       const call = callsOf(data)[positionNamedBy(event.effectId)];
       const asked = call === undefined ? undefined : approvalOut(data.threadId, call);
       return asked !== undefined && isSameEffect(event.effectId, asked);
     }
-    case "timer.fired":
-      return timersOf(data).some((id) => isSameEffect(event.effectId, id));
     default:
       return true;
   }
-};
-
-/** Returns whether an effect's id is that of the pending summary. */
-export const isOfSummary = ({ threadId, summarising }: ConversationData, effectId: string): boolean =>
-  summarising !== null && isSameEffect(effectId, summaryId(threadId, summarising.number));
-
-/** Returns whether an effect's id is that of the model call that the open turn waits for. */
-export const awaitsReply = (
-  { threadId }: ConversationData,
-  { number, step, stage }: OpenTurn,
-  effectId: string,
-): boolean => stage.type === "responding" && isSameEffect(effectId, llmId(threadId, number, step, stage.call.attempt));
-
-/** Returns whether an effect's id is that of the check that the open turn waits for. */
-export const awaitsCheck = (
-  { threadId }: ConversationData,
-  { number, step, stage }: OpenTurn,
-  effectId: string,
-): boolean => stage.type === "checking" && isSameEffect(effectId, checkId(threadId, number, step));
-
-const timersOf = ({ threadId, open, waking }: ConversationData): readonly string[] => {
-  if (open === null) return waking === null ? [] : [queueId(threadId, waking.seq)];
-  const { number, step, stage } = open;
-  return [
-    ...(open.deadlineAt === null ? [] : [deadlineId(threadId, number)]),
-    ...(stage.type === "backing_off" ? [retryId(threadId, number, step, stage.attempt)] : []),
-    ...(stage.type === "compacting" ? [waitId(threadId, number, step, stage.attempt)] : []),
-  ];
 };

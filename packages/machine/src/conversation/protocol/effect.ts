@@ -1,7 +1,6 @@
 import type { JsonObject } from "../../thread/plain-data.ts";
 import type { Message, ToolOutcome } from "../../thread/message.ts";
-import type { ExpectedOutput } from "../../thread/output.ts";
-import type { ContextUnfit, Failure, LimitReached, TurnStatus } from "../../thread/turn.ts";
+import type { ContextUnfit, ExpectedOutput, Failure, LimitReached, TurnStatus } from "../../thread/turn.ts";
 import type { Cost, ReportedUsage, Usage } from "../../thread/usage.ts";
 import type { TurnRange } from "../../prompt/cut.ts";
 import type { Approvable } from "./data.ts";
@@ -275,8 +274,5 @@ export type Signal =
   | { readonly type: "summary.failed"; readonly number: number; readonly covers: TurnRange; readonly reason: string }
   | { readonly type: "turn.ended"; readonly turn: number; readonly status: Exclude<TurnStatus, "open"> };
 
-/**
- * Creates a signal for observers. Its values are frozen already: they belong to the data or the event, or are created
- * frozen.
- */
+/** Creates a signal for observers. Its values are frozen already. */
 export const publish = (signal: Signal): Publish => Object.freeze({ type: "publish", signal: Object.freeze(signal) });

@@ -1,8 +1,7 @@
-import type { Cut, SummarisedTurns, TurnRange } from "../../prompt/cut.ts";
-import type { Fields } from "../../prompt/fields.ts";
+import type { Cut, Fields, SummarisedTurns, TurnRange } from "../../prompt/cut.ts";
+import type { UnitPosition } from "../../prompt/unit.ts";
 import type { SummaryTask } from "../../prompt/policy.ts";
-import type { UnitPosition } from "../../prompt/position.ts";
-import { type Shrink, shortestShrink } from "../../prompt/shrink.ts";
+import { shortestShrink, type Shrink } from "../../prompt/shrink.ts";
 import type { ContextUnfit, LimitReached } from "../../thread/turn.ts";
 import type { Cost } from "../../thread/usage.ts";
 import { type Decided, type FirstEntry, journalFormat, type LaterEntry, type SynthesisedResult } from "./entry.ts";
@@ -22,12 +21,13 @@ import {
   oneOf,
   optional,
   ruled,
+  type Shape,
+  shaped,
+  shapeOf,
   text,
   words,
 } from "./form.ts";
 import { contentPart } from "./message-forms.ts";
-import * as shapes from "./shape.ts";
-import type { Shape } from "./shape.ts";
 
 const id = keep(text);
 const positive = ruled(count, (value) => value > 0, "a whole number of 1 or more");
@@ -47,7 +47,7 @@ const shrink = closed<Shrink>({
   tool: optional(id),
 });
 
-const cut = closed<Cut>({
+export const cut = closed<Cut>({
   policy: id,
   from: nullable(position),
   dropped: optional(list(id)),
@@ -122,13 +122,10 @@ const decided = closed<Decided>({
   kept: optional(count),
 });
 
+const calls = ruled(list(keep(json)), ({ length }) => length > 0, "a list of at least one call");
 const strictly: { readonly [Type in EventType]?: Shape } = {
-  "ask.received": shapes.object({ askId: filled.shape, limits: optional(limitsOf(count)).shape }),
-  "round.appended": shapes.object({
-    reply: shapes.object({
-      toolCalls: ruled(list(keep(json)), ({ length }) => length > 0, "a list of at least one call").shape,
-    }),
-  }),
+  "ask.received": shapeOf({ askId: filled, limits: optional(limitsOf(count)) }),
+  "round.appended": shapeOf({ reply: shaped(shapeOf({ toolCalls: calls })) }),
 };
 
 /** An event as a journal has it, with the rules that the machine checks in any state. */
@@ -139,7 +136,6 @@ export const journalled: Lasting<Event> = {
   redact: event.redact,
 };
 
-/** The first entry of a journal. */
 export const firstEntry = object<FirstEntry>({
   seq: oneOf(0),
   format: oneOf(journalFormat),
@@ -147,7 +143,6 @@ export const firstEntry = object<FirstEntry>({
   redacted: optional(mark),
 });
 
-/** Any other entry. */
 export const laterEntry = object<LaterEntry>({
   seq: positive,
   event: journalled,

@@ -1,7 +1,14 @@
-import { isObject, type JsonObject } from "../../thread/plain-data.ts";
+import {
+  describeValueProblem,
+  isObject,
+  type JsonObject,
+  mostNestedInEvent,
+  NotPlain,
+  plainCopy,
+  type ValueProblem,
+} from "../../thread/plain-data.ts";
 import type { MessageDraft } from "../../thread/message.ts";
-import type { ExpectedOutput, OutputIssue } from "../../thread/output.ts";
-import type { Failure } from "../../thread/turn.ts";
+import type { ExpectedOutput, Failure, OutputIssue } from "../../thread/turn.ts";
 import type { ReportedUsage } from "../../thread/usage.ts";
 import type {
   AppendedResult,
@@ -13,6 +20,7 @@ import type {
   ForkOrigin,
   HeadMoved,
   OfferedTool,
+  ThreadInput,
   ThreadStarted,
 } from "./event.ts";
 import {
@@ -20,6 +28,7 @@ import {
   byTag,
   count,
   either,
+  glimpse,
   json,
   jsonObject,
   keep,
@@ -27,6 +36,7 @@ import {
   list,
   mark,
   type Members,
+  mustBe,
   nameOrWords,
   nullable,
   number,
@@ -42,7 +52,7 @@ import {
 } from "./form.ts";
 import type { Limits } from "./limits.ts";
 import { content, contentPart, messageDraft, reply, seedDraft, systemDraft } from "./message-forms.ts";
-import { mustBe } from "./shape.ts";
+import * as Either from "fp-ts/lib/Either.js";
 
 const id = keep(text);
 export const filled = ruled(id, (value) => value !== "", "a text that is not empty");
@@ -202,7 +212,6 @@ const members: { readonly [Type in EventType]: Members<Omit<Extract<Event, { rea
     "thread.configured": { configuration, model },
   };
 
-/** The types of the events of a running thread. */
 export const eventTypes: readonly string[] = Object.keys(members);
 
 export const isEventType = (type: unknown): type is EventType =>
@@ -217,7 +226,6 @@ export const event = byTag<Event, "type">(
   ) as never,
 );
 
-/** The event that begins a thread. */
 export const beginning: Members<Omit<ThreadStarted, "type">> = {
   at: number,
   threadId: filled,
@@ -227,3 +235,57 @@ export const beginning: Members<Omit<ThreadStarted, "type">> = {
   model,
   configuration: optional(configuration),
 };
+
+/**
+ * Reads a value as an event. Returns a copy as plain data, or an error that names the invalid field. It checks each
+ * field of the event's type. It does not check what the values mean, such as whether an id is known. Never throws.
+ */
+export const readEvent = (given: unknown): Either.Either<string, Event> => {
+  const copy = copyOf(given, "the event");
+  if (Either.isLeft(copy)) return copy;
+  const problem = problemOfEvent(copy.right);
+  // Its shape was checked above.
+  return problem === null ? Either.right(copy.right as Event) : Either.left(problem);
+};
+
+/** Reads the input of a new thread in the same way. */
+export const readThreadInput = (given: unknown): Either.Either<string, ThreadInput> => {
+  const copy = copyOf(given, "what a thread begins with");
+  if (Either.isLeft(copy)) return copy;
+  const problem = problemOfBeginning(copy.right);
+  return problem === null
+    ? Either.right(copy.right as ThreadInput) // Its shape was checked above.
+    : Either.left(describeValueProblem(problem, "what a thread begins with"));
+};
+
+const copyOf = (given: unknown, whole: string): Either.Either<string, unknown> => {
+  try {
+    const copy = plainCopy(given, mostNestedInEvent);
+    return copy instanceof NotPlain ? Either.left(describeProblemIn(given, copy.problem, whole)) : Either.right(copy);
+  } catch (thrown) {
+    // Reading a value may run foreign code, such as a getter.
+    return Either.left(`${whole} can't be read: ${thrown instanceof Error ? thrown.message : glimpse(thrown)}`);
+  }
+};
+
+/** Describes the problem, with the event's type if it has one. */
+const describeProblemIn = (given: unknown, problem: ValueProblem, whole: string): string => {
+  const type = isObject(given) ? given["type"] : undefined;
+  const where = describeValueProblem(problem, problem.path.length === 0 ? whole : "it");
+  return typeof type === "string" && problem.path.length > 0 ? `${glimpse(type)}: ${where}` : where;
+};
+
+/** Returns why a plain value does not have the shape of an event for a running thread, or null if it does. */
+export const problemOfEvent = (value: unknown): string | null => {
+  if (!isObject(value)) return `an event is an object with a type; this is ${glimpse(value)}`;
+  const { type } = value;
+  const problem = event.shape(value);
+  if (problem === null) return null;
+  if (type === "thread.started") return '"thread.started" begins a thread, once: `start` does that';
+  return isEventType(type)
+    ? `"${type}": ${describeValueProblem(problem, "it")}`
+    : `${glimpse(type)} is no type of event; there are: ${eventTypes.join(", ")}`;
+};
+
+/** Returns what is wrong with the plain data that begins a thread, or null if nothing is. */
+const problemOfBeginning = object<ThreadInput>(beginning).shape;

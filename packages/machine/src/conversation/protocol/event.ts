@@ -1,8 +1,7 @@
 import type { Json, JsonObject } from "../../thread/plain-data.ts";
-import type { Content, MessageDraft, ReplyDraft, ToolOutcome, SystemDraft } from "../../thread/message.ts";
-import type { ExpectedOutput, OutputIssue } from "../../thread/output.ts";
+import type { Content, MessageDraft, ReplyDraft, SystemDraft, ToolOutcome } from "../../thread/message.ts";
+import type { ExpectedOutput, Failure, OutputIssue } from "../../thread/turn.ts";
 import type { SeedDraft } from "../../thread/seed.ts";
-import type { Failure } from "../../thread/turn.ts";
 import type { ReportedUsage } from "../../thread/usage.ts";
 import type { Limits } from "./limits.ts";
 
@@ -62,11 +61,11 @@ export interface AskReceived {
   readonly tools?: readonly CallerTool[];
   /** The handling of the ask while a turn is open; overrides the machine's policy. That policy's `max` applies, or 64 if it has none. */
   readonly overlap?: OverlapType;
-  /** Joins the turn of a given ask, or any open turn, as by `steer`. Refused if that turn is not open. `limits.deadlineMs` then has no effect. */
+  /** Joins the turn of a given ask, or any open turn. Refused if that turn is not open. Voids `limits.deadlineMs`. */
   readonly joins?: { readonly askId?: string };
   /**
-   * Moves the head there, as `head.moved` does, and opens the turn after it; 0 is the beginning. The ask never waits
-   * or interrupts: it is refused as busy while a turn is open or about to open.
+   * Moves the head to this turn or checkpoint, as `head.moved` does, and opens the turn after it; 0 is the beginning.
+   * The ask never waits or interrupts: it is refused as busy while a turn is open or about to open.
    */
   readonly from?: HeadMoved["to"];
   /**
@@ -78,7 +77,10 @@ export interface AskReceived {
   readonly partial?: ReplyDraft;
 }
 
-/** Appends a message without calling a model. While a call or a tool is outstanding it waits. A message with tool calls needs its results: use `round.appended`. */
+/**
+ * Appends a message without calling a model. It waits while a call or a tool is outstanding. A message with tool calls
+ * needs its results: use `round.appended`.
+ */
 export interface MessageAppended {
   readonly type: "message.appended";
   readonly at: number;
@@ -128,7 +130,7 @@ export interface LlmFailed {
   readonly model?: string;
 }
 
-/** The part of an unfinished reply shown so far, reported so that it survives a crash. */
+/** Reports the shown part of an unfinished reply, so that it survives a crash. */
 export interface LlmProgressed {
   readonly type: "llm.progressed";
   readonly at: number;
@@ -159,7 +161,7 @@ export interface OutputRefused {
   readonly checkFailed?: true;
 }
 
-/** A tool is about to run. Reported before the function is called if it must not run twice. */
+/** A tool that must not run twice is about to run. Reported before its function is called. */
 export interface ToolStarted {
   readonly type: "tool.started";
   readonly at: number;
@@ -275,7 +277,7 @@ export interface CheckpointNamed {
   readonly name: string;
 }
 
-/** Pins or unpins a message. While it is on the path, every later prompt shows a pinned message whole, with its round. */
+/** Pins or unpins a message. Later prompts show a pinned message whole, with its round, while it is on the path. */
 export interface MessagePinned {
   readonly type: "message.pinned";
   readonly at: number;
@@ -349,7 +351,7 @@ export interface Configuration {
   readonly idleTimeoutMs?: number;
   /** The request for summaries; absent if the policy makes none. */
   readonly summariser?: { readonly instruction: string; readonly model?: JsonObject };
-  /** The tools that each answering call offers the model, in order. Absent if unknown. */
+  /** The tools that each call, except for summaries, offers the model, in order. Absent if unknown. */
   readonly tools?: readonly OfferedTool[];
 }
 
@@ -370,7 +372,7 @@ export interface OfferedTool {
 
 /**
  * A whole round from elsewhere joins the thread: an assistant's tool calls and their results. No model is called, no
- * tool runs, and no limit counts it. While a call or a tool is outstanding it waits.
+ * tool runs, and no limit counts it. It waits while a call or a tool is outstanding.
  */
 export interface RoundAppended {
   readonly type: "round.appended";

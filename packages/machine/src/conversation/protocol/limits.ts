@@ -9,9 +9,9 @@ export interface Limits {
   readonly steps?: number | null;
   /** Tool calls, all steps together. Unit: calls. */
   readonly toolCalls?: number;
-  /** Reported tokens from which no further call is made. Unit: tokens. */
+  /** No further call is made once so many tokens are reported. Unit: tokens. */
   readonly tokens?: number;
-  /** Cost from which no further call is made. Unit: billionths of the currency. */
+  /** No further call is made once the cost is so high. Unit: billionths of the currency. */
   readonly costNano?: number;
   /** Time from the opening of the turn to its end, including waits. Unit: milliseconds. */
   readonly deadlineMs?: number;

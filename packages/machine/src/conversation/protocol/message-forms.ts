@@ -32,7 +32,6 @@ import {
   textOr,
   words,
 } from "./form.ts";
-import type { Shape } from "./shape.ts";
 
 const name = optional(text);
 const metadata = optional(jsonObject);
@@ -55,18 +54,13 @@ const contentParts = {
 
 export const contentPart = byTag<ContentPart, "type">("type", contentParts);
 
-const replyParts = {
+export const replyParts = {
   ...contentParts,
   reasoning: object<ReasoningPart>({ type: tag("reasoning"), text: words, provider }),
   refusal: object<RefusalPart>({ type: tag("refusal"), text: words, provider }),
 };
 
 const replyPart = byTag<ContentPart | ReasoningPart | RefusalPart, "type">("type", replyParts);
-
-/** The shapes of the parts of a reply, by type. */
-export const replyPartShapes: { readonly [type: string]: Shape } = Object.fromEntries(
-  Object.entries(replyParts).map(([type, { shape }]) => [type, shape]),
-);
 
 export const content: Lasting<Content> = textOr(list(contentPart));
 

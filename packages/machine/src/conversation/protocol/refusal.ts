@@ -1,4 +1,5 @@
 import * as Either from "fp-ts/lib/Either.js";
+import type { Decided } from "./entry.ts";
 
 /** The reason why an event changed nothing. */
 export interface Refusal {
@@ -16,7 +17,9 @@ export interface Refusal {
  */
 export type RefusalKind = "stale" | "busy" | "full" | "unknown" | "invalid";
 
-/** Returns a refusal in place of a decision. */
+/** The decision about an event, or why it is refused. */
+export type Decision = Either.Either<Refusal, Decided>;
+
 export const refuse = (kind: RefusalKind, reason: string): Either.Either<Refusal, never> =>
   Either.left({ kind, reason });
 

@@ -1,9 +1,8 @@
 import { frozen, frozenCopy, owned } from "../../thread/plain-data.ts";
 import type { Thread } from "../../thread/thread.ts";
-import type { ConversationData, OpenTurn } from "./data.ts";
+import type { ConversationData, OpenTurn, State } from "./data.ts";
 import type { Effect } from "./effect.ts";
 import type { Decided } from "./entry.ts";
-import type { State } from "./state.ts";
 
 /**
  * Returns a state that the machine may hold: the same one if the machine created it, otherwise a frozen copy. A state

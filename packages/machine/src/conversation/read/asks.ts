@@ -1,7 +1,12 @@
 import { at } from "../../thread/chunks.ts";
 import type { Ask, Turn, TurnOutcome } from "../../thread/turn.ts";
-import { type ConversationData, type DroppedBecause, type QueuedAsk, remembered } from "../protocol/data.ts";
-import type { State } from "../protocol/state.ts";
+import {
+  type ConversationData,
+  type DroppedBecause,
+  type QueuedAsk,
+  remembered,
+  type State,
+} from "../protocol/data.ts";
 
 /** The record of an ask: its status and times. Plain data. */
 export interface AskRecord {
@@ -75,7 +80,6 @@ const closedIn = ({ conversation: { turns } }: ConversationData, last: number): 
   return records;
 };
 
-/** Returns the asks that are not finished. */
 const pendingIn = ({ open, queue }: ConversationData): readonly AskRecord[] => [
   ...(open?.asks.map(({ askId, askedAt }): AskRecord => ({
     askId,

@@ -11,9 +11,8 @@ import {
   waitTimer,
 } from "../update/call.ts";
 import { positionOut, someRunHere } from "../protocol/effect-id.ts";
-import type { ConversationData } from "../protocol/data.ts";
+import type { ConversationData, State } from "../protocol/data.ts";
 import type { AnswerableEffect, CallTool, RequestApproval } from "../protocol/effect.ts";
-import type { State } from "../protocol/state.ts";
 import { ownedState } from "../protocol/thaw.ts";
 
 /**

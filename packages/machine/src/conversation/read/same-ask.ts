@@ -3,10 +3,9 @@ import { messageFromDraft } from "../../thread/make-message.ts";
 import type { Message } from "../../thread/message.ts";
 import type { Ask, Turn } from "../../thread/turn.ts";
 import { draftsOf } from "../update/turn-opening.ts";
-import { type ConversationData, type OpenTurn, type QueuedAsk, remembered } from "../protocol/data.ts";
+import { type ConversationData, type OpenTurn, type QueuedAsk, remembered, type State } from "../protocol/data.ts";
 import { redactedText } from "../protocol/form.ts";
 import type { Refusal } from "../protocol/refusal.ts";
-import type { State } from "../protocol/state.ts";
 
 /** The content and the id of an ask. */
 export type SaidAsk = Pick<QueuedAsk, "askId" | "input" | "name" | "metadata">;

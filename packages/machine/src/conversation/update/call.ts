@@ -69,10 +69,7 @@ const modelOfStep = ({ model, step }: OpenTurn): JsonObject => {
 /** The parameter's name in the APIs, in chat completions before they had tools, and in the AI SDK. */
 const choices: readonly string[] = ["tool_choice", "function_call", "toolChoice"];
 
-/**
- * Returns whether a choice forces a call: anything but `auto` and `none`, as a text or as the type of an object. For
- * OpenAI's `allowed_tools` its mode counts.
- */
+/** Returns whether a choice forces a call: not `auto` or `none`. For OpenAI's `allowed_tools` its mode counts. */
 const forcesCall = (choice: Json | undefined): boolean => {
   if (choice === undefined || choice === null) return false;
   if (typeof choice === "string") return choice !== "auto" && choice !== "none";
@@ -82,7 +79,6 @@ const forcesCall = (choice: Json | undefined): boolean => {
   return type !== "auto" && type !== "none";
 };
 
-/** Creates the model call that writes a summary. */
 export const callSummary = (data: ConversationData, summarising: Summarising): CallLlm => {
   const { number, turn, instruction, model, idleTimeoutMs } = summarising;
   const messages = summaryRequest(data.conversation, summarising, instruction, number - 1);
@@ -121,26 +117,19 @@ export const checkOutput = (threadId: string, open: OpenTurn): readonly CheckOut
   return [Object.freeze(check)];
 };
 
-/**
- * Returns the requested output of the open turn as effects carry it, without the number of repairs, which only the
- * machine uses.
- */
+/** Returns the requested output as effects carry it: without the number of repairs. */
 export const wantedOutput = ({ output }: OpenTurn): CallLlm["output"] =>
   output === undefined ? undefined : Object.freeze({ name: output.name, schema: output.schema, mode: output.mode });
 
-/** Creates the timer that opens the next turn from the queue. */
 export const queueTimer = (threadId: string, { seq, dueAt }: Waking): StartTimer =>
   timer(threadId, queueId(threadId, seq), "queue", dueAt);
 
-/** Creates the timer that bounds a turn. */
 export const deadlineTimer = (threadId: string, turn: number, dueAt: number): StartTimer =>
   timer(threadId, deadlineId(threadId, turn), "deadline", dueAt);
 
-/** Creates the timer between two attempts of a model call. */
 export const retryTimer = (threadId: string, { number, step }: OpenTurn, { attempt, dueAt }: Due): StartTimer =>
   timer(threadId, retryId(threadId, number, step, attempt), "retry", dueAt);
 
-/** Creates the timer that bounds the wait for a summary. */
 export const waitTimer = (threadId: string, { number, step }: OpenTurn, { attempt, dueAt }: Due): StartTimer =>
   timer(threadId, waitId(threadId, number, step, attempt), "summary", dueAt);
 
@@ -152,7 +141,6 @@ interface Due {
 const timer = (threadId: string, id: string, purpose: StartTimer["purpose"], dueAt: number): StartTimer =>
   Object.freeze({ type: "startTimer", id, threadId, purpose, dueAt });
 
-/** Creates the effect that runs a tool call of the current round. */
 export const callTool = (data: ConversationData, open: OpenTurn, call: RoundCall, position: number): CallTool =>
   Object.freeze({
     type: "callTool",
@@ -171,7 +159,6 @@ export const callTool = (data: ConversationData, open: OpenTurn, call: RoundCall
     approval: frozen(approvalOf(call)),
   });
 
-/** Creates the request to approve a call. */
 export const requestApproval = (
   data: ConversationData,
   open: OpenTurn,

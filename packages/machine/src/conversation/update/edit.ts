@@ -1,11 +1,16 @@
 import * as Either from "fp-ts/lib/Either.js";
 import { marked, messageFromDraft, messageFromReply, messageFromResult, withParts } from "../../thread/make-message.ts";
 import { frozen } from "../../thread/plain-data.ts";
-import { extended } from "../../thread/chunks.ts";
-import type { Message, MessageDraft, Part, SystemDraft } from "../../thread/message.ts";
-import { textOf, toolCallsOf } from "../../thread/message.ts";
-import { changeTurn, placeAfter, turnOf, withAppended, withoutAppended, type Thread } from "../../thread/thread.ts";
-import { append, at, chunksOf, replaceAt, toArray } from "../../thread/chunks.ts";
+import { append, at, chunksOf, extended, replaceAt, toArray } from "../../thread/chunks.ts";
+import {
+  type Message,
+  type MessageDraft,
+  type Part,
+  type SystemDraft,
+  textOf,
+  toolCallsOf,
+} from "../../thread/message.ts";
+import { changeTurn, placeAfter, type Thread, turnOf, withAppended, withoutAppended } from "../../thread/thread.ts";
 import { messagesFromSeed } from "../../thread/seed.ts";
 import type { Annotation, Turn } from "../../thread/turn.ts";
 import { noUsage } from "../../thread/usage.ts";
@@ -46,10 +51,7 @@ export const asksForAppendedRound = (message: Message): boolean =>
 /** Marks the ids of such calls, between the turn and the message. */
 const roundMark = ".r";
 
-/**
- * A round without all results is refused when it is decided. In a journal that contains one, the missing result is
- * unknown.
- */
+/** A round without all results is refused when it is decided; in a journal that has one, this stands in. */
 const noResult: AppendedResult = { outcome: "unknown", content: null };
 
 /** Returns the turn of the next appended message, and the number of messages that the turn made before. */
@@ -77,14 +79,12 @@ export const changeSystem = (thread: Thread, system: SystemDraft | null): Thread
   return { ...thread, systems, system: system === null ? null : systemMessage(systems, system) };
 };
 
-/** Restores the system prompt that the thread began with. */
 export const resetSystem = (thread: Thread): Thread => {
   const systems = thread.systems + 1;
   const { firstSystem } = thread;
   return { ...thread, systems, system: firstSystem === null ? null : marked(firstSystem, { id: `s${systems}` }) };
 };
 
-/** Creates the message of a system prompt. */
 export const systemMessage = (revision: number, system: SystemDraft): Message =>
   messageFromDraft(`s${revision}`, typeof system === "string" ? { role: "system", content: system } : system);
 
@@ -101,27 +101,21 @@ export const addTurn = (thread: Thread, event: TurnAdded): Thread => {
 export const sealAppended = (thread: Thread, at: number): Thread =>
   thread.appended.length === 0 ? thread : closedTurn(thread, thread.appended, at, undefined);
 
-/** Moves the head to a turn or a checkpoint. */
 export const moveHead = (thread: Thread, event: Pick<HeadMoved, "at" | "to">): Thread => {
   const sealed = sealAppended(thread, event.at);
   const to = typeof event.to === "number" ? event.to : checkpointOf(sealed, event.to.checkpoint);
   return to === 0 || turnOf(sealed, to ?? -1) !== undefined ? { ...sealed, head: to ?? sealed.head } : sealed;
 };
 
-/**
- * Returns the head that a checkpoint names, or undefined. Names are data: one may equal a member that every object
- * has.
- */
+/** Returns the head that a checkpoint names. A name may equal a member that every object has. */
 export const checkpointOf = (thread: Thread, name: string): number | undefined =>
   Object.hasOwn(thread.checkpoints, name) ? thread.checkpoints[name] : undefined;
 
-/** Names the current head. */
 export const nameCheckpoint = (thread: Thread, name: string, at: number): Thread => {
   const sealed = sealAppended(thread, at);
   return { ...sealed, checkpoints: { ...sealed.checkpoints, [name]: sealed.head } };
 };
 
-/** Adds an annotation to a turn. */
 export const annotate = (thread: Thread, event: TurnAnnotated): Thread =>
   changeTurn(thread, event.turn, (turn) => ({
     ...turn,
@@ -142,7 +136,6 @@ export const truncateAnswer = (thread: Thread, event: AnswerTruncated, kept: num
   return shortened(changed, event.turn, textOf(answer).length - textOf(spoken).length);
 };
 
-/** Pins or unpins a message. */
 export const pinMessage = (thread: Thread, { message, pinned }: MessagePinned): Thread => {
   const others = thread.pins.filter((pin) => pin.message !== message);
   const turn = Number.parseInt(message, 10);
@@ -150,7 +143,6 @@ export const pinMessage = (thread: Thread, { message, pinned }: MessagePinned): 
   return { ...thread, pins: pinned ? [...others, { turn, message }] : others };
 };
 
-/** Takes over another configuration. */
 export const configure = (data: ConversationData, event: ThreadConfigured): ConversationData => ({
   ...data,
   configuration: event.configuration,

@@ -2,12 +2,12 @@ import { append, at } from "../../thread/chunks.ts";
 import { marked, messageFromDraft } from "../../thread/make-message.ts";
 import { frozen } from "../../thread/plain-data.ts";
 import type { Message } from "../../thread/message.ts";
-import type { OutputFailure, OutputIssue, RefusedOutput } from "../../thread/output.ts";
+import type { OutputFailure, OutputIssue, RefusedOutput } from "../../thread/turn.ts";
 import type { ConversationData, OpenTurn } from "../protocol/data.ts";
 import { publish } from "../protocol/effect.ts";
 import type { Decided } from "../protocol/entry.ts";
 import type { LlmCompleted, OutputAccepted, OutputRefused } from "../protocol/event.ts";
-import { awaitsCheck } from "../protocol/effect-id.ts";
+import { awaited } from "../protocol/effect-id.ts";
 import { checkOutput } from "./call.ts";
 import { type Plan, staying } from "./plan.ts";
 import { closeTurn, flushWaiting, withAnswer } from "./turn-closing.ts";
@@ -41,8 +41,9 @@ export const receiveOutput = (
 
 /** Applies the result of a check: the turn has its output, the model is asked again, or the turn fails. */
 export const receiveCheck = (data: ConversationData, event: OutputAccepted | OutputRefused, decided: Decided): Plan => {
-  const { open } = data;
-  if (open === null || !awaitsCheck(data, open, event.effectId)) return staying(data);
+  const check = awaited(data, event.effectId);
+  if (check?.of !== "check") return staying(data);
+  const { open } = check;
   const reply = at(open.messages, open.messages.length - 1);
   const { output, stage } = open;
   if (reply === undefined || output === undefined || stage.type !== "checking") return staying(data);

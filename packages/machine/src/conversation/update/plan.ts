@@ -1,7 +1,6 @@
-import type { ConversationData } from "../protocol/data.ts";
+import { type ConversationData, type Leaf, type StateValue, stateValues } from "../protocol/data.ts";
 import type { Effect } from "../protocol/effect.ts";
 import type { Prompts } from "../../prompt/prompts.ts";
-import { type Leaf, type StateValue, stateValues } from "../protocol/state.ts";
 
 /** The result of an accepted event: the data after it, the arrow to take, and the effects. */
 export interface Plan {
@@ -17,10 +16,8 @@ export interface Plan {
 /** The name of the next state; `stays` for no change. */
 export type Arrow = "stays" | Exclude<Leaf, "idle">;
 
-/** Returns the state that an arrow leads to. */
 export const follow = (value: StateValue, arrow: Arrow): StateValue => (arrow === "stays" ? value : stateValues[arrow]);
 
-/** Creates a plan that stays in the same state. */
 export const staying = (data: ConversationData, effects: Plan["effects"] = noEffects): Plan => ({
   data,
   arrow: "stays",

@@ -97,10 +97,7 @@ export const receiveFailure = (
   };
 };
 
-/**
- * Returns the counted and reported size of the call that an event answers. Keeps the earlier measurement if the event
- * reports none.
- */
+/** Returns the sizes of the call that an event answers; the earlier measurement if it reports none. */
 export const measuredBy = ({ open, measured }: ConversationData, { usage }: LlmCompleted): Measured | null => {
   const counted = open?.stage.type === "responding" ? open.stage.call.counted : null;
   const reported = usage?.inputTokens;

@@ -1,12 +1,12 @@
 import { marked, messageFromResult } from "../../thread/make-message.ts";
 import { frozen } from "../../thread/plain-data.ts";
 import { replaced } from "../../thread/chunks.ts";
-import type { Message } from "../../thread/message.ts";
+import type { Message, ToolOutcome } from "../../thread/message.ts";
 import type { Approvable, Approval, ConversationData, OpenTurn, RoundCall } from "../protocol/data.ts";
 import {
-  isSameEffect,
   allAnswered,
   approvalOut,
+  isSameEffect,
   positionNamedBy,
   positionOut,
   someRun,
@@ -14,19 +14,16 @@ import {
 import type { Decided } from "../protocol/entry.ts";
 import type { ApprovalAnswered, ToolCompleted, ToolFailed, ToolStarted, ToolWithheld } from "../protocol/event.ts";
 import { callTool, requestApproval } from "./call.ts";
-import { denialOf } from "./denial.ts";
 import { type Arrow, noEffects, type Plan, staying } from "./plan.ts";
 import { settleRound } from "./turn-closing.ts";
 import { nextCall } from "./turn-opening.ts";
 
-/** The open turn, and the calls of its round. */
 export interface OpenRound {
   readonly data: ConversationData;
   readonly open: OpenTurn;
   readonly calls: readonly RoundCall[];
 }
 
-/** Marks a tool call as started. */
 export const receiveStart = (round: OpenRound, { effectId }: ToolStarted): Plan => {
   const { data, calls } = round;
   const position = positionOut(data.threadId, calls, effectId);
@@ -48,7 +45,6 @@ export const receiveResult = (round: OpenRound, event: ToolCompleted | ToolFaile
   return { data: withCalls(round, answered).data, arrow: arrowBetween(calls, answered), effects: noEffects };
 };
 
-/** Requests an approval for a call before it runs. */
 export const withholdCall = (round: OpenRound, event: ToolWithheld): Plan => {
   const { data, calls } = round;
   const position = positionOut(data.threadId, calls, event.effectId);
@@ -117,4 +113,19 @@ const denied = (call: RoundCall, approval: Approvable, event: ApprovalAnswered):
 const withCalls = ({ data, open: before }: OpenRound, calls: readonly RoundCall[]): OpenRound => {
   const open: OpenTurn = { ...before, stage: { type: "running", calls } };
   return { data: { ...data, open }, open, calls };
+};
+
+/** The beginning of the result of a call that was denied and never ran. No other refused call has it. */
+export const notApproved = "Not run: it was not approved";
+
+/** Returns the machine's result for a denied call. */
+export const denialOf = (
+  { because }: Pick<Approvable, "because">,
+  { reason }: Pick<ApprovalAnswered, "reason">,
+): { readonly outcome: ToolOutcome; readonly content: string } => {
+  const why = reason === undefined ? "." : `: ${reason}`;
+  if (because === "declared") return { outcome: "refused", content: `${notApproved}${why}` };
+  const started =
+    "The call was started, and the process that ran it stopped before it answered: it may or may not have taken effect.";
+  return { outcome: "unknown", content: `${started} It was not run again${why}` };
 };

@@ -83,7 +83,6 @@ export const receiveSummary = (
   };
 };
 
-/** Returns the text of a summary reply. */
 export const summaryText = ({ reply }: LlmCompleted): string => textOf(messageFromReply("", "", reply)).trim();
 
 /** Records a summary that is no longer awaited as failed. Its cost is unknown. */
@@ -93,7 +92,6 @@ export const giveUp = (data: ConversationData, summarising: Summarising): Conver
   return { ...charged, conversation, summarising: null };
 };
 
-/** Returns the effects that cancel a summary. */
 export const calledOff = (threadId: string, { number, covers }: Summarising, reason: string): readonly Effect[] => [
   { type: "cancelLlm", effectId: summaryId(threadId, number) },
   publish({ type: "summary.failed", number, covers, reason }),

@@ -2,22 +2,21 @@
 import { marked, messageFromPartial, messageFromResult } from "../../thread/make-message.ts";
 import { frozen } from "../../thread/plain-data.ts";
 import type { Message, ReplyDraft } from "../../thread/message.ts";
-import type { AcceptedOutput } from "../../thread/output.ts";
-import { placeAfter, isOnPath, sizeOf, turnOf, sizeOfAppended, type Thread } from "../../thread/thread.ts";
+import type { AcceptedOutput, Turn, TurnOutcome } from "../../thread/turn.ts";
+import { isOnPath, placeAfter, sizeOf, sizeOfAppended, type Thread, turnOf } from "../../thread/thread.ts";
 import { append, at as messageAt, chunksOf, toArray } from "../../thread/chunks.ts";
-import type { Turn, TurnOutcome } from "../../thread/turn.ts";
 import { type ReportedUsage, usageMonoid, usageOfCall } from "../../thread/usage.ts";
 import {
   type ConversationData,
-  type OpenTurn,
-  type RoundCall,
-  type Waking,
   type DroppedAsk,
   type DroppedBecause,
+  type OpenTurn,
   type QueuedAsk,
   remembered,
+  type RoundCall,
+  type Waking,
 } from "../protocol/data.ts";
-import { checkId, deadlineId, llmId, retryId, toolId, waitId, approvalOut } from "../protocol/effect-id.ts";
+import { approvalOut, checkId, deadlineId, llmId, retryId, toolId, waitId } from "../protocol/effect-id.ts";
 import type { SynthesisedResult } from "../protocol/entry.ts";
 import { queueTimer } from "./call.ts";
 import type { Plan } from "./plan.ts";
@@ -80,10 +79,7 @@ export interface Stopping {
   readonly results: readonly SynthesisedResult[];
 }
 
-/**
- * Stops the open turn from outside: outstanding effects are cancelled, and the shown part of the reply is kept and
- * marked.
- */
+/** Stops the open turn: outstanding effects are cancelled, and the shown part of the reply is kept and marked. */
 export const interruptTurn = (
   data: ConversationData,
   open: OpenTurn,
@@ -138,9 +134,7 @@ export const answerFrom = (
 const synthesise = (call: RoundCall, result: Omit<SynthesisedResult, "position">): Message =>
   marked(messageFromResult(call, result.outcome, result.content), { synthesised: true });
 
-/**
- * Adds results to all calls. A call without a decided result is interrupted, because a closed turn has no open calls.
- */
+/** A call without a decided result is interrupted, because a closed turn has no open calls. */
 const answerAll = (calls: readonly RoundCall[], results: readonly SynthesisedResult[]): readonly RoundCall[] =>
   answerFrom(calls, results).map((call) =>
     call.result === null ? { ...call, result: synthesise(call, { outcome: "interrupted", content: [] }) } : call,

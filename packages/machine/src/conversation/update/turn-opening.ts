@@ -1,22 +1,20 @@
 // Opens turns: the messages and tools that asks bring, the asks that join, and the model call that follows.
 import { moveHead } from "./edit.ts";
 import { withoutAppended } from "../../thread/thread.ts";
-import { append, chunksOf, toArray } from "../../thread/chunks.ts";
+import { append, chunksOf, extended, toArray } from "../../thread/chunks.ts";
 import { messageFromDraft } from "../../thread/make-message.ts";
-import { type JsonObject, frozen } from "../../thread/plain-data.ts";
-import { extended } from "../../thread/chunks.ts";
-import type { Message, Content, MessageDraft } from "../../thread/message.ts";
+import { frozen, type JsonObject } from "../../thread/plain-data.ts";
+import type { Content, Message, MessageDraft } from "../../thread/message.ts";
 import { noUsage } from "../../thread/usage.ts";
 import type { Cut } from "../../prompt/cut.ts";
 import { callLlm, deadlineTimer, waitTimer } from "./call.ts";
-import type { ConversationData, OpenTurn, QueuedAsk } from "../protocol/data.ts";
+import type { ConversationData, OpenTurn, QueuedAsk, State } from "../protocol/data.ts";
 import type { Decided } from "../protocol/entry.ts";
 import type { Limits } from "../protocol/limits.ts";
 import { type Plan, staying } from "./plan.ts";
-import { publish, type Effect } from "../protocol/effect.ts";
+import { type Effect, publish } from "../protocol/effect.ts";
 import { closeTurn } from "./turn-closing.ts";
 import type { Ask } from "../../thread/turn.ts";
-import type { State } from "../protocol/state.ts";
 import type { SeedDraft } from "../../thread/seed.ts";
 import type { AskReceived, CallerTool, OfferedTool } from "../protocol/event.ts";
 import { offeredTool } from "../protocol/tool.ts";
@@ -41,7 +39,6 @@ export const openTurn = (data: ConversationData, asks: readonly QueuedAsk[], dec
   };
 };
 
-/** Returns the thread as an ask with `from` finds it. */
 export const movedFor = (data: ConversationData, event: AskReceived): ConversationData =>
   event.from === undefined
     ? data
@@ -52,7 +49,6 @@ export const nextCall = (data: ConversationData, open: OpenTurn, decided: Decide
   return attemptCall(data, { ...open, step: open.step + 1 }, 1, decided, at);
 };
 
-/** Makes an attempt of the current step's model call. */
 export const attemptCall = (
   data: ConversationData,
   open: OpenTurn,
@@ -153,7 +149,6 @@ const metadataOf = (asks: readonly QueuedAsk[]): JsonObject | null =>
 /** The entry of a thread's first call always has a cut. This default is for journals that lack it. */
 const nothingCut: Cut = Object.freeze({ policy: "keep-all@1", from: null, interrupted: "keep" });
 
-/** Returns the messages of an ask. */
 export const draftsOf = (ask: Pick<QueuedAsk, "input" | "name" | "metadata">): readonly MessageDraft[] => {
   const { input } = ask;
   if (isDrafts(input)) return input;
@@ -168,19 +163,21 @@ export const draftsOf = (ask: Pick<QueuedAsk, "input" | "name" | "metadata">): r
 };
 
 /**
- * Returns the messages of the asks that wait, oldest first: those that join the open turn, and those in the queue. Each
- * gets another id when its turn takes it.
+ * Returns the asks that wait and their messages, oldest first: those that join the open turn, and those in the queue. A
+ * message gets another id when its turn takes it.
  */
-export const waitingMessages = ({ context: { open, queue } }: State): readonly Message[] =>
-  [...(open?.joining ?? []), ...queue].flatMap((ask) =>
-    draftsOf(ask).map((draft, index) => messageFromDraft(`${ask.askId}.${index}`, draft)),
-  );
+export const waitingAsks = ({
+  context: { open, queue },
+}: State): readonly { readonly askId: string; readonly messages: readonly Message[] }[] =>
+  [...(open?.joining ?? []), ...queue].map((ask) => ({
+    askId: ask.askId,
+    messages: draftsOf(ask).map((draft, index) => messageFromDraft(`${ask.askId}.${index}`, draft)),
+  }));
 
 /** Returns the turn's record of an ask that brings the messages of these drafts. */
 const askBringing = ({ askId, at }: Pick<QueuedAsk, "askId" | "at">, drafts: readonly MessageDraft[]): Ask =>
   drafts.length === 1 ? { askId, askedAt: at } : { askId, askedAt: at, messages: drafts.length };
 
-/** Returns whether an ask's input is whole messages. */
 const isDrafts = (input: Content | readonly MessageDraft[]): input is readonly MessageDraft[] =>
   typeof input !== "string" && input.every((item) => "role" in item && !("type" in item));
 
@@ -231,10 +228,7 @@ const callerToolsOf = (
 export const isCallers = ({ callerTools = [] }: Pick<OpenTurn, "callerTools">, name: string): boolean =>
   callerTools.some((tool) => tool.name === name);
 
-/**
- * Returns the name of a tool of one ask that equals the output tool of another, since one turn cannot offer both.
- * Returns null if there is none.
- */
+/** Returns the name of a tool of one ask that is also the output tool of another: one turn cannot offer both. */
 export const nameClashing = (asks: readonly Pick<QueuedAsk, "tools" | "output">[]): string | null => {
   const outputs = new Set(asks.flatMap(({ output }) => (output?.mode === "tool" ? [output.name] : [])));
   const tools = outputs.size === 0 ? [] : asks.flatMap((ask) => ask.tools ?? []);
@@ -259,10 +253,7 @@ export const joinTurn = (data: ConversationData, open: OpenTurn, ask: QueuedAsk)
     publish({ type: "ask.joined", askId: ask.askId, turn: open.number }),
   ]);
 
-/**
- * Returns the turn with the content of the asks that joined it, as its next prompt shows it. Returns the same turn if
- * none joined.
- */
+/** Returns the turn with the content of the asks that joined it, as its next prompt shows it. */
 export const withJoined = (open: OpenTurn): OpenTurn =>
   open.joining.length === 0 ? open : { ...open.joining.reduce(withAsk, open), joining: [] };
 

@@ -1,34 +1,23 @@
 import { joinPartials } from "../../thread/make-message.ts";
 import { without } from "../../thread/chunks.ts";
-import type { ConversationData, OpenTurn, QueuedAsk, RoundCall } from "../protocol/data.ts";
+import type { ConversationData, OpenTurn, QueuedAsk, RoundCall, Summarising } from "../protocol/data.ts";
 import {
   addTurn,
   annotate,
   appendMessage,
   appendRound,
   changeSystem,
+  configure,
   moveHead,
   nameCheckpoint,
   pinMessage,
+  redact,
   resetSystem,
   truncateAnswer,
-  configure,
-  redact,
 } from "./edit.ts";
-import { movedFor } from "./turn-opening.ts";
-import {
-  deadlineId,
-  isSameEffect,
-  queueId,
-  retryId,
-  waitId,
-  awaitsReply,
-  isOfSummary,
-  callsOf,
-  positionNamedBy,
-  positionOut,
-} from "../protocol/effect-id.ts";
-import { type Effect, publish, type Signal, type CallPlace } from "../protocol/effect.ts";
+import { attemptCall, goOnCompacted, joinTurn, movedFor, openTurn } from "./turn-opening.ts";
+import { awaited, callsOf, positionNamedBy, positionOut, waitId } from "../protocol/effect-id.ts";
+import { type CallPlace, type Effect, publish, type Signal } from "../protocol/effect.ts";
 import type { Decided, Fullness } from "../protocol/entry.ts";
 import type {
   AskReceived,
@@ -37,19 +26,18 @@ import type {
   LlmCompleted,
   LlmFailed,
   LlmProgressed,
-  TimerFired,
   ThreadForked,
+  TimerFired,
 } from "../protocol/event.ts";
-import { type Plan, staying, type Arrow, noEffects } from "./plan.ts";
+import { type Arrow, noEffects, type Plan, staying } from "./plan.ts";
 import { receiveCheck } from "./output.ts";
 import { receiveFailure, receiveReply } from "./reply.ts";
 import { receiveApproval, receiveResult, receiveStart, withholdCall } from "./round.ts";
-import { interruptTurn, drop, sizeOfPath, updated } from "./turn-closing.ts";
+import { drop, interruptTurn, sizeOfPath, updated } from "./turn-closing.ts";
 import { askSummary, calledOff, callOff, giveUp, receiveSummary, withdrawSummaries } from "./summary.ts";
-import { attemptCall, goOnCompacted, openTurn, joinTurn } from "./turn-opening.ts";
 import { enqueue, interruptFor, withdraw } from "./waiting-asks.ts";
 import { turnOf } from "../../thread/thread.ts";
-import { usageMonoid, type ReportedUsage } from "../../thread/usage.ts";
+import { type ReportedUsage, usageMonoid } from "../../thread/usage.ts";
 
 /**
  * Applies an accepted event and the decision about it. It needs no configuration, so it alone folds a journal. An
@@ -71,17 +59,9 @@ const applied = (data: ConversationData, event: Event, decided: Decided): Plan =
     case "ask.received":
       return receiveAsk(data, event, decided);
     case "llm.completed":
-      if (isOfSummary(data, event.effectId)) return endSummary(data, event, decided);
-      return open !== null && awaitsReply(data, open, event.effectId)
-        ? receiveReply(data, open, event, decided)
-        : staying(data);
     case "llm.failed":
-      if (isOfSummary(data, event.effectId)) return endSummary(data, event, decided);
-      return open !== null && awaitsReply(data, open, event.effectId)
-        ? receiveFailure(data, open, event, decided)
-        : staying(data);
     case "llm.progressed":
-      return staying(open !== null && awaitsReply(data, open, event.effectId) ? progressed(data, open, event) : data);
+      return receiveModel(data, event, decided);
     case "output.accepted":
     case "output.refused":
       return receiveCheck(data, event, decided);
@@ -164,10 +144,33 @@ const afterOpening = (effects: readonly Effect[], published: readonly Effect[]):
   return effects.toSpliced(opening, 0, ...published);
 };
 
+const receiveModel = (
+  data: ConversationData,
+  event: LlmCompleted | LlmFailed | LlmProgressed,
+  decided: Decided,
+): Plan => {
+  const call = awaited(data, event.effectId);
+  if (call?.of === "summary")
+    return event.type === "llm.progressed" ? staying(data) : endSummary(data, call.summarising, event, decided);
+  if (call?.of !== "reply") return staying(data);
+  switch (event.type) {
+    case "llm.completed":
+      return receiveReply(data, call.open, event, decided);
+    case "llm.failed":
+      return receiveFailure(data, call.open, event, decided);
+    case "llm.progressed":
+      return staying(progressed(data, call.open, event));
+  }
+};
+
 /** Applies the outcome of the pending summary; a call that waited for it is made. */
-const endSummary = (before: ConversationData, event: LlmCompleted | LlmFailed, decided: Decided): Plan => {
-  if (before.summarising === null) return staying(before);
-  const { data, effects } = receiveSummary(before, before.summarising, event, decided);
+const endSummary = (
+  before: ConversationData,
+  summarising: Summarising,
+  event: LlmCompleted | LlmFailed,
+  decided: Decided,
+): Plan => {
+  const { data, effects } = receiveSummary(before, summarising, event, decided);
   const { open } = data;
   // The call keeps waiting if one summary was not enough and another is requested.
   if (open?.stage.type !== "compacting" || decided.compacting !== undefined) return staying(data, effects);
@@ -205,38 +208,25 @@ const receiveAsk = (data: ConversationData, event: AskReceived, decided: Decided
 };
 
 const receiveTimer = (data: ConversationData, event: TimerFired, decided: Decided): Plan => {
-  const { open, queue, waking } = data;
-  if (waking !== null && queue.length > 0 && isSameEffect(event.effectId, queueId(data.threadId, waking.seq))) {
-    const opens = decided.opens ?? 1;
-    return openTurn(
-      { ...data, queue: without(queue, 0, opens), waking: null },
-      queue.slice(0, opens),
-      decided,
-      event.at,
-    );
+  const timer = awaited(data, event.effectId);
+  const { limit, results = [], opens = 1 } = decided;
+  switch (timer?.of) {
+    case "queue": {
+      const rest = { ...data, queue: without(data.queue, 0, opens), waking: null };
+      return openTurn(rest, data.queue.slice(0, opens), decided, event.at);
+    }
+    case "deadline": {
+      if (limit === undefined) return staying(data);
+      const open = { ...timer.open, deadlineAt: null };
+      return interruptTurn(data, open, { partial: undefined, results }, { status: "failed", limit }, event.at);
+    }
+    case "wait":
+      return stopWaiting(data, timer.open, timer.attempt, event, decided);
+    case "retry":
+      return attemptCall(data, timer.open, timer.attempt, decided, event.at);
+    default:
+      return staying(data);
   }
-  if (open === null) return staying(data);
-  if (isSameEffect(event.effectId, deadlineId(data.threadId, open.number)) && decided.limit !== undefined) {
-    const stopping = { partial: undefined, results: decided.results ?? [] };
-    return interruptTurn(
-      data,
-      { ...open, deadlineAt: null },
-      stopping,
-      { status: "failed", limit: decided.limit },
-      event.at,
-    );
-  }
-  const { stage } = open;
-  if (
-    stage.type === "compacting" &&
-    isSameEffect(event.effectId, waitId(data.threadId, open.number, open.step, stage.attempt))
-  ) {
-    return stopWaiting(data, open, stage.attempt, event, decided);
-  }
-  return stage.type === "backing_off" &&
-    isSameEffect(event.effectId, retryId(data.threadId, open.number, open.step, stage.attempt))
-    ? attemptCall(data, open, stage.attempt, decided, event.at)
-    : staying(data);
 };
 
 const cancel = (data: ConversationData, event: CancelRequested, decided: Decided): Plan => {
@@ -349,11 +339,10 @@ const outcomesOf = (before: ConversationData, event: Event, decided: Decided): r
 
 /** Returns the place of the model call that an accepted event answers. */
 const placeOf = (before: ConversationData, effectId: string): CallPlace | null => {
-  const { open, summarising } = before;
-  if (summarising !== null && isOfSummary(before, effectId))
-    return { turn: summarising.turn ?? 0, step: 0, attempt: 1, purpose: "summary" };
-  if (open?.stage.type !== "responding") return null;
-  return { turn: open.number, step: open.step, attempt: open.stage.call.attempt, purpose: "answer" };
+  const call = awaited(before, effectId);
+  if (call?.of === "summary") return { turn: call.summarising.turn ?? 0, step: 0, attempt: 1, purpose: "summary" };
+  if (call?.of !== "reply") return null;
+  return { turn: call.open.number, step: call.open.step, attempt: call.attempt, purpose: "answer" };
 };
 
 const modelSignal = (place: CallPlace, event: LlmCompleted | LlmFailed, { cost }: Decided): Signal => {

@@ -7,13 +7,11 @@ import { queueId } from "../protocol/effect-id.ts";
 import type { Decided } from "../protocol/entry.ts";
 import { type Plan, staying } from "./plan.ts";
 
-/** Adds an ask to the queue. */
 export const enqueue = (before: ConversationData, ask: QueuedAsk, place: number, decided: Decided): Plan => {
   const { data, effects } = superseding(before, ask, decided);
   return staying({ ...data, queue: extended(data.queue, [ask]) }, () => [...effects, queued(ask, place)]);
 };
 
-/** Cancels the open turn in favour of an ask. */
 export const interruptFor = (
   before: ConversationData,
   open: OpenTurn,
@@ -37,10 +35,7 @@ export const interruptFor = (
   };
 };
 
-/**
- * Withdraws an ask that waits, or one of several that the open turn answers. Returns undefined if there is none of
- * that id.
- */
+/** Withdraws an ask that waits, or one of several that the open turn answers; undefined for any other. */
 export const withdraw = (data: ConversationData, askId: string, at: number): Plan | undefined => {
   const { queue, waking, open } = data;
   const signal = publish({ type: "ask.withdrawn", askId });
@@ -66,18 +61,13 @@ export const withdraw = (data: ConversationData, askId: string, at: number): Pla
   ]);
 };
 
-/**
- * Returns the index of a waiting ask, or -1. It uses an index, since methods of frozen lists are slow and thousands
- * may wait.
- */
+/** A loop, since methods of frozen lists are slow and thousands may wait. */
 const placeInQueue = (queue: readonly QueuedAsk[], askId: string): number => {
   for (let index = 0; index < queue.length; index++) if (queue[index]?.askId === askId) return index;
   return -1;
 };
 
-/**
- * Returns whether the open turn answers this ask and others. If so, it continues for them when this one is withdrawn.
- */
+/** Returns whether the open turn answers this ask and others, and continues for them without it. */
 export const isShared = ({ asks }: OpenTurn, askId: string): boolean =>
   asks.length > 1 && asks.some((ask) => ask.askId === askId);
 

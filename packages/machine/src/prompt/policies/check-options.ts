@@ -48,7 +48,7 @@ export const checkText = (option: string, value: string): void => {
 export const checkNames = (option: string, names: readonly string[]): void => {
   const given: unknown = names;
   if (!Array.isArray(given)) {
-    throw new ConfigurationError(`${option}: ${preview(given)} is no list of names; write ["name"]`);
+    throw new ConfigurationError(`${option}: ${preview(given)} is not a list of names; write ["name"]`);
   }
   for (const name of names) checkText(`${option}: a name`, name);
 };

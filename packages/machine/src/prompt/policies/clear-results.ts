@@ -1,11 +1,9 @@
 import type { Cut } from "../cut.ts";
+import { behind, isOlder, nowhere, type Unit, type UnitPosition } from "../unit.ts";
 import type { Policy, PolicyDecision, PolicyInput } from "../policy.ts";
-import { behind, isOlder, nowhere, type UnitPosition } from "../position.ts";
 import { shortestShrink, type Shrink } from "../shrink.ts";
-import type { Unit } from "../unit.ts";
 import { checkCount, checkKeys, checkWord } from "./check-options.ts";
-import { fits } from "./fits.ts";
-import { newestClosed, openUnits } from "./open-units.ts";
+import { fits, newestClosed, openUnits } from "./fits.ts";
 
 export interface ClearResultsOptions {
   /** The number of newest rounds that keep their results, including the open turn. Default 3. */
@@ -88,10 +86,7 @@ const clearBefore = (input: PolicyInput, keep: number, slack: number, pressed: b
 const clearedBefore = (cut: Cut | null): UnitPosition | null =>
   cut?.shrink?.find(({ rule, of }) => rule === "clear" && of === "toolResults")?.before ?? null;
 
-/**
- * Returns the positions of at most `most` newest rounds, newest first. It stops at turns that do not fit even with all
- * results cleared.
- */
+/** Returns at most `most` newest rounds, newest first, up to turns that do not fit even with results cleared. */
 const newestRounds = ({ history, available, measure }: PolicyInput, most: number): readonly UnitPosition[] => {
   const rounds: UnitPosition[] = [];
   const add = (units: readonly Unit[]): void => {

@@ -1,10 +1,9 @@
-import type { TurnRange } from "../cut.ts";
+import { type TurnRange } from "../cut.ts";
+import { behind, nowhere } from "../unit.ts";
 import type { History, HistoryTurn, Policy, PolicyDecision, PolicyInput, SummaryWanted } from "../policy.ts";
-import { behind, nowhere } from "../position.ts";
 import { checkCount, checkShare } from "./check-options.ts";
 import { fits } from "./fits.ts";
-import { rollingInstruction } from "./summary-instructions.ts";
-import { mostSummaryFailures, summaryOptions, type SummaryOptions } from "./summary-options.ts";
+import { mostSummaryFailures, rollingInstruction, summaryOptions, type SummaryOptions } from "./summary-options.ts";
 import { tokenWindow } from "./token-window.ts";
 
 export interface CompactTurnsOptions extends SummaryOptions {
@@ -67,10 +66,7 @@ interface Compaction {
   readonly since: readonly HistoryTurn[];
 }
 
-/**
- * Reads only the turns since the newest summary. A summary of a single turn, unless it is the oldest turn, was written
- * for another policy.
- */
+/** A summary of a single turn, unless it is the oldest turn, was written for another policy. */
 const compactionOf = (history: History): Compaction => {
   const since: HistoryTurn[] = [];
   for (const turn of history.newestFirst()) {
@@ -108,10 +104,7 @@ const roomOfSummary = (maxTokens: number, available: number): number => Math.min
 const reasonFor = ({ covered }: Compaction): string =>
   covered === null ? "nothing is summarised yet" : `summarised up to turn ${covered.to}`;
 
-/**
- * Shows the newest turns since the summary that fit. If the summary itself takes too much room, it shows a window of
- * the whole thread.
- */
+/** Shows the newest turns since the summary that fit, or a window of the thread if the summary is too large. */
 const windowed = (input: PolicyInput, available: number, compacted: Compaction): PolicyDecision => {
   const { history, measure } = input;
   const { covered, since } = compacted;
@@ -131,10 +124,7 @@ const windowed = (input: PolicyInput, available: number, compacted: Compaction):
   return { from: from ?? floor, summarised: covered, pressed: true, reason: `${reasonFor(compacted)}; ${reason}` };
 };
 
-/**
- * Returns the next summary to write. It covers the oldest closed turns up to the kept ones, as far as a model can read
- * them at once.
- */
+/** Covers the oldest closed turns up to the kept ones, as far as a model can read them at once. */
 const nextSummary = (
   input: PolicyInput,
   options: {
@@ -165,13 +155,9 @@ const nextSummary = (
 const keptWithin = (since: readonly HistoryTurn[], keepTurns: number, room: number): number =>
   Math.max(0, Math.min(countWithin(since.slice(0, keepTurns), room), since.length - fewest(since)));
 
-/**
- * Returns the smallest number of turns that a summary covers. The seed needs the turn after it, which keeps the
- * summary.
- */
+/** Returns the least turns that a summary covers. The seed needs the turn after it, which keeps the summary. */
 const fewest = (since: readonly HistoryTurn[]): number => (since.at(-1)?.number === 0 ? 2 : 1);
 
-/** Returns how many of the first turns fit the room. */
 const countWithin = (
   turns: readonly HistoryTurn[],
   room: number,
@@ -182,19 +168,12 @@ const countWithin = (
   return over < 0 ? turns.length : over;
 };
 
-/** Returns the number of failed summaries since the newest one. */
 const failuresIn = ({ since }: Compaction): number => since.reduce((total, turn) => total + turn.summaryFailures, 0);
 
-/**
- * After two failures, one more attempt is made for each group of this many waiting turns, since the model's problem
- * may be temporary.
- */
+/** After two failures, one more attempt is made for each so many waiting turns. */
 const turnsToTryAgain = 4;
 
-/**
- * Returns the last turn of the next summary. If summaries up to the last turn failed more often, it halves the range,
- * since a shorter one may succeed.
- */
+/** Halves the range of the next summary if summaries up to the last turn failed more often. */
 const lastToTry = (oldestFirst: readonly HistoryTurn[]): HistoryTurn | undefined => {
   let best: HistoryTurn | undefined;
   for (let length = oldestFirst.length; length > 0; length = Math.floor(length / 2)) {
@@ -206,16 +185,13 @@ const lastToTry = (oldestFirst: readonly HistoryTurn[]): HistoryTurn | undefined
   return best;
 };
 
-/** Returns the tokens of the request beside the turns. */
 const tokensOfRequest = ({ counter, history }: PolicyInput, instruction: string, earlier: TurnRange | null): number =>
   counter.perPrompt +
   2 * counter.perMessage +
   counter.countPart({ type: "text", text: instruction }) +
   (earlier === null ? 0 : history.summaryTokens(earlier));
 
-/**
- * Returns the tokens of a turn in the request, including pinned messages. `headings` is longer than the real headings.
- */
+/** Returns the tokens of a turn in the request, including pinned messages. */
 const transcriptTokens = (turn: HistoryTurn, { counter, count }: PolicyInput): number =>
   turn
     .units()

@@ -1,10 +1,10 @@
 import { type JsonObject, preview } from "../../thread/plain-data.ts";
 import { ConfigurationError } from "../configuration-error.ts";
 import { counted } from "../counts.ts";
-import type { Cut } from "../cut.ts";
+import { type Cut } from "../cut.ts";
+import { isOlder } from "../unit.ts";
 import { newestFirstOf } from "../newest-first.ts";
 import type { Policy, PolicyDecision, PolicyInput, Summariser } from "../policy.ts";
-import { isOlder } from "../position.ts";
 import { inputUnder } from "./input-under.ts";
 import { everything, isEverything, mergedDecision, type Shown, showsTheSame } from "./merged-decision.ts";
 
@@ -56,10 +56,7 @@ interface Together {
   readonly summarising: number;
 }
 
-/**
- * Decides without the last cut if the prompt does not fit with it. Parts use the last cut to keep cached prefixes,
- * which must not cost the turn.
- */
+/** Decides without the last cut if the prompt does not fit with it: cached prefixes must not cost the turn. */
 const decideToFit = (together: Together, input: PolicyInput): PolicyDecision => {
   const { available, measure } = input;
   const { decision, heeded } = decideTogether(together, input);
@@ -70,16 +67,12 @@ const decideToFit = (together: Together, input: PolicyInput): PolicyDecision => 
   return !isInvalid(anew) && doesFit(anew) ? anew : decision;
 };
 
-/** The common decision of the parts, and whether one of them read the last cut. */
 interface Decided {
   readonly decision: PolicyDecision;
   readonly heeded: boolean;
 }
 
-/**
- * Asks the parts until they agree with the cut that they make together. If none of them reads the last cut, that is at
- * once.
- */
+/** Asks the parts until they agree with the cut that they make together. */
 const decideTogether = (together: Together, input: PolicyInput): Decided => {
   let last = input.lastCut;
   for (let round = 1; ; round++) {
@@ -137,9 +130,7 @@ const reasonsOf = ({ dropped = [], reason, reasons }: PolicyDecision): NonNullab
   ...reasons,
 });
 
-/**
- * Returns the summariser of the composition, if any. It is asked about the history that the policies before it leave.
- */
+/** Returns the summariser, if any. It is asked about the history that the policies before it leave. */
 const summariserOf = ({ parts, summarising }: Together): Summariser | null => {
   const summariser = parts[summarising]?.summariser;
   if (summariser === undefined) return null;
@@ -157,7 +148,6 @@ const withoutSummaries = (cut: Cut | null): Cut | null => {
   return { ...rest, from: summarised.from === 0 ? null : { turn: summarised.from, unit: 0 } };
 };
 
-/** Returns the cut that a decision would become. */
 const cutOf = ({ from, dropped, summarised, shrink, fields, system }: Shown, lastCut: Cut | null): Cut => ({
   policy: "compose@1",
   interrupted: lastCut?.interrupted ?? "keep",

@@ -1,6 +1,6 @@
 import type { Policy, PolicyInput } from "../policy.ts";
 import { shortestShrink, type Shrink } from "../shrink.ts";
-import { nowhere } from "../position.ts";
+import { nowhere } from "../unit.ts";
 import { checkKeys, checkWord } from "./check-options.ts";
 import { checkRule } from "./limit-results.ts";
 
@@ -56,10 +56,7 @@ export const fitOversized = (options: FitOversizedOptions = {}): Policy => {
   };
 };
 
-/**
- * The limits to try, in UTF-16 units. Each is half of the one before, so that a growing turn seldom changes what was
- * shown of it.
- */
+/** In UTF-16 units. Each is half of the last, so that a growing turn seldom changes what was shown of it. */
 const ladder: readonly number[] = [65_536, 32_768, 16_384, 8_192, 4_096, 2_048, 1_024, 512, 256, shortestShrink];
 
 const fixedFits = ({ measure }: PolicyInput, available: number, shrink: readonly Shrink[]): boolean =>

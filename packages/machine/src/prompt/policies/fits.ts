@@ -1,4 +1,5 @@
-import type { PolicyDecision, PolicyInput } from "../policy.ts";
+import type { History, PolicyDecision, PolicyInput } from "../policy.ts";
+import type { Unit } from "../unit.ts";
 
 /**
  * Returns whether the whole thread fits, apart from what a decision leaves out. `room` defaults to the available
@@ -19,4 +20,17 @@ export const fits = (
     next *= 2;
   }
   return measure({ ...decision, from: null }) <= room;
+};
+
+/** Returns the units of the open turn, oldest first, taken from those that a history always shows. */
+export const openUnits = (history: History): readonly Unit[] => {
+  const fixed = history.fixed();
+  const newest = fixed.reduce((number, { turn }) => Math.max(number, turn), 0);
+  // Turns are numbered in the order of opening, so the open one has the highest number; the system message has 0.
+  return newest <= newestClosed(history) ? [] : fixed.filter(({ turn }) => turn === newest);
+};
+
+export const newestClosed = (history: History): number => {
+  for (const { number } of history.newestFirst()) return number;
+  return 0;
 };

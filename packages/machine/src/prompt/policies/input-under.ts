@@ -1,13 +1,11 @@
 import type { Cut } from "../cut.ts";
+import { isOlder, nowhere, questionIn, type Unit, type UnitPosition } from "../unit.ts";
 import { newestFittingOf, withNewestFitting } from "../history.ts";
 import type { History, HistoryTurn, PolicyInput } from "../policy.ts";
-import { isOlder, nowhere, type UnitPosition } from "../position.ts";
 import { isCutOff, showing, type Showing, showUnit, showUnits, type Shrinker } from "../render.ts";
-import { questionIn } from "../question.ts";
 import { appliesAt, clearedUntil, type Shrink } from "../shrink.ts";
-import type { Unit } from "../unit.ts";
 import { isEverything, mergedDecision, type Shown } from "./merged-decision.ts";
-import { openUnits } from "./open-units.ts";
+import { openUnits } from "./fits.ts";
 
 /**
  * Returns the input of a policy that decides after others: the history that they leave, and prompts measured with
@@ -115,13 +113,9 @@ const leadUnder = (
   return lead === null ? null : under(lead);
 };
 
-/**
- * Returns the tokens of the question that leads the open turn, if nothing else is shown. Otherwise the shown part has
- * its own question.
- */
+/** Returns the tokens of the question that leads the open turn, if nothing else is shown. */
 const leadOfOpen = (input: PolicyInput, cut: Cut): number => {
-  const [first] = openUnits(input.history);
-  const lead = first === undefined ? null : leadUnder(input, cut, { turn: first.turn, unit: 0 });
+  const lead = leadUnder(input, cut, nowhere);
   return lead === null ? 0 : lead.messages.reduce((tokens, message) => tokens + input.count(message), 0);
 };
 

@@ -3,7 +3,7 @@ import type { Policy } from "../policy.ts";
 import { windowOf } from "../newest-first.ts";
 import { newestWithin, type Weights } from "../newest-units.ts";
 import { checkCount, checkFlag, checkKeys } from "./check-options.ts";
-import { openUnits } from "./open-units.ts";
+import { openUnits } from "./fits.ts";
 import { settled } from "./settled.ts";
 
 export interface LastMessagesOptions {

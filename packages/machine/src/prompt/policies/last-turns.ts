@@ -1,6 +1,6 @@
 import type { History, Policy } from "../policy.ts";
 import { windowOf } from "../newest-first.ts";
-import { behind, nowhere, type Start } from "../position.ts";
+import { behind, nowhere, type Start } from "../unit.ts";
 import { checkCount, checkKeys } from "./check-options.ts";
 import { settled } from "./settled.ts";
 
@@ -47,9 +47,7 @@ export const lastTurns = (count: number, options: LastTurnsOptions = {}): Policy
   };
 };
 
-/**
- * Returns the start of the newest turns. For zero turns it returns `none`, or the place right after the newest turn.
- */
+/** For zero turns it returns `none`, or the place right after the newest turn. */
 const newestTurns = (history: History, count: number, none?: Start): Start => {
   let seen = 0;
   let start: Start = null;

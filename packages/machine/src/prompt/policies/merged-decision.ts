@@ -1,12 +1,10 @@
-import type { Fields } from "../fields.ts";
+import { type Fields } from "../cut.ts";
+import { isOlder, newerOf } from "../unit.ts";
 import type { PolicyDecision } from "../policy.ts";
 import type { Shrink } from "../shrink.ts";
-import { isOlder, newerOf } from "../position.ts";
 
-/** A policy's decision without its reasons. */
 export type Shown = Omit<PolicyDecision, "reason" | "reasons">;
 
-/** The decision that shows the whole thread. */
 export const everything: Shown = { from: null };
 
 /** Returns whether a decision shows the whole thread unchanged. */

@@ -1,4 +1,4 @@
-import { isOlder, type Start } from "../position.ts";
+import { isOlder, type Start } from "../unit.ts";
 
 /**
  * Returns the start of a window with hysteresis. It stays at the last cut, so that providers' prompt caches hold,

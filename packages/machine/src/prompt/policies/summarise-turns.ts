@@ -1,8 +1,7 @@
 import type { HistoryTurn, Policy, PolicyDecision, PolicyInput, SummaryWanted } from "../policy.ts";
-import { behind, nowhere } from "../position.ts";
+import { behind, nowhere } from "../unit.ts";
 import { checkCount } from "./check-options.ts";
-import { turnInstruction } from "./summary-instructions.ts";
-import { mostSummaryFailures, summaryOptions, type SummaryOptions } from "./summary-options.ts";
+import { mostSummaryFailures, summaryOptions, type SummaryOptions, turnInstruction } from "./summary-options.ts";
 
 export interface SummariseTurnsOptions extends SummaryOptions {
   /**

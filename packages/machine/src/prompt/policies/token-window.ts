@@ -1,10 +1,9 @@
 import { ConfigurationError } from "../configuration-error.ts";
 import type { Policy, PolicyInput } from "../policy.ts";
-import type { Unit } from "../unit.ts";
+import { isOlder, nowhere, type Start, type Unit } from "../unit.ts";
 import { type NewestFirst, newestFirstOf } from "../newest-first.ts";
 import { newestFittingOf } from "../history.ts";
 import { newestMeasured, newestWithin, type Weights } from "../newest-units.ts";
-import { isOlder, nowhere, type Start } from "../position.ts";
 import { checkCount, checkKeys, checkShare } from "./check-options.ts";
 import { settled } from "./settled.ts";
 
@@ -78,10 +77,7 @@ const claimOf = (tokens: number | null, reserve: number, cutTo: number): boolean
     cutTo === 1 || { share: cutTo },
   ]);
 
-/**
- * Returns the tokens that a prompt may hold, in the counter's units: the smaller of the policy's room and the
- * machine's.
- */
+/** Returns the tokens that a prompt may hold: the smaller of the policy's room and the machine's. */
 const roomOf = (
   { available, budget, calibration }: PolicyInput,
   tokens: number | null,
@@ -92,9 +88,7 @@ const roomOf = (
   return Math.min(available ?? Number.POSITIVE_INFINITY, Math.max(0, Math.floor((whole - reserve) / calibration)));
 };
 
-/**
- * Returns the room for closed turns, and a function that finds the start of the newest units that fit into part of it.
- */
+/** Returns the room for closed turns, and what finds the start of the newest units that fit into part of it. */
 const windowOf = (
   input: PolicyInput,
   room: number,
@@ -113,10 +107,10 @@ const windowOf = (
     unit: tokensOf,
     lead: (from) => tokensOf(history.lead(from) ?? nothing),
   };
-  return {
-    spare: room - history.fixedTokens(),
-    newest: newestFittingOf(history) ?? ((tokens) => newestWithin(history.newestFirst(), tokens, weights)),
-  };
+  const newest = newestFittingOf(history) ?? ((tokens) => newestWithin(history.newestFirst(), tokens, weights));
+  // A prompt of the open turn alone has this question too, and every window shows its own instead.
+  const lead = weights.lead(nowhere);
+  return { spare: room - history.fixedTokens() - lead, newest: (tokens) => newest(tokens + lead) };
 };
 
 const nothing: Pick<Unit, "pinned" | "messages"> = { messages: [] };

@@ -51,6 +51,17 @@ describe("invalid options are refused where the machine is made", () => {
     ["a number for limits", { limits: 5 }, /limits is given 5; it takes an object/],
     ["a word for tools", { tools: "all" }, /tools are "all"; they must be a list/],
     ["a text for a number", { warnAt: "0.5" }, /warnAt is "0\.5"/],
+    [
+      "a word for a policy",
+      { policy: "lastTurns" },
+      /policy must be a policy such as lastTurns\(5\).*\(got "lastTurns"\)/,
+    ],
+    [
+      "a counter without a version",
+      { counter: { name: "mine" } },
+      /counter must be .*estimateCounter, with a name and/,
+    ],
+    ["a number for prices", { pricing: 5 }, /pricing must be a pricing such as pricesPerMillion.*\(got 5\)/],
     ["a tool without a name", { tools: [{ name: "" }] }, /a tool is declared without a name/],
     [
       "a date for a parameter",
@@ -73,14 +84,14 @@ describe("invalid options are refused where the machine is made", () => {
       /^the model of the summariser: seed is a bigint/,
     ],
   ])("%s", (_, options, message) => {
-    // Options that only JavaScript may pass.
+    // Only JavaScript may pass these options.
     const make = () => conversationMachine(options as MachineOptions);
     expect(make).toThrow(ConfigurationError);
     expect(make).toThrow(message);
   });
 
-  it("and what is undefined is as if it were not there", () => {
-    // Options that only JavaScript may pass.
+  it("and an undefined option counts as missing", () => {
+    // Only JavaScript may pass these options.
     const options = { polcy: undefined, budget: { tokens: 9, reserve: 1, max: undefined } } as MachineOptions;
     expect(() => conversationMachine(options)).not.toThrow();
   });

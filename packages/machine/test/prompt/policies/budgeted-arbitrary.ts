@@ -3,7 +3,7 @@ import { type Counter, countPrompt, type Policy } from "../../../src/policies.ts
 import { madeUpArbitrary } from "./made-up-arbitrary.ts";
 import { characters, cutOf, inputOf, inSteps, type MadeUp, shownBy } from "./made-up-history.ts";
 
-/** Conversations with a budget that may be too small, counted message by message or as a whole. */
+/** Draws conversations with a budget that may be too small, counted by message or as a whole. */
 export const budgetedArbitrary: fc.Arbitrary<MadeUp> = fc
   .record({
     made: madeUpArbitrary(),
@@ -16,7 +16,7 @@ export const budgetedArbitrary: fc.Arbitrary<MadeUp> = fc
     counter,
   }));
 
-/** Tokens of all that there is to show. */
+/** Counts the tokens of everything that can be shown. */
 export const tokensOfAll = (made: MadeUp): number =>
   countPrompt(made.counter ?? characters, shownBy(made, { from: null }));
 

@@ -1,21 +1,18 @@
 import { describe, expect, test } from "vitest";
-import { ConfigurationError, conversationMachine, promptOf } from "../../../src/index.ts";
+import { ConfigurationError } from "../../../src/index.ts";
 import {
   clearResults,
   compactTurns,
   fitOversized,
-  keepAll,
   lastMessages,
   limitResults,
   type Policy,
   summariseTurns,
 } from "../../../src/policies.ts";
 import { preview } from "../../../src/thread/plain-data.ts";
-import { problemOfDecision, decisionCopy } from "../../../src/prompt/decide-cut.ts";
-import { Talk } from "../../talk.ts";
 
 describe("an option that a policy does not know", () => {
-  // Options that only JavaScript may pass.
+  // Only JavaScript may pass these options.
   const unchecked = (policy: unknown) => policy as (options?: unknown) => Policy;
   test.each<readonly [string, (options?: unknown) => Policy]>([
     ["clearResults", unchecked(clearResults)],
@@ -31,7 +28,7 @@ describe("an option that a policy does not know", () => {
   });
 });
 
-test("what every summarising policy knows is taken", () => {
+test("every summarising policy accepts the common options", () => {
   const summary = { level: "concise", instruction: "Sum up.", model: {}, maxTokens: 9, waitMs: 1 } as const;
   expect(() => summariseTurns({ ...summary, maxTurns: 2, keepTurns: 1 })).not.toThrow();
   expect(() => compactTurns({ ...summary, keepTurns: 1, at: 0.5 })).not.toThrow();
@@ -50,23 +47,4 @@ test.each<readonly [unknown, string]>([
   ["x".repeat(500), `"${"x".repeat(159)}…`],
 ])("%s is shown as %s", (value, shown) => {
   expect(preview(value)).toBe(shown);
-});
-
-describe("a decision that one would have to wait for", () => {
-  test("is not taken for one that lacks something", () => {
-    const decide: unknown = () => Promise.resolve({ from: null, reason: "later" });
-    // A decision that only JavaScript may give.
-    const policy = { ...keepAll(), name: "late", decide } as Policy;
-    const talk = new Talk(conversationMachine({ policy }));
-    talk.ask("one");
-    expect(promptOf(talk.machine, talk.state).failed).toContain("it is a promise; decide must answer at once");
-  });
-
-  test("and where a window begins is looked at before the reason", () => {
-    const thread = new Talk(conversationMachine()).state.context.conversation;
-    const places = { thread, system: null, open: () => [], lastCut: null };
-    // A decision that only JavaScript may give.
-    const wrong = decisionCopy({}) as ReturnType<Policy["decide"]>;
-    expect(problemOfDecision(wrong, places)).toBe("from is undefined");
-  });
 });

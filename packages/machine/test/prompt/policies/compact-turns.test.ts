@@ -9,7 +9,7 @@ import { runs } from "../../runs.ts";
 import { decidesAgain, budgetedArbitrary } from "./budgeted-arbitrary.ts";
 import { characters, inputOf, type MadeUp, type MadeUpTurn, said, shownBy, turn } from "./made-up-history.ts";
 
-/** Turns of a hundred characters each, and a few for their messages. */
+/** Returns turns of a hundred characters each, besides a few for their messages. */
 const turns = (count: number, first = 1): readonly MadeUpTurn[] =>
   Array.from({ length: count }, (_, index) => turn(first + index, "q".repeat(50), "a".repeat(50)));
 
@@ -18,7 +18,7 @@ const rolled = (made: MadeUpTurn, from: number, text = "what was said"): MadeUpT
   summaries: [...(made.summaries ?? []), { number: 1, from, text }],
 });
 
-/** Turns `1` to `count`, summarised up to one of them. */
+/** Returns turns `1` to `count`, summarised up to `upTo`. */
 const compacted = (count: number, upTo: number, text?: string): readonly MadeUpTurn[] =>
   turns(count).map((one) => (one.number === upTo ? rolled(one, 1, text) : one));
 
@@ -46,21 +46,7 @@ describe("when a summary is wanted", () => {
     expect(next({ turns: turns(6) })).toBeNull();
   });
 
-  test("a summary takes in the one before it, and all turns keep their numbers", () => {
-    const made = { turns: compacted(9, 3), ...room(750) };
-    expect(next(made)).toEqual({ covers: { from: 1, to: 5 }, earlier: { from: 1, to: 3 } });
-  });
-
-  test("turns whose numbers have gaps, and a seed", () => {
-    const branch = [turn(2, "q".repeat(50), "a".repeat(50)), ...turns(5, 6)];
-    expect(next({ turns: branch, ...room(750) })?.covers).toEqual({ from: 2, to: 6 });
-    const seeded = { seed: [said("0.0", "user", "s")], turns: turns(6), ...room(750) };
-    expect(next(seeded)?.covers).toEqual({ from: 0, to: 2 });
-    const afterUndo = { turns: compacted(9, 3).filter(({ number }) => number !== 5), ...room(600) };
-    expect(next(afterUndo)).toEqual({ covers: { from: 1, to: 4 }, earlier: { from: 1, to: 3 } });
-  });
-
-  test("where the prompt does not fit, fewer turns are kept, down to none", () => {
+  test("fewer turns are kept, down to none, if the prompt does not fit", () => {
     expect(next({ turns: turns(4), ...room(400) })?.covers).toEqual({ from: 1, to: 1 });
     expect(next({ turns: turns(4), ...room(200) })?.covers.to).toBe(1);
     expect(next({ turns: turns(1), ...room(90) })?.covers).toEqual({ from: 1, to: 1 });
@@ -69,7 +55,7 @@ describe("when a summary is wanted", () => {
     expect(next({ seed: turn(0, "s".repeat(500)).messages, ...room(200) })).toBeNull();
   });
 
-  test("as many are kept as fit beside what is fixed and a summary, exactly", () => {
+  test("exactly as many are kept as fit beside the fixed units and a summary", () => {
     const covered = (count: number, tokens: number, fixed = 0): number | undefined =>
       next(
         {
@@ -79,18 +65,18 @@ describe("when a summary is wanted", () => {
         },
         { keepTurns: 7 },
       )?.covers.to;
-    // Six turns take 612, and a summary 40.
+    // Six turns take 612, and a summary takes 40.
     expect([covered(8, 652), covered(8, 651)]).toEqual([2, 3]);
     expect([covered(8, 752, 100), covered(8, 751, 100)]).toEqual([2, 3]);
   });
 
-  test("at least one is summarised where the prompt does not fit, as after a summary that was longer than allowed", () => {
+  test("at least one is summarised if the prompt does not fit, for example after a summary that was too long", () => {
     expect(next({ turns: compacted(4, 1, "s".repeat(300)), ...room(400) })?.covers).toEqual({ from: 1, to: 2 });
   });
 
   test("no more than a model can read at once; a turn that is too long is read alone", () => {
     const made = { turns: turns(30), ...room(1_000) };
-    // Each takes 161 with its headings, the instruction and two messages 3, the summary 40.
+    // Each takes 161 with its headings, the instruction and two messages take 3, the summary 40.
     expect(next(made)?.covers).toEqual({ from: 1, to: 5 });
     const afterLongNotes = { turns: compacted(8, 2, "s".repeat(300)), ...room(1_000) };
     expect(next(afterLongNotes, { keepTurns: 0 })?.covers.to).toBe(5);
@@ -136,7 +122,7 @@ describe("when a summary is wanted", () => {
   });
 });
 
-describe("what is shown", () => {
+describe("the shown turns and summaries", () => {
   const open = [said("10.0", "user", "Now?")];
 
   test("the newest summary, and whole all that followed; without a summary, all", () => {
@@ -157,7 +143,7 @@ describe("what is shown", () => {
     expect(shown({ turns: twice.slice(0, 3), open })[0]).toContain("[Turns 1 to 2] what was said");
   });
 
-  test("summaries of single turns, written for another policy, do not hide what should be whole", () => {
+  test("summaries of single turns, written for another policy, do not hide whole turns", () => {
     const single = turns(3).map((one) => rolled(one, one.number));
     expect(shown({ turns: single, open })).toEqual([
       "Earlier in this conversation:\n[Turn 1] what was said",
@@ -166,7 +152,7 @@ describe("what is shown", () => {
     ]);
   });
 
-  test("of several summaries of a turn the one that covers the most; what was left out when it was written stays out", () => {
+  test("of several summaries of a turn the one that covers the most; turns that it left out stay out", () => {
     const both = turns(5).map((one) => (one.number === 4 ? rolled(rolled(one, 3), 4, "less") : one));
     expect(shown({ turns: both, open })).toEqual([
       "Earlier in this conversation:\n[Turns 3 to 4] what was said",
@@ -180,18 +166,18 @@ describe("what is shown", () => {
     });
   });
 
-  test("nothing is left out where a summary will make it fit", () => {
+  test("nothing is left out if a summary will make the prompt fit", () => {
     const made = { turns: turns(8), open, ...room(600) };
     expect(shown(made)).toHaveLength(17);
     expect(shown({ ...made, withoutSummary: true }).length).toBeLessThan(17);
   });
 
-  test("where one will not be enough, no call waits: it is a window until summaries have caught up", () => {
+  test("if one is not enough, no call waits: it is a window until summaries have caught up", () => {
     const made = { turns: turns(30), open, ...room(400) };
     expect(shown(made)).toEqual(shown({ ...made, withoutSummary: true }));
   });
 
-  test("where none is to be had, the oldest turns are left out that do not fit, as a window does", () => {
+  test("without summaries, the oldest turns that do not fit are left out, as by a window", () => {
     const failed = turns(8).map((one) => (one.number === 4 ? { ...one, summaryFailures: 2 } : one));
     const made = { turns: failed, open, ...room(400) };
     const decision = compactTurns().decide(inputOf(made));
@@ -204,23 +190,13 @@ describe("what is shown", () => {
     ]);
   });
 
-  test("what a history knows of all its turns is not taken for what fits of those after a summary", () => {
+  test("the counts of a whole history are not used for the turns after a summary", () => {
     const input = inputOf({ turns: compacted(8, 2), open, withoutSummary: true, ...room(400) });
     const history = withNewestFitting(input.history, () => ({ turn: 1, unit: 0 }));
     expect(compactTurns().decide({ ...input, history })).toEqual(compactTurns().decide(input));
   });
 
-  test("a seed that does not fit and can't be summarised alone is left out at once", () => {
-    const made = { seed: turn(0, "s".repeat(500)).messages, open, ...room(400) };
-    expect(shown(made)).toEqual(["Now?"]);
-  });
-
-  test("a summary that leaves no room even for itself is left out, and turns shown instead", () => {
-    const made = { turns: compacted(4, 3, "s".repeat(300)), open, withoutSummary: true, ...room(250) };
-    expect(shown(made)).toEqual([...Array.from({ length: 2 }, () => ["q".repeat(50), "a".repeat(50)]).flat(), "Now?"]);
-  });
-
-  test("it fits, or shows no closed turn; and everything, where everything fits", () => {
+  test("it fits, or shows no closed turn; and it shows everything if everything fits", () => {
     const fits = (made: MadeUp, upTo: number, text: string) => {
       const numbers = (made.turns ?? []).map(({ number }) => number);
       const now = (made.turns ?? []).map((one, index) => (index === upTo ? rolled(one, numbers[0] ?? 0, text) : one));
@@ -252,31 +228,6 @@ describe("what is shown", () => {
     const looked = { turns: 0, units: 0, measured: 0 };
     compactTurns().decide(inputOf({ turns: compacted(1_000, 990), ...room(5_000) }, looked));
     expect(looked.turns).toBeLessThan(20);
-  });
-
-  test("between two summaries each prompt begins with the one before it", () => {
-    const policy = compactTurns({ instruction: "I", maxTokens: 40, keepTurns: 2 });
-    let all: readonly MadeUpTurn[] = [];
-    let before: readonly string[] = [];
-    let summaries = 0;
-    for (let number = 1; number <= 40; number++) {
-      const made = { turns: all, open: [said(`${number}.0`, "user", "q".repeat(50))], ...room(1_000) };
-      const wanted = policy.summariser?.next(inputOf(made)) ?? null;
-      if (wanted !== null) {
-        summaries++;
-        all = all.map((one) =>
-          one.number === wanted.covers.to ? rolled(one, wanted.covers.from, `notes ${number}`) : one,
-        );
-        before = [];
-      }
-      const told = { ...made, turns: all };
-      const prompt = shownBy(told, policy.decide(inputOf(told))).map(({ digest }) => digest);
-      expect(prompt.slice(0, before.length)).toEqual(before);
-      before = prompt;
-      all = [...all, turn(number, "q".repeat(50), "a".repeat(50))];
-    }
-    expect(summaries).toBeGreaterThan(3);
-    expect(summaries).toBeLessThan(10);
   });
 });
 

@@ -1,4 +1,3 @@
-import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { ConfigurationError, conversationMachine, promptOf, textOf } from "../../../src/index.ts";
 import {
@@ -6,7 +5,6 @@ import {
   compactTurns,
   compose,
   countPrompt,
-  fitOversized,
   keepAll,
   lastMessages,
   lastTurns,
@@ -37,6 +35,8 @@ import {
   turn,
 } from "./made-up-history.ts";
 import { policyOf, telling } from "./made-up-policies.ts";
+
+import fc from "fast-check";
 
 describe("compose", () => {
   test("a window after a limit for results shows as many units as fit then", () => {
@@ -81,7 +81,7 @@ describe("compose", () => {
     fc.assert(fc.property(nested, cases, fc.nat({ max: 900 }), fc.nat({ max: 300 }), holds), { numRuns: runs(500) });
   });
 
-  test("what stays with the last cut gives way where the prompt does not fit so, and would without", () => {
+  test("drops the last cut if the prompt fits only without it", () => {
     const policies = fc
       .tuple(
         fc.record({ keep: fc.nat({ max: 2 }), slack: fc.integer({ min: 1, max: 4 }) }).map(clearResults),
@@ -114,30 +114,7 @@ describe("compose", () => {
     fc.assert(fc.property(policies, ...counts, holds), { numRuns: runs(1_000) });
   });
 
-  test("an open turn whose results grow is shown with fewer of them, not given up", () => {
-    const policy = compose(clearResults({ keep: 1, slack: 2 }), tokenWindow());
-    const talk = new Talk(
-      conversationMachine({
-        policy,
-        budget: { tokens: 4_500, reserve: 0 },
-        counter: characters,
-        tools: [{ name: "look" }],
-      }),
-    );
-    for (const text of ["a", "b", "c"]) {
-      talk.ask(text.repeat(1_500));
-      talk.reply(text.repeat(1_500));
-    }
-    talk.ask("d");
-    for (let round = 0; round < 9; round++) {
-      talk.reply({ toolCalls: [{ id: null, name: "look", arguments: "{}" }] });
-      talk.result(0, "e".repeat(1_500));
-    }
-    talk.reply("f");
-    expect(talk.state.value).toBe("completed");
-  });
-
-  test("claims no more than holds: what cuts deep shows less where a window before it lets more pass", () => {
+  test("claims only true properties: a deep cut shows less if a window before it lets more pass", () => {
     const made = { turns: Array.from({ length: 30 }, (_, index) => turn(index + 1, "1234", "5678")) };
     const policy = compose(tokenWindow(), tokenWindow({ tokens: 100, cutTo: 0.5 }));
     expect(shownIds(policy, { ...made, ...budgeted(90) })).toHaveLength(9 * 2);
@@ -157,7 +134,7 @@ describe("compose", () => {
     });
   });
 
-  test("is what its parts are", () => {
+  test("has the properties of its parts", () => {
     const policy = compose(lastTurns(3), compose(tokenWindow({ tokens: 9 })));
     expect(policy.options).toEqual({
       policies: [
@@ -175,7 +152,7 @@ describe("compose", () => {
     expect(compose(keepAll(), lastTurns(1, { slack: 1 }))).toMatchObject({ monotone: false, stable: true });
   });
 
-  test("says why it is cut where it is, and of what is dropped why that is", () => {
+  test("gives the reasons of its cut and of its drops", () => {
     const made = { turns: [turn(1, "a"), turn(2, "b")] };
     const policy = compose(
       telling({ from: { turn: 2, unit: 0 }, pressed: true, reasons: { "1.0": "old" } }, "old"),
@@ -191,7 +168,7 @@ describe("compose", () => {
     });
   });
 
-  test("says why each part leaves something out, where none cuts", () => {
+  test("gives each part's reason for leaving something out if none cuts", () => {
     const policy = compose(
       telling({ from: null, dropped: ["1.0"] }, "dull"),
       keepAll(),
@@ -236,8 +213,8 @@ describe("compose", () => {
     expect(told[0]).toEqual(from);
   });
 
-  test("asks again where the cut is new to one that heeds it", () => {
-    // Once the last has cut, the first takes that for its own cut, and there is room for the results again.
+  test("asks a policy again if it depends on the cut and the cut is new", () => {
+    // After the last policy's cut, the first takes that for its own, and there is room for the results again.
     const policy = compose(lastTurns(1, { slack: 2 }), clearResults({ keep: 0 }), lastTurns(1, { slack: 1 }));
     const turns = [1, 2, 3].map((number) => turn(number, ["z".repeat(300)]));
     expect(decide(policy, { turns, ...budgeted(700) })).toEqual({
@@ -246,7 +223,7 @@ describe("compose", () => {
     });
   });
 
-  test("asks one that heeds the last cut again with all of the new one", () => {
+  test("asks a policy that uses the last cut again with the whole new cut", () => {
     const told: PolicyInput["lastCut"][] = [];
     const asking = policyOf("asking", ({ lastCut }) => {
       told.push(lastCut);
@@ -273,7 +250,7 @@ describe("compose", () => {
     ]);
   });
 
-  test("asks once where no part reads the last cut, and not for ever where they can't agree", () => {
+  test("asks once if no part reads the last cut, and not for ever if the parts cannot agree", () => {
     let asked = 0;
     const counting = policyOf("counting", () => {
       asked++;
@@ -302,7 +279,7 @@ describe("compose of parts that can't be", () => {
     expect(() => compose(summarising("one"), compose(summarising("two")))).toThrow('"one" and "two"');
   });
 
-  test("one that has, is asked about what those before it leave", () => {
+  test("one that has, is asked about the rest after those before it", () => {
     const asked: (readonly number[])[] = [];
     const next = ({ history }: PolicyInput): null => {
       asked.push([...history.newestFirst()].map(({ number }) => number));
@@ -321,8 +298,8 @@ describe("compose of parts that can't be", () => {
     ["null", [null], "compose: policy 0 is null, which decides nothing"],
     ["its name", ["keepAll"], 'compose: policy 0 is "keepAll"'],
     ["one that can't decide", [{ ...keepAll(), decide: null }], 'compose: policy 0 is {"name":"keep-all"'],
-  ])("%s is no policy", (_, given, message) => {
-    // Arguments that only JavaScript may pass.
+  ])("%s is not a policy", (_, given, message) => {
+    // Only JavaScript may pass these arguments.
     const make = () => compose(...(given as readonly Policy[]));
     expect(make).toThrow(ConfigurationError);
     expect(make).toThrow(message);
@@ -339,7 +316,7 @@ describe("compose of parts that can't be", () => {
         throw new Error("no decision today");
       },
     ],
-    // The types say that it can't be; policies in JavaScript can.
+    // Policies in JavaScript may return these.
     ["decides nothing", () => null as unknown as PolicyDecision],
     ["decides a list of letters", () => ({ from: null, dropped: "1.0" as unknown as readonly string[], reason: "" })],
     ["begins nowhere", () => ({ from: { turn: Number.NaN, unit: 0 }, reason: "" })],
@@ -358,28 +335,5 @@ describe("compose of parts that can't be", () => {
     expect(messages.map(textOf)).toEqual(["One", "One!", "Two"]);
     expect(failed).toContain('"compose@1"');
     expect(failed?.replace("compose@1", "bad@1")).toBe(under(bad).failed);
-  });
-});
-
-describe("a composition in a machine", () => {
-  test("gives the prompt that its parts give one after the other", () => {
-    const machine = conversationMachine({
-      policy: compose(limitResults({ characters: 200 }), fitOversized(), tokenWindow({ cutTo: 0.5 })),
-      tools: [{ name: "look" }],
-      counter: characters,
-      budget: { tokens: 1_000, reserve: 0 },
-    });
-    const talk = new Talk(machine, { system: "Look things up." });
-    for (let number = 1; number <= 12; number++) {
-      talk.ask(`Question ${number}`);
-      talk.reply({ toolCalls: [{ id: "call", name: "look", arguments: "{}" }] });
-      talk.result(0, "found ".repeat(100));
-      const { messages, tokens, failed } = promptOf(machine, talk.state);
-      expect(failed).toBeUndefined();
-      expect(tokens).toBeLessThanOrEqual(1_000);
-      expect(messages.every((message) => textOf(message).length <= 200)).toBe(true);
-      talk.reply("Answered");
-    }
-    expect(promptOf(machine, talk.state).messages.length).toBeGreaterThan(5);
   });
 });

@@ -5,28 +5,28 @@ import { cutOf, inputOf, type MadeUp, shownBy } from "./made-up-history.ts";
 /** Returns the decision of a policy about a conversation. */
 export const decide = (policy: Policy, made: MadeUp): PolicyDecision => policy.decide(inputOf(made));
 
-/** Ids of the messages that a policy shows of a conversation. */
+/** Returns the ids of the messages that a policy shows. */
 export const shownIds = (policy: Policy, made: MadeUp): readonly string[] => idsOf(made, decide(policy, made));
 
-/** Ids of the messages that a decision shows. */
+/** Returns the ids of the messages that a decision shows. */
 export const idsOf = (made: MadeUp, decision: Omit<PolicyDecision, "reason">): readonly string[] =>
   shownBy(made, decision).map(({ id }) => id);
 
-/** P5: with its own cut as the last one, it decides the same. */
+/** Checks P5: with its own cut as the last one, a policy decides the same. */
 export const expectIdempotent = (policy: Policy, made: MadeUp): void => {
   const first = decide(policy, made);
   const again = decide(policy, { ...made, lastCut: cutOf(first) });
   expect(cutOf(again)).toEqual(cutOf(first));
 };
 
-/** P6: a larger budget keeps a superset. */
+/** Checks P6: a larger budget keeps a superset. */
 export const expectMonotone = (policy: Policy, made: MadeUp, tokens: number, more: number): void => {
   const less = shownIds(policy, { ...made, budget: { tokens, reserve: 0 } });
   const larger = shownIds(policy, { ...made, budget: { tokens: tokens + more, reserve: 0 } });
   expect(larger).toEqual(expect.arrayContaining([...less]));
 };
 
-/** P1 and P2: what is shown is well-formed, and of what was said, in its order. */
+/** Checks P1 and P2: the shown messages are well-formed, from the thread, and in its order. */
 export const expectWellFormed = (policy: Policy, made: MadeUp): void => {
   const shown = shownBy(made, decide(policy, made));
   const rank = new Map(shownBy(made, { from: null }).map(({ id }, index) => [id, index]));

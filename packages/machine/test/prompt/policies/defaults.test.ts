@@ -40,3 +40,41 @@ test("what a policy does by default is written down: a change of it is another f
   );
   await expect(lines.join("\n")).toMatchFileSnapshot("defaults.txt");
 });
+
+// Whether policies declare that they show the newest turns first. Law P11 checks it.
+
+test.each<readonly [string, Policy, Policy["newestFirst"]]>([
+  ["everything", keepAll(), true],
+  ["so many turns", lastTurns(3), { turns: 3 }],
+  ["so many turns and a few more", lastTurns(3, { slack: 2 }), { turns: [3, 5] }],
+  ["so many messages", lastMessages({ max: 20, keepRecent: 8 }), { messages: [8, 20] }],
+  ["a window of the machine's room", tokenWindow(), true],
+  ["one that cuts deep", tokenWindow({ cutTo: 0.5 }), { share: 0.5 }],
+  ["one with a room of its own", tokenWindow({ tokens: 500, reserve: 100 }), { tokens: 400 }],
+  ["one that leaves more free than the machine", tokenWindow({ reserve: 100 }), { reserve: 100 }],
+  ["results that are cleared", clearResults(), true],
+  ["results that are shortened", limitResults({ characters: 200 }), true],
+  ["texts that are shortened", fitOversized(), true],
+  ["fields that are left out", omitFields(["mood"]), true],
+  ["some inputs", onlyInputs(["question"]), true],
+  ["a summary", compactTurns(), undefined],
+  ["summaries", summariseTurns(), undefined],
+])("%s", (_, { newestFirst }, claim) => {
+  expect(newestFirst).toEqual(claim);
+});
+
+test.each<readonly [string, readonly Policy[], Policy["newestFirst"]]>([
+  ["nothing", [], true],
+  ["policies without limits", [limitResults({ characters: 200 }), tokenWindow()], true],
+  [
+    "windows, within the narrowest of their limits",
+    [lastTurns(5), tokenWindow({ tokens: 500, cutTo: 0.8 }), lastTurns(3), tokenWindow({ tokens: 300, cutTo: 0.6 })],
+    { turns: 3, tokens: 300, share: 0.6 },
+  ],
+  ["windows with slack", [lastTurns(5), lastTurns(3, { slack: 4 })], { turns: [3, 5] }],
+  ["reserves", [tokenWindow({ reserve: 10 }), tokenWindow({ reserve: 20 })], { reserve: 20 }],
+  ["one that claims nothing", [tokenWindow(), compactTurns()], false],
+  ["a policy of one's own that claims nothing", [{ ...keepAll(), newestFirst: false }, tokenWindow()], false],
+])("a composition of %s", (_, policies, claim) => {
+  expect(compose(...policies).newestFirst).toEqual(claim);
+});

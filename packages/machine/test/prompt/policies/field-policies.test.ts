@@ -40,7 +40,7 @@ describe("omitFields", () => {
 });
 
 describe("onlyInputs", () => {
-  test("shows only these of what users gave, and all that the answers say", () => {
+  test("shows only these fields of users, and all of the answers", () => {
     expect(shown(onlyInputs(["question"]))).toEqual([
       "0.0 question",
       "0.1 answer reasoning",
@@ -50,7 +50,7 @@ describe("onlyInputs", () => {
     ]);
   });
 
-  test("of no names it shows none", () => {
+  test("without names it shows none", () => {
     expect(shown(onlyInputs([]))).toEqual(["0.1 answer reasoning", "1.1 answer reasoning", "2.0 question documents"]);
     expect(onlyInputs([]).options).toEqual({ names: [] });
   });
@@ -65,7 +65,7 @@ describe.each([
     expect(again).toEqual(first);
   });
 
-  test("keeps its names, whatever becomes of the list", () => {
+  test("keeps its names if the list changes", () => {
     const names = ["documents"];
     const { options, decide } = policy(names);
     const before = decide(inputOf(made));
@@ -74,7 +74,7 @@ describe.each([
     expect(decide(inputOf(made))).toEqual(before);
   });
 
-  test("refuses what is no list of names", () => {
+  test("refuses an invalid list of names", () => {
     expect(() => policy(["documents", ""])).toThrow(ConfigurationError);
     // JavaScript may pass any of these.
     for (const names of ["documents", undefined, [1]] as unknown as readonly (readonly string[])[]) {

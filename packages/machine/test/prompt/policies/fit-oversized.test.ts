@@ -1,16 +1,18 @@
-import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { ConfigurationError, messageFromDraft } from "../../../src/index.ts";
+import { ConfigurationError, messageFromDraft, textOf } from "../../../src/index.ts";
 import { countPrompt } from "../../../src/policies.ts";
 import { fitOversized, type FitOversizedOptions } from "../../../src/prompt/policies/fit-oversized.ts";
 import { shrinkMessage } from "../../../src/prompt/shrink.ts";
 import { runs } from "../../runs.ts";
-import { decidesAgain, budgetedArbitrary } from "./budgeted-arbitrary.ts";
-import { characters, inputOf, type MadeUp, messagesOf, said, shownBy } from "./made-up-history.ts";
+import { budgetedArbitrary, decidesAgain } from "./budgeted-arbitrary.ts";
+import { characters, inputOf, type MadeUp, messagesOf, said, shownBy, turn } from "./made-up-history.ts";
+import { limitResults, type LimitResultsOptions } from "../../../src/prompt/policies/limit-results.ts";
+
+import fc from "fast-check";
 
 const ladder = [65_536, 32_768, 16_384, 8_192, 4_096, 2_048, 1_024, 512, 256, 200];
 
-/** The slow way: all that is fixed, in a list, shrunk by each limit in turn. */
+/** Shrinks a plain list of all fixed messages by each limit in turn. */
 const naiveLimit = (made: MadeUp, rule: "headAndTail" | "reference", of: "messages" | "toolResults"): number | null => {
   const counter = made.counter ?? characters;
   const room = made.budget?.tokens ?? 0;
@@ -35,7 +37,7 @@ const limitOf = (made: MadeUp, options?: FitOversizedOptions): number | null =>
   fitOversized(options).decide(inputOf(made)).shrink?.[0]?.characters ?? null;
 
 describe("fitOversized", () => {
-  test("takes the largest limit by which what must be shown fits, as trying all of them does", () => {
+  test("takes the largest limit at which the fixed units fit, like a trial of all limits", () => {
     const takes = (made: MadeUp, rule: "headAndTail" | "reference", of: "messages" | "toolResults") => {
       expect(limitOf(made, { rule, of })).toBe(naiveLimit(made, rule, of));
     };
@@ -62,27 +64,6 @@ describe("fitOversized", () => {
     fc.assert(fc.property(budgetedArbitrary, same), { numRuns: runs(100) });
   });
 
-  const oversized: MadeUp = {
-    system: said("s1", "system", "s".repeat(300)),
-    turns: [{ number: 1, messages: messagesOf(1, ["p".repeat(300), "answer"]) }],
-    open: messagesOf(2, ["q".repeat(5_000), ["r".repeat(5_000)]]),
-    pins: ["1.0"],
-    budget: { tokens: 4_000, reserve: 0 },
-  };
-
-  test("shrinks the open turn, and neither the system message nor what is pinned", () => {
-    const decision = fitOversized().decide(inputOf(oversized));
-    expect(decision.pressed).toBe(true);
-    const lengths = shownBy(oversized, decision).map((message) => countPrompt(characters, [message]) - 1);
-    expect(lengths).toEqual([300, 300, 6, 1_024, 6, 1_024]);
-  });
-
-  test("of toolResults it leaves alone what was said", () => {
-    const made = { ...oversized, budget: { tokens: 8_000, reserve: 0 } };
-    const shown = shownBy(made, fitOversized({ of: "toolResults" }).decide(inputOf(made)));
-    expect(shown.slice(-3).map((message) => countPrompt(characters, [message]) - 1)).toEqual([5_000, 6, 2_048]);
-  });
-
   test("shrinks a data field that is too large", () => {
     const asked = messageFromDraft("1.0", {
       role: "user",
@@ -93,15 +74,6 @@ describe("fitOversized", () => {
     expect(countPrompt(characters, shown)).toBeLessThanOrEqual(1_500);
   });
 
-  test("closed turns, however large, are no reason; nor is a thread without a budget", () => {
-    const made: MadeUp = {
-      turns: [{ number: 1, messages: messagesOf(1, ["x".repeat(9_000)]) }],
-      open: [said("2.0", "user", "Hi")],
-    };
-    expect(limitOf({ ...made, budget: { tokens: 100, reserve: 0 } })).toBeNull();
-    expect(limitOf({ ...oversized, budget: null })).toBeNull();
-  });
-
   test.each<readonly [FitOversizedOptions, string]>([
     [{ tool: "read_back" }, "only a reference"],
     // JavaScript may pass any word.
@@ -110,5 +82,48 @@ describe("fitOversized", () => {
   ])("refuses %o", (options, words) => {
     expect(() => fitOversized(options)).toThrow(ConfigurationError);
     expect(() => fitOversized(options)).toThrow(words);
+  });
+});
+
+const made = {
+  turns: [turn(1, "x".repeat(500), ["a".repeat(500), "b".repeat(300)], "y".repeat(500))],
+  open: messagesOf(2, ["z".repeat(500), ["c".repeat(500)]]),
+  pins: ["2.0"],
+};
+
+const lengths = (options: LimitResultsOptions, pins: readonly string[] = []) =>
+  shownBy({ ...made, pins }, limitResults(options).decide(inputOf(made))).map((message) => textOf(message).length);
+
+describe("limitResults", () => {
+  test("shrinks each result that is longer, in the open turn too, and nothing else", () => {
+    expect(lengths({ characters: 300 })).toEqual([500, 0, 300, 300, 500, 500, 0, 300]);
+    expect(lengths({ characters: 500 })).toEqual([500, 0, 500, 300, 500, 500, 0, 500]);
+  });
+
+  test("pinned messages stay whole", () => {
+    expect(lengths({ characters: 200 }, ["1.1.0", "2.1.0"])).toEqual([500, 0, 500, 300, 500, 500, 0, 500]);
+  });
+
+  test("a reference names the tool that reads the whole", () => {
+    const { decide, options } = limitResults({ characters: 250, rule: "reference", tool: "read_back" });
+    expect(options).toEqual({ characters: 250, rule: "reference", tool: "read_back" });
+    const shown = shownBy(made, decide(inputOf(made))).map(textOf);
+    expect(shown.slice(-1)[0]).toContain("Read it with read_back.");
+  });
+
+  test.each<readonly [LimitResultsOptions, string]>([
+    [{ characters: 199 }, "limitResults({ characters }) is 199; it must be a whole number of 200 or more"],
+    [{ characters: 0 }, "is 0"],
+    [{ characters: Number.POSITIVE_INFINITY }, "is Infinity"],
+    [{ characters: 500, tool: "read_back" }, 'is "read_back", which only a reference names'],
+    [{ characters: 500, rule: "reference", tool: "" }, 'limitResults({ tool }) is ""'],
+    [{ characters: 500, rule: "reference", tool: "t".repeat(65) }, "room for 64 characters"],
+    // JavaScript may pass any word.
+    [{ characters: 500, rule: "clear" as "reference" }, 'limitResults({ rule }) is "clear"'],
+    [undefined as unknown as LimitResultsOptions, "write limitResults({ characters: 4_000 })"],
+    [{} as LimitResultsOptions, "limitResults({ characters }) is undefined"],
+  ])("refuses %o", (options, words) => {
+    expect(() => limitResults(options)).toThrow(ConfigurationError);
+    expect(() => limitResults(options)).toThrow(words);
   });
 });

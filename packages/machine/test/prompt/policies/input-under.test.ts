@@ -7,6 +7,8 @@ import {
   lastTurns,
   type PolicyDecision,
   type PolicyInput,
+  type Shrink,
+  type UnitPosition,
 } from "../../../src/policies.ts";
 import { inputUnder } from "../../../src/prompt/policies/input-under.ts";
 import { runs } from "../../runs.ts";
@@ -23,8 +25,9 @@ import {
   turn,
 } from "./made-up-history.ts";
 import { telling, watching } from "./made-up-policies.ts";
+import { mergedDecision } from "../../../src/prompt/policies/merged-decision.ts";
 
-/** Anything that a policy may decide of a conversation, summaries aside. */
+/** Draws any decision of a policy on a conversation, without summaries. */
 const decisionArbitrary = (made: MadeUp): fc.Arbitrary<Omit<PolicyDecision, "reason">> => {
   const units = closedUnits(made);
   const positions = units.map(({ turn, position }) => ({ turn, unit: position }));
@@ -55,7 +58,7 @@ const decided = madeUpArbitrary().chain((made) =>
   fc.record({ made: fc.constant(made), first: decisionArbitrary(made), second: decisionArbitrary(made) }),
 );
 
-describe("what a policy is given of what those before it leave", () => {
+describe("the input of a policy after those before it", () => {
   test("turns that are left whole are the very ones that there are", () => {
     const input = inputOf({ turns: [turn(1, "a", "b"), turn(2, "c", "d"), turn(3, "e", "f")] });
     const turns = [...input.history.newestFirst()];
@@ -80,7 +83,7 @@ describe("what a policy is given of what those before it leave", () => {
         const expected = shown.filter(({ id }) => closed.has(id));
         expect(units.every((unit) => (unit.pinned === true) === pinned.has(unit.id))).toBe(true);
         expect(unpinned).toEqual(expected.filter(({ id }) => unpinned.some((message) => message.id === id)));
-        // The question that leads what is left is none of a turn's of which nothing else is.
+        // The question that leads the rest must not be of a turn that is otherwise hidden.
         const led = expected.filter(({ id }) => units.every(({ messages }) => messages.every((one) => one.id !== id)));
         const [lead] = led.filter(({ id }) => pinnedMessages(made).every((one) => one.id !== id));
         expect(expected.length - unpinned.length - (lead === undefined ? 0 : 1)).toBe(pinnedMessages(made).length);
@@ -94,7 +97,7 @@ describe("what a policy is given of what those before it leave", () => {
         const least = shownBy(made, { ...first, from: { turn: 1_000, unit: 0 } });
         const fixed = least.filter(({ id }) => !closed.has(id) || pinnedMessages(made).some((one) => one.id === id));
         expect(history.fixed().flatMap(({ messages }) => messages)).toEqual(fixed);
-        // The tokens that steps count for a question cannot be told from the rest.
+        // The steps of a counter hide the tokens of a question.
         const canTell = counter === characters || fixed.length === least.length;
         const tokens = countPrompt(counter, fixed);
         expect(canTell ? history.fixedTokens() : tokens).toBe(tokens);
@@ -122,7 +125,7 @@ describe("what a policy is given of what those before it leave", () => {
     );
   });
 
-  test("as it is, while nothing has been decided", () => {
+  test("unchanged while nothing is decided", () => {
     const inputs: PolicyInput[] = [];
     const input = inputOf({ turns: [turn(1, "a", "b")] });
     compose(keepAll(), watching(inputs)).decide(input);
@@ -138,3 +141,28 @@ describe("what a policy is given of what those before it leave", () => {
 
 const pinnedMessages = (made: MadeUp) =>
   closedUnits(made).flatMap((unit) => (unit.pinned === true ? unit.messages : []));
+
+// If two policies shorten, no rule applies twice, and none is lost.
+
+const rule = (more: Partial<Shrink> = {}): Shrink => ({
+  rule: "reference",
+  of: "messages",
+  characters: 300,
+  tool: "read",
+  ...more,
+});
+const before = (turn: number, unit = 0): { readonly before: UnitPosition } => ({ before: { turn, unit } });
+
+test.each<readonly [string, Shrink, Shrink, readonly Shrink[]]>([
+  ["that are the same stand once", rule(), rule(), [rule()]],
+  ["that reach less far add nothing", rule(), rule(before(3)), [rule()]],
+  ["that reach as far add nothing", rule(before(3)), rule(before(3)), [rule(before(3))]],
+  ["that reach further take the place", rule(before(3)), rule(before(4)), [rule(before(4))]],
+  ["that reach everywhere take the place", rule(before(3)), rule(), [rule()]],
+  ["of another tool stand beside", rule(), rule({ tool: "open" }), [rule(), rule({ tool: "open" })]],
+  ["of another length stand beside", rule(), rule({ characters: 301 }), [rule(), rule({ characters: 301 })]],
+  ["for other parts stand beside", rule(), rule({ of: "toolResults" }), [rule(), rule({ of: "toolResults" })]],
+  ["of another kind stand beside", rule(), rule({ rule: "headAndTail" }), [rule(), rule({ rule: "headAndTail" })]],
+])("rules of a second policy %s", (_, first, second, expected) => {
+  expect(mergedDecision({ from: null, shrink: [first] }, { from: null, shrink: [second] }).shrink).toEqual(expected);
+});

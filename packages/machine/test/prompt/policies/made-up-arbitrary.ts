@@ -3,7 +3,7 @@ import { type Message } from "../../../src/index.ts";
 import { type Cut, unitsOf } from "../../../src/policies.ts";
 import { closedUnits, type MadeUp, type MadeUpTurn, round, said, saidFields } from "./made-up-history.ts";
 
-/** Conversations with rounds, parallel calls, data fields, interrupted turns, gaps between turns, a seed, pins and an open turn. */
+/** Draws conversations with rounds, parallel calls, fields, interrupted turns, gaps, a seed, pins and an open turn. */
 export const madeUpArbitrary = (): fc.Arbitrary<MadeUp> =>
   fc
     .record({
@@ -14,9 +14,10 @@ export const madeUpArbitrary = (): fc.Arbitrary<MadeUp> =>
         { maxLength: 6 },
       ),
       open: entriesArbitrary,
+      isOpen: fc.boolean(),
       pins: fc.array(fc.nat({ max: 20 }), { maxLength: 2 }),
     })
-    .map(({ system, seed, turns, open, pins }) => {
+    .map(({ system, seed, turns, open, isOpen, pins }) => {
       const closed: MadeUpTurn[] = [];
       for (const { gap, entries, interrupted } of turns) {
         const number = newestOf(closed) + gap;
@@ -27,6 +28,7 @@ export const madeUpArbitrary = (): fc.Arbitrary<MadeUp> =>
         seed: messagesOf(0, seed),
         turns: closed,
         open: messagesOf(newestOf(closed) + 1, open),
+        isOpen,
       };
       const ids = [...closedUnits(made), ...unitsOf(0, made.open)].flatMap(({ messages }) =>
         messages.map(({ id }) => id),
@@ -34,7 +36,7 @@ export const madeUpArbitrary = (): fc.Arbitrary<MadeUp> =>
       return { ...made, pins: pins.flatMap((pin) => ids[pin] ?? []) };
     });
 
-/** A last cut at a unit of a conversation, at one that it does not have, behind all of it, or none. */
+/** Draws a last cut: at a unit of the conversation, at a missing one, after all units, or none. */
 export const lastCutArbitrary = (made: MadeUp): fc.Arbitrary<Cut | null> => {
   const starts = closedUnits(made).map(({ turn, position }) => ({ turn, unit: position }));
   const others = [null, { turn: 2, unit: 1 }, { turn: newestOf(made.turns ?? []) + 1, unit: 0 }];
@@ -45,7 +47,7 @@ export const lastCutArbitrary = (made: MadeUp): fc.Arbitrary<Cut | null> => {
 
 type Entry = string | { readonly field: string } | { readonly results: readonly string[] };
 
-/** Short enough that sums meet a budget exactly, and long enough to be shrunk. */
+/** Draws texts: short ones, whose sums often meet a budget exactly, and ones that are long enough to shrink. */
 const textArbitrary: fc.Arbitrary<string> = fc.oneof(
   { weight: 6, arbitrary: fc.nat({ max: 12 }).map((length) => "x".repeat(length)) },
   fc.integer({ min: 190, max: 400 }).map((length) => "y".repeat(length)),

@@ -16,21 +16,20 @@ import {
   type UnitPosition,
   unitsOf,
 } from "../../../src/policies.ts";
-import { withFields } from "../../../src/prompt/fields.ts";
+import { withFields } from "../../../src/prompt/cut.ts";
 import { appliesAt, type Shrink, shrinkMessage } from "../../../src/prompt/shrink.ts";
 import type { Summary } from "../../../src/thread/turn.ts";
 
-/**
- * A conversation for a policy to decide about, made by hand. Omitted members are empty, or as in a machine without
- * options.
- */
+/** A handmade conversation for a policy. Omitted members are empty, or as in a machine without options. */
 export interface MadeUp {
   readonly system?: Message | null;
   readonly seed?: readonly Message[];
-  /** Closed turns, oldest first; their numbers ascend, and may have gaps where the head was moved. */
+  /** Closed turns, oldest first. Their numbers ascend, with gaps where the head was moved. */
   readonly turns?: readonly MadeUpTurn[];
-  /** The messages of the open turn. */
+  /** The messages of the open turn, or those that wait for the next one. */
   readonly open?: readonly Message[];
+  /** Default false. */
+  readonly isOpen?: boolean;
   /** Ids of pinned messages. */
   readonly pins?: readonly string[];
   readonly budget?: Budget | null;
@@ -51,17 +50,17 @@ export interface MadeUpTurn {
 /** A budget without a reserve. */
 export const budgeted = (tokens: number): Pick<MadeUp, "budget"> => ({ budget: { tokens, reserve: 0 } });
 
-/** How far a policy looked. */
+/** How much a policy read. */
 export interface Looked {
-  /** Closed turns that it was handed. */
+  /** The closed turns that it got. */
   turns: number;
-  /** Turns whose units it asked for. */
+  /** The turns whose units it requested. */
   units: number;
-  /** Whole prompts that it had measured. */
+  /** The whole prompts that it had measured. */
   measured: number;
 }
 
-/** Returns the input of a policy for a conversation. Everything is counted again each time, by brute force. */
+/** Returns the input of a policy for a conversation. Counts everything again each time. */
 export const inputOf = (made: MadeUp, looked: Looked = { turns: 0, units: 0, measured: 0 }): PolicyInput => {
   const { budget = null, calibration = 1, counter = characters, lastCut = null, withoutSummary = false } = made;
   const count = (message: Message): number => countAll(counter, [message]) - countAll(counter, []);
@@ -82,9 +81,11 @@ export const inputOf = (made: MadeUp, looked: Looked = { turns: 0, units: 0, mea
       lead: (from, isShown) => {
         const start = closedUnits(made).filter((unit) => !isBefore(positionOf(unit), from));
         const shown = new Set([...closedUnits(made).filter(({ pinned }) => pinned === true), ...start]);
-        // The seed has no question of its own: what leads it is one of its user messages.
+        // The seed has no question; one of its user messages leads it.
         const isOther = ({ turn }: Unit): boolean => turn !== from.turn || turn === 0;
-        return [...withQuestions(made, shown, isShown)].find((unit) => !shown.has(unit) && isOther(unit)) ?? null;
+        return (
+          [...withQuestions(made, shown, from.turn, isShown)].find((unit) => !shown.has(unit) && isOther(unit)) ?? null
+        );
       },
       summaryTokens: ({ from, to }) => {
         const lines = summaryLines(made, from, to);
@@ -106,7 +107,7 @@ export const inputOf = (made: MadeUp, looked: Looked = { turns: 0, units: 0, mea
   };
 };
 
-/** The prompt that a decision gives: the plain, slow way of rendering. */
+/** Renders the prompt of a decision in the simplest way. */
 export const shownBy = (made: MadeUp, decision: Omit<PolicyDecision, "reason">): readonly Message[] => {
   const { summarised, system } = decision;
   const shown = (unit: Unit): readonly Message[] =>
@@ -128,7 +129,7 @@ export const shownBy = (made: MadeUp, decision: Omit<PolicyDecision, "reason">):
   ];
 };
 
-/** The closed units that all of some decisions show, with the questions that go with them. */
+/** Returns the closed units that all decisions show, with their questions. */
 export const shownByAll = (made: MadeUp, decisions: readonly Omit<PolicyDecision, "reason">[]): readonly Unit[] => {
   const hasWords = (unit: Unit): boolean =>
     unit.pinned === true || decisions.every((decision) => withFieldsOf(unit, decision).length > 0);
@@ -138,14 +139,15 @@ export const shownByAll = (made: MadeUp, decisions: readonly Omit<PolicyDecision
       return unit.pinned === true || (!isOld && !dropped.includes(unit.id));
     }),
   );
-  const led = withQuestions(made, new Set(chosen.filter(hasWords)), hasWords);
+  const from = Math.max(0, ...decisions.map((decision) => decision.from?.turn ?? 0));
+  const led = withQuestions(made, new Set(chosen.filter(hasWords)), from, hasWords);
   return closedUnits(made).filter((unit) => led.has(unit));
 };
 
 const withFieldsOf = ({ messages }: Unit, { fields }: Omit<PolicyDecision, "reason">): readonly Message[] =>
   fields === undefined ? messages : messages.flatMap((one) => withFields(one, fields) ?? []);
 
-/** The cut that a machine would keep of a decision. */
+/** Returns the cut that a machine would keep of a decision. */
 export const cutOf = (decision: PolicyDecision): Cut => {
   const { reason: _reason, reasons: _reasons, pressed: _pressed, summarised, ...shown } = decision;
   return {
@@ -156,12 +158,12 @@ export const cutOf = (decision: PolicyDecision): Cut => {
   };
 };
 
-/** All closed units, oldest first. */
+/** Returns all closed units, oldest first. */
 export const closedUnits = (made: MadeUp): readonly Unit[] => madeUnits(made);
 
 /**
- * Returns one list for each conversation, so that its units can be told apart by reference. The question of a pinned
- * unit is pinned too.
+ * Returns one list for each conversation, so that its units keep their identity. The question of a pinned unit is
+ * pinned too.
  */
 const madeUnits = (made: MadeUp): readonly Unit[] => {
   const known = unitsOfMade.get(made);
@@ -183,14 +185,14 @@ const roleOf = ({ messages }: Unit): string => messages[0]?.role ?? "";
 
 const isOfModel = (unit: Unit): boolean => roleOf(unit) === "assistant";
 
-/** The first user message of a unit's own turn, where it stands before it. */
+/** Returns the first user message of a unit's turn, if it is before the unit. */
 const questionFor = (units: readonly Unit[], { turn: number, position }: Unit): Unit | undefined =>
   units.find((one) => number > 0 && one.turn === number && roleOf(one) === "user" && one.position < position);
 
-/** The nearest question of an earlier turn, or in the seed the nearest user message. */
+/** Returns the nearest question of an earlier turn, or in the seed the nearest user message. */
 const questionBefore = (
   units: readonly Unit[],
-  unit: Unit | null,
+  unit: Pick<Unit, "turn" | "position"> | null,
   isShown: (unit: Unit) => boolean = () => true,
 ): Unit | undefined =>
   units
@@ -205,6 +207,7 @@ const questionBefore = (
 const withQuestions = (
   made: MadeUp,
   shown: ReadonlySet<Unit>,
+  from: number,
   isShown: (unit: Unit) => boolean = () => true,
 ): ReadonlySet<Unit> => {
   const units = closedUnits(made);
@@ -213,17 +216,35 @@ const withQuestions = (
     const question = questionFor(units, unit);
     if (question !== undefined && isShown(question)) led.add(question);
   }
-  const [first] = [...units.filter((unit) => led.has(unit)), ...openUnits(made)].filter(
-    (unit) => !["system", "developer"].includes(roleOf(unit)),
-  );
+  const [first] = [...units.filter((unit) => led.has(unit)), ...openUnits(made)].filter((unit) => !isAside(unit));
   const isOpen = first !== undefined && first.turn === openNumber(made);
+  const silent = silentTurn(made, led, from);
   const lead =
-    first === undefined || !isOfModel(first) ? undefined : questionBefore(units, isOpen ? null : first, isShown);
+    first !== undefined && isOfModel(first)
+      ? questionBefore(units, isOpen ? null : first, isShown)
+      : silent === null || (first !== undefined && first.turn <= silent.turn)
+        ? undefined
+        : questionBefore(units, silent, isShown);
   if (lead !== undefined) led.add(lead);
   return led;
 };
 
-/** Counts UTF-16 units, so that sums can be done by hand: one for each message, none for a prompt. */
+/** The beginning of the oldest shown turn, where nothing is said in it. */
+const silentTurn = (made: MadeUp, led: ReadonlySet<Unit>, from: number): Pick<Unit, "turn" | "position"> | null => {
+  for (const { number, messages } of closedOf(made)) {
+    const [first, ...others] = closedUnits(made).filter((unit) => unit.turn === number && led.has(unit));
+    if (number < from || (first === undefined && messages.length > 0)) continue;
+    return [first, ...others].some((unit) => unit !== undefined && !isAside(unit))
+      ? null
+      : { turn: number, position: first?.position ?? 0 };
+  }
+  const isSilent = made.isOpen === true && openUnits(made).every(isAside);
+  return isSilent ? { turn: openNumber(made), position: 0 } : null;
+};
+
+const isAside = (unit: Unit): boolean => ["system", "developer"].includes(roleOf(unit));
+
+/** Counts UTF-16 units, so that sums are easy to check: one for each message, none for a prompt. */
 export const characters: Counter = {
   name: "characters",
   version: 1,
@@ -249,18 +270,18 @@ export const characters: Counter = {
   },
 };
 
-/** Counts in steps of ten characters of the whole prompt: rendering costs what no sum of messages tells. */
+/** Counts the whole prompt in steps of ten characters, so that the sum of its messages does not give its cost. */
 export const inSteps: Counter = {
   ...characters,
   name: "in-steps",
   countPrompt: (messages) => Math.ceil(countPrompt(characters, messages) / 10),
 };
 
-/** A message that somebody said; nothing is said by a message without parts. */
+/** Makes a text message; an empty text makes a message without parts. */
 export const said = (id: string, role: "system" | "user" | "assistant", text: string): Message =>
   messageFromDraft(id, { role, content: text });
 
-/** Data fields of a structured utterance. */
+/** Makes a message with data fields. */
 export const saidFields = (
   id: string,
   role: "user" | "assistant",
@@ -271,7 +292,7 @@ export const saidFields = (
     content: Object.entries(fields).map(([field, value]) => ({ type: "data", field, value })),
   });
 
-/** An assistant message with a call for each result, and the results. */
+/** Makes an assistant message with a call for each result, and the results. */
 export const round = (id: string, text: string, results: readonly string[]): readonly Message[] => {
   const reply = messageFromReply(id, id, {
     content: text,
@@ -281,7 +302,7 @@ export const round = (id: string, text: string, results: readonly string[]): rea
   return [reply, ...calls.map((call, position) => messageFromResult(call, "completed", results[position] ?? ""))];
 };
 
-/** Messages of a turn: texts are said by user and assistant in turns, lists are the results of a round. */
+/** Makes the messages of a turn: texts alternate between user and assistant, and lists are the results of a round. */
 export const messagesOf = (number: number, said_: readonly (string | readonly string[])[]): readonly Message[] =>
   said_.flatMap((one, index) =>
     typeof one === "string"
@@ -289,7 +310,7 @@ export const messagesOf = (number: number, said_: readonly (string | readonly st
       : round(`${number}.${index}`, "", one),
   );
 
-/** A closed turn. */
+/** Makes a closed turn. */
 export const turn = (number: number, ...said_: readonly (string | readonly string[])[]): MadeUpTurn => ({
   number,
   messages: messagesOf(number, said_),
@@ -325,7 +346,7 @@ const historyTurn = (
   };
 };
 
-/** Those of a machine: the system message, what is pinned in closed turns, the open turn. */
+/** Returns a machine's fixed units: the system message, pinned ones of closed turns, the open turn. */
 const fixedOf = (made: MadeUp): readonly Unit[] => [
   ...(made.system === undefined || made.system === null ? [] : unitsOf(0, [made.system])),
   ...closedUnits(made).filter(({ pinned }) => pinned === true),
@@ -339,7 +360,7 @@ const openNumber = ({ turns = [] }: MadeUp): number => (turns.at(-1)?.number ?? 
 const unitsIn = (made: MadeUp, { number, messages }: MadeUpTurn): readonly Unit[] =>
   unitsOf(number, messages, new Set(made.pins));
 
-/** A `clear` never covers the open turn's newest round. */
+/** Returns the rules for a unit. `clear` never covers the open turn's newest round. */
 const rulesAt = (made: MadeUp, { shrink = [] }: Pick<PolicyDecision, "shrink">, unit: Unit): readonly Shrink[] =>
   shrink.filter((rule) => {
     const newest = openUnits(made).findLast(({ kind }) => kind === "round")?.position ?? 0;
@@ -350,7 +371,7 @@ const rulesAt = (made: MadeUp, { shrink = [] }: Pick<PolicyDecision, "shrink">, 
 const summaryMessage = (lines: readonly string[]): Message =>
   said("summaries", "user", `Earlier in this conversation:\n${lines.join("\n")}`);
 
-/** Newest turns first, the summary that reaches furthest back for each; a turn without one is told by its first message. */
+/** Returns summaries, newest first, the furthest-reaching for each turn; its first message for a turn without one. */
 const summaryLines = (made: MadeUp, from: number, to: number): readonly string[] => {
   const lines: string[] = [];
   let reached = to + 1;
@@ -368,7 +389,7 @@ const summaryLines = (made: MadeUp, from: number, to: number): readonly string[]
 
 const countAll = (counter: Counter, messages: readonly Message[]): number => countPrompt(counter, messages);
 
-const positionOf = ({ turn, position }: Unit): UnitPosition => ({ turn, unit: position });
+const positionOf = ({ turn, position }: Pick<Unit, "turn" | "position">): UnitPosition => ({ turn, unit: position });
 
 const isBefore = (left: UnitPosition, right: UnitPosition): boolean =>
   left.turn < right.turn || (left.turn === right.turn && left.unit < right.unit);

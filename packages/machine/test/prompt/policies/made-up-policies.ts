@@ -1,6 +1,6 @@
 import type { Policy, PolicyDecision, PolicyInput } from "../../../src/policies.ts";
 
-/** A policy that claims everything. */
+/** Makes a policy that declares everything. */
 export const policyOf = (name: string, decide: Policy["decide"], more: Partial<Policy> = {}): Policy => ({
   name,
   version: 1,
@@ -11,11 +11,11 @@ export const policyOf = (name: string, decide: Policy["decide"], more: Partial<P
   ...more,
 });
 
-/** Decides what it is told to. */
+/** Makes a policy with a fixed decision. */
 export const telling = (decision: Omit<PolicyDecision, "reason">, reason = "told to"): Policy =>
   policyOf("telling", () => ({ ...decision, reason }));
 
-/** Keeps what it is given, and shows everything. */
+/** Makes a policy that records its inputs, and shows everything. */
 export const watching = (inputs: PolicyInput[]): Policy =>
   policyOf("watching", (input) => {
     inputs.push(input);

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 
 const exported = readFileSync(new URL("../../../src/policies.ts", import.meta.url), "utf8");
 
-/** The functions that make the policies that are shipped, by the exports of `src/policies.ts`. */
+/** The functions that make the shipped policies, by the exports of `src/policies.ts`. */
 export const policyFunctions: readonly string[] = [
   ...exported.matchAll(/^export \{ ([a-z]\w*).* from "\.\/prompt\/policies\//gm),
 ].flatMap(([, name]) => name ?? []);

@@ -1,7 +1,7 @@
 import { stateArbitrary } from "@colloquy/runtime-test/arbitraries";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { ConfigurationError, conversationMachine, promptOf, type State, textOf } from "../../../src/index.ts";
+import { ConfigurationError, conversationMachine, promptOf, type State } from "../../../src/index.ts";
 import {
   compose,
   type Counter,
@@ -13,7 +13,6 @@ import {
   type TokenWindowOptions,
 } from "../../../src/policies.ts";
 import { runs } from "../../runs.ts";
-import { Talk } from "../../talk.ts";
 import { decide, expectIdempotent, expectMonotone, expectWellFormed, idsOf, shownIds } from "./decision-laws.ts";
 import { lastCutArbitrary, madeUpArbitrary } from "./made-up-arbitrary.ts";
 import {
@@ -28,21 +27,29 @@ import {
   turn,
 } from "./made-up-history.ts";
 
-/** Returns the places at which a prompt may start, the longest prompt first; the last shows nothing. */
-const startsOf = (made: MadeUp): readonly PolicyDecision["from"][] => [
-  null,
-  ...closedUnits(made).map(({ turn, position }) => ({ turn, unit: position })),
-  { turn: 1_000, unit: 0 },
-];
+/**
+ * Returns the places at which a prompt may start, the longest prompt first; the last shows nothing. A turn in which
+ * nothing is said is such a place: the last question leads what comes after it.
+ */
+const startsOf = (made: MadeUp): readonly PolicyDecision["from"][] => {
+  const units = closedUnits(made).map(({ turn, position }) => ({ turn, unit: position }));
+  const silent = (made.turns ?? []).filter(({ messages }) => messages.length === 0);
+  const starts = [...units, ...silent.map(({ number }) => ({ turn: number, unit: 0 }))];
+  return [
+    null,
+    ...starts.toSorted((one, other) => one.turn - other.turn || one.unit - other.unit),
+    { turn: 1_000, unit: 0 },
+  ];
+};
 
-/** The plain way: the first of all starts, from the oldest on, whose prompt is small enough. */
+/** Decides by trying all starts, from the oldest on, until the prompt is small enough. */
 const plainly = (made: MadeUp, room: number): Pick<PolicyDecision, "from"> => {
   const counter = made.counter ?? characters;
   const fitting = startsOf(made).find((from) => countPrompt(counter, shownBy(made, { from })) <= room);
   return { from: fitting === undefined ? { turn: 1_000, unit: 0 } : fitting };
 };
 
-/** The plain way of cutting deep and staying, by how many starts are passed over. */
+/** Decides on a deep cut that stays, by the number of skipped starts. */
 const plainlyCut = (made: MadeUp, room: number, cutTo: number, lastCut: number): Pick<PolicyDecision, "from"> => {
   const counter = made.counter ?? characters;
   const starts = startsOf(made);
@@ -53,7 +60,7 @@ const plainlyCut = (made: MadeUp, room: number, cutTo: number, lastCut: number):
     return found < 0 ? starts.length - 1 : found;
   };
   const most = firstWithin(room);
-  // The one before the end, where nothing is shown; the first stands for all.
+  // The start before the end, which shows nothing.
   const newestUnit = Math.max(0, starts.length - 2);
   const deep = firstWithin(fixed + (room - fixed) * cutTo);
   const least = newestUnit >= most ? Math.min(deep, newestUnit) : deep;
@@ -85,27 +92,6 @@ describe("tokenWindow", () => {
     fc.assert(fc.property(madeUpArbitrary(), fc.nat({ max: 900 }), holds), { numRuns: runs(100) });
   });
 
-  test("five utterances of a template in room for three: what fits exactly fits", () => {
-    const talk = new Talk(
-      conversationMachine({
-        policy: tokenWindow({ tokens: 20 }),
-        counter: templated,
-        budget: { tokens: 1_000, reserve: 0 },
-        calibrate: false,
-      }),
-      { system: "" },
-    );
-    const said = (index: number) => `w${index} a b`;
-    for (const index of [0, 2]) {
-      talk.ask(said(index));
-      talk.reply(said(index + 1));
-    }
-    talk.tell({ type: "message.appended", message: { role: "user", content: said(4) } });
-    const { messages, tokens } = promptOf(talk.machine, talk.state);
-    expect(messages.map(textOf).filter((text) => text !== "")).toEqual([said(2), said(3), said(4)]);
-    expect(tokens).toBe(20);
-  });
-
   test.each<readonly [string, TokenWindowOptions, Partial<MadeUp>, number | null]>([
     ["nobody's: everything is shown", {}, {}, null],
     ["the machine's, without its reserve", {}, { budget: { tokens: 30, reserve: 10 } }, 20],
@@ -117,20 +103,12 @@ describe("tokenWindow", () => {
     ["its own, calibrated too", { tokens: 40 }, { ...budgeted(1_000), calibration: 1.5 }, 26],
     ["none, where the reserve takes all", { reserve: 99 }, budgeted(30), 0],
   ])("the room is %s", (_, options, more, room) => {
-    // Turns of 1 + 2 characters and two messages: 5 each.
+    // Turns of 1 + 2 characters and two messages take 5 each.
     const made = { turns: Array.from({ length: 20 }, (__, index) => turn(index + 1, "q", "aa")), ...more };
     const shown = shownIds(tokenWindow(options), made);
     // A unit of 2 may fit where a turn does not.
     const expected = room === null ? 40 : Math.floor(room / 5) * 2 + (room % 5 >= 3 ? 1 : 0);
     expect(shown).toHaveLength(expected);
-  });
-
-  test("what is pinned in a turn that is shown in part takes its room once", () => {
-    const said = "x".repeat(10);
-    const whole = turn(1, said, said, said, said);
-    const tokens = countPrompt(characters, whole.messages.slice(1));
-    const made = { turns: [whole], pins: ["1.2"] };
-    expect(shownIds(tokenWindow({ tokens }), made)).toEqual(["1.0", "1.2", "1.3"]);
   });
 
   test("0 tokens are room for nothing", () => {
@@ -149,10 +127,10 @@ describe("tokenWindow", () => {
     [{ cutTo: Number.NaN }, "NaN"],
     // JavaScript may pass a text.
     [{ cutTo: "0.5" as unknown as number }, 'tokenWindow({ cutTo }) is "0.5"; it must be a share of the room, above 0'],
-    // Or anything in place of the options, or beside them.
+    // It may also pass anything in place of the options, or unknown ones.
     [4_000 as TokenWindowOptions, "tokenWindow is given 4000; it takes an object of tokens, reserve, cutTo"],
     [{ token: 5 } as TokenWindowOptions, 'tokenWindow has no option "token"; there are tokens, reserve, cutTo'],
-  ])("%j can't be meant", (options, word) => {
+  ])("%j is refused", (options, word) => {
     expect(() => tokenWindow(options)).toThrow(ConfigurationError);
     expect(() => tokenWindow(options)).toThrow(word);
   });
@@ -186,7 +164,7 @@ describe("tokenWindow with cutTo", () => {
     },
   );
 
-  test("stays where it was while that fits, else cuts as deep as it should", () => {
+  test("keeps its cut while that fits, and else cuts to the given depth", () => {
     const holds = (given: MadeUp, tokens: number, cutTo: number, nth: number) => {
       const turns = given.turns?.filter(({ messages }) => messages.length > 0) ?? [];
       const made = { ...given, turns, ...budgeted(tokens) };
@@ -200,43 +178,10 @@ describe("tokenWindow with cutTo", () => {
       numRuns: runs(400),
     });
   });
-
-  test("cuts deep, leaves the beginning alone, and cuts again when the room is full", () => {
-    const policy = tokenWindow({ cutTo: 0.5 });
-    let made: MadeUp & { turns: readonly ReturnType<typeof turn>[] } = { turns: [], ...budgeted(100) };
-    const starts: string[] = [];
-    for (let number = 1; number <= 40; number++) {
-      const decision = decide(policy, made);
-      const shown = shownBy(made, decision);
-      expect(countPrompt(characters, shown)).toBeLessThanOrEqual(100);
-      starts.push(shown[0]?.id ?? "");
-      // Ten characters a turn.
-      made = { ...made, turns: [...made.turns, turn(number, "1234", "5678")], lastCut: cutOf(decision) };
-    }
-    // Ten turns fill the room, and five are left.
-    expect([...new Set(starts.slice(1))]).toEqual(["1.0", "7.0", "13.0", "19.0", "25.0", "31.0"]);
-  });
-
-  test("a cut still shows the newest unit, where there is room for it", () => {
-    const made = { turns: [turn(1, "12345", "12345"), turn(2, "1234567", "12345678")], ...budgeted(17) };
-    expect(shownIds(tokenWindow({ cutTo: 0.5 }), made)).toEqual(["2.0", "2.1"]);
-    expect(shownIds(tokenWindow({ cutTo: 0.5 }), { ...made, ...budgeted(16) })).toEqual([]);
-  });
-
-  test("grows back when the room does", () => {
-    const made = { turns: Array.from({ length: 10 }, (_, index) => turn(index + 1, "1234", "5678")) };
-    const policy = tokenWindow({ cutTo: 0.5 });
-    const pressed = decide(policy, { ...made, ...budgeted(60) });
-    expect(pressed.from).toEqual({ turn: 8, unit: 0 });
-    const later = { ...made, lastCut: cutOf(pressed) };
-    expect(decide(policy, { ...later, ...budgeted(64) }).from).toEqual({ turn: 8, unit: 0 });
-    expect(decide(policy, { ...later, ...budgeted(80) }).from).toEqual({ turn: 7, unit: 0 });
-    expect(decide(policy, { ...later, ...budgeted(100) }).from).toBeNull();
-  });
 });
 
 describe("tokenWindow in a machine", () => {
-  /** Without the machine's own way of finding the newest units. */
+  /** Hides the machine's own search for the newest units. */
   const turnByTurn = (policy: Policy): Policy => ({
     ...policy,
     decide: (input) => policy.decide({ ...input, history: { ...input.history } }),
@@ -260,9 +205,9 @@ describe("tokenWindow in a machine", () => {
   });
 });
 
-describe("what tokenWindow costs", () => {
+describe("the cost of tokenWindow", () => {
   const made: MadeUp = {
-    turns: Array.from({ length: 5_000 }, (_, index) => turn(index + 1, "1234", "5678")),
+    turns: Array.from({ length: 1_000 }, (_, index) => turn(index + 1, "1234", "5678")),
     ...budgeted(1_000),
   };
 
@@ -280,20 +225,3 @@ describe("what tokenWindow costs", () => {
     expect(looked.measured).toBeLessThan(20);
   });
 });
-
-/** A prompt template of speakers, counted by the blanks between words, as a whole. */
-const templated: Counter = {
-  name: "templated",
-  version: 1,
-  options: {},
-  perMessage: 0,
-  perPrompt: 0,
-  countPart: (part) => ("text" in part ? part.text.split(/\s+/u).length : 0),
-  countPrompt: (messages) => {
-    const said = messages.filter(({ role }) => role === "user" || role === "assistant");
-    const lines = said.map((message) => `${message.role === "user" ? "Child" : "Teacher"} : ${textOf(message)}\n\n`);
-    const system = messages.filter(({ role }) => role === "system").map(textOf);
-    const prompt = `[INST] <<SYS>>${system.join("")}<</SYS>>\n\n${lines.join("")} [/INST]\n\nTeacher : `;
-    return prompt.split(/\s+/u).filter((word) => word !== "").length;
-  },
-};

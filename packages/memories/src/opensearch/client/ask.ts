@@ -2,9 +2,9 @@ import { redact } from "@colloquy/host/runtime";
 import type { Client } from "@opensearch-project/opensearch";
 import * as Either from "fp-ts/lib/Either.js";
 import { z } from "zod";
-import type { Answer, MemoryProblem } from "./memory-client.ts";
+import type { Answer, MemoryProblem, Info, MemoryMessage, MemoryPage, MessageDraft } from "./memory-client.ts";
 
-export interface Request {
+interface Request {
   readonly method: "GET" | "POST" | "PUT" | "DELETE";
   /** Each element is one path segment, whatever it contains. */
   readonly path: readonly string[];
@@ -78,3 +78,95 @@ const responseError = z.object({
     .nullish()
     .catch(null),
 });
+
+export const base: readonly string[] = ["_plugins", "_ml", "memory"];
+
+/** A field that may be missing, null or blank; null and blank count as missing. */
+export const text = z
+  .string()
+  .nullish()
+  .transform((given) => (given == null || given.trim() === "" ? undefined : given));
+
+/** `additional_info` as an object with any values. */
+export const infoObject = z
+  .record(z.string(), z.unknown())
+  .nullish()
+  .transform((given) => infoOf(given ?? {}));
+
+export const infoOf = (values: Readonly<Record<string, unknown>>): Info =>
+  Object.fromEntries(
+    Object.entries(values).map(([name, value]) => [
+      name,
+      typeof value === "string" ? value : (JSON.stringify(value) ?? ""),
+    ]),
+  );
+
+/** The texts that messages of either API may have. */
+export const saidSchema = z.object({ input: text, prompt_template: text, response: text, origin: text });
+
+export const saidIn = ({ input, prompt_template, response, origin }: z.infer<typeof saidSchema>): MessageDraft => ({
+  ...(input === undefined ? {} : { input }),
+  ...(prompt_template === undefined ? {} : { promptTemplate: prompt_template }),
+  ...(response === undefined ? {} : { response }),
+  ...(origin === undefined ? {} : { origin }),
+});
+
+/** Returns the problem of an empty draft, which the service refuses or stores as an empty message; null for others. */
+export const problemOfDraft = ({ input, promptTemplate, response, origin, info = {} }: MessageDraft) =>
+  [input, promptTemplate, response, origin, ...Object.values(info)].every((said) => (said ?? "").trim() === "")
+    ? refused("a message needs a text: give it an input, a response, a promptTemplate, an origin or info")
+    : null;
+
+/** Returns the body of a draft, without the parts that the two APIs write differently. */
+export const bodyOf = ({ input, promptTemplate, response, origin }: MessageDraft): object => ({
+  input,
+  prompt_template: promptTemplate,
+  response,
+  origin,
+});
+
+/** Reads a page of a list, whose name is the member with the items. */
+export const pageOf = async <Item>(
+  ask: Ask,
+  path: readonly string[],
+  from: number,
+  name: string,
+  item: z.ZodType<Item>,
+): Answer<MemoryPage<Item>> => {
+  if (!(Number.isSafeInteger(from) && from >= 0))
+    return refused(`a page can't begin at ${from}: give a whole number from 0`);
+  const schema = z.object({
+    [name]: z.array(item),
+    // A token that does not advance would be read forever.
+    next_token: z.int().gt(from).optional(),
+  });
+  const request: Request = { method: "GET", path, query: { max_results: pageSize, next_token: from } };
+  return Either.map((read: Record<string, unknown>) => {
+    // Typed by the schema, under the given name.
+    const items = read[name] as readonly Item[];
+    // Nothing follows an empty page, whatever its token.
+    return { items, next: items.length === 0 ? null : ((read["next_token"] as number | undefined) ?? null) };
+  })(await ask(request, schema));
+};
+
+/**
+ * Reads all messages of a memory, oldest first whatever the order of the pages, each once even if others write
+ * meanwhile. Messages with equal times keep the order in which they arrive, which is the order of writing in every
+ * version.
+ */
+export const allOf = async (
+  page: (from: number) => Answer<MemoryPage<MemoryMessage>>,
+): Promise<Either.Either<MemoryProblem, readonly MemoryMessage[]>> => {
+  const found = new Map<string, MemoryMessage>();
+  for (let from: number | null = 0; from !== null;) {
+    const read: Awaited<ReturnType<typeof page>> = await page(from);
+    if (Either.isLeft(read)) return read;
+    for (const message of read.right.items) if (!found.has(message.id)) found.set(message.id, message);
+    from = read.right.next;
+  }
+  return Either.right(
+    [...found.values()].toSorted((left, right) => Date.parse(left.createdAt) - Date.parse(right.createdAt)),
+  );
+};
+
+const pageSize = 100;

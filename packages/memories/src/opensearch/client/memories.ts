@@ -1,6 +1,17 @@
 import { z } from "zod";
-import { type Ask, refused } from "./ask.ts";
-import { allOf, base, bodyOf, infoObject, pageOf, problemOfDraft, saidIn, saidSchema, text } from "./fields.ts";
+import {
+  type Ask,
+  refused,
+  allOf,
+  base,
+  bodyOf,
+  infoObject,
+  pageOf,
+  problemOfDraft,
+  saidIn,
+  saidSchema,
+  text,
+} from "./ask.ts";
 import type { Found, Memory, MemoryClient, MemoryMessage, MessageDraft } from "./memory-client.ts";
 
 /** Makes a client of the API of 2.12 and later. */

@@ -1,13 +1,13 @@
 import type * as Either from "fp-ts/lib/Either.js";
 
-/** A refused or failed request. It contains no request header, so no secret of the client. */
+/** A refused or failed request, without secrets of the client. */
 export interface MemoryProblem {
-  /** The HTTP status; null if no response came, or none was requested. */
+  /** The HTTP status; null if no request was sent, or no response arrived. */
   readonly status: number | null;
   readonly reason: string;
 }
 
-/** The service's answer. The promise never rejects because of the service or the network. */
+/** The service's answer, or the problem. The promise never rejects because of the service or the network. */
 export type Answer<Value> = Promise<Either.Either<MemoryProblem, Value>>;
 
 /** A page, and the offset of the next one; null after the last. The last page may be empty. */
@@ -29,16 +29,16 @@ export interface Memory {
   readonly info: Info;
 }
 
-/** Texts by name, which make up `additional_info`. A value from others that is not a text is given as JSON. */
+/** The texts of `additional_info`, by name. A value of another type, written by another client, is its JSON text. */
 export type Info = { readonly [name: string]: string };
 
-/** The content of a new message: at least one of its texts. */
+/** The content of a new message. At least one of its texts, or a value of `info`, must not be blank. */
 export interface MessageDraft {
   readonly input?: string;
   readonly promptTemplate?: string;
   readonly response?: string;
   readonly origin?: string;
-  /** Default: none. Before 2.12 the service stores one text: this object as JSON. */
+  /** Default: none. Before 2.12, the service stores this object as one JSON text. */
   readonly info?: Info;
   /** Makes the message a trace of another one, from 2.12 on. */
   readonly trace?: { readonly of: string; readonly number: number };
@@ -49,20 +49,20 @@ export interface MemoryMessage extends MessageDraft {
   readonly id: string;
   readonly memoryId: string;
   readonly createdAt: string;
-  /** For an interaction whose text is not a JSON object, that text as `text`. */
+  /** Before 2.12, an `additional_info` that is not a JSON object is the member `text`. */
   readonly info: Info;
 }
 
-/** The results of a search, in its order, with the number of all matches. */
+/** The results of a search, in the order of the service, with the number of all matches. */
 export interface Found<Item> {
   readonly total: number;
   readonly items: readonly Item[];
 }
 
 /**
- * The memory API of either version. Before 2.12, memories are conversations and messages are interactions. A function
- * that this API lacks is refused with status null and a reason. Lists begin at an offset, which `next` of a page gives;
- * concurrent writes shift them.
+ * The memory API of OpenSearch, before 2.12 and since. Before 2.12, memories are conversations, messages are
+ * interactions, and a method or option that the service lacks results in a problem with status null. Lists begin at an
+ * offset: 0, or the `next` of a page; concurrent writes shift the offsets.
  */
 export interface MemoryClient {
   /**
@@ -70,7 +70,7 @@ export interface MemoryClient {
    */
   create(name: string, info?: Info): Answer<string>;
   memory(memoryId: string): Answer<Memory>;
-  /** Lists the user's memories, the last written first; before 2.12 the newest first. */
+  /** Lists the user's memories, the most recently written first; before 2.12, the newest first. */
   memories(from: number): Answer<MemoryPage<Memory>>;
   /** Changes a memory; `info` is merged into the present one. */
   update(memoryId: string, changes: { readonly name?: string; readonly info?: Info }): Answer<true>;
@@ -81,7 +81,7 @@ export interface MemoryClient {
   /** Adds a message, and returns its id. */
   add(memoryId: string, draft: MessageDraft): Answer<string>;
   message(messageId: string): Answer<MemoryMessage>;
-  /** Lists messages in the service's order: oldest first, before 2.12 newest first. Without traces. */
+  /** Lists messages without traces, in the service's order: oldest first; before 2.12, newest first. */
   messages(memoryId: string, from: number): Answer<MemoryPage<MemoryMessage>>;
   /** Returns all messages of a memory, oldest first in every version. */
   conversation(memoryId: string): Answer<readonly MemoryMessage[]>;

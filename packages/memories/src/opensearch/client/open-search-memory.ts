@@ -1,12 +1,24 @@
 import { checkOptions, type OptionKinds } from "@colloquy/host/store";
 import { ConfigurationError } from "@colloquy/machine";
 import type { Client } from "@opensearch-project/opensearch";
-import { asking, type Ask, refused } from "./ask.ts";
+import {
+  asking,
+  type Ask,
+  refused,
+  allOf,
+  base as memory,
+  bodyOf,
+  infoOf,
+  pageOf,
+  problemOfDraft,
+  saidIn,
+  saidSchema,
+  text,
+} from "./ask.ts";
 import { memories, deletedSchema } from "./memories.ts";
 import type { MemoryClient, Answer, Info, Memory, MemoryMessage } from "./memory-client.ts";
 import * as Either from "fp-ts/lib/Either.js";
 import { z } from "zod";
-import { allOf, base as memory, bodyOf, infoOf, pageOf, problemOfDraft, saidIn, saidSchema, text } from "./fields.ts";
 
 export interface MemoryClientOptions {
   /** The version of the service, such as "2.11" or "3.0.0". Default: it is requested before the first call. */

@@ -23,24 +23,24 @@ export interface OpenSearchMirrorOptions {
   readonly store: Pick<Store, "read">;
 }
 
-/** The used part of the memory API. */
+/** The functions of the memory API that the mirror calls. */
 type Memories = Pick<MemoryClient, "add" | "conversation" | "create" | "memories" | "remove">;
 
 /** A mirror of threads in memories of OpenSearch. */
 export interface OpenSearchMirror {
   /**
-   * Updates the memory of a thread to its journal. It may be repeated and interrupted at any point: it reads the
-   * service's present content first, so that nothing is written twice or left out. Calls for one thread run one after
-   * the other.
+   * Brings the memory of a thread up to date with its journal. You can interrupt and repeat it at any point: it first
+   * reads what the service has, so that it writes nothing twice and leaves nothing out. Calls for one thread run one
+   * after the other.
    */
   sync(threadId: string): Answer<Synced>;
-  /** Returns the exact messages that a mirror wrote to a memory, in their order, whatever order the service uses. */
+  /** Returns the exact messages that a mirror wrote to a memory, in the thread's order, not the service's. */
   messages(memoryId: string): Answer<readonly Message[]>;
 }
 
 /** The result of a synchronisation. */
 export interface Synced {
-  /** The memory with the path of the thread; null if there is nothing to store. */
+  /** The memory that has the thread's path; null if there is nothing to store. */
   readonly memoryId: string | null;
   /** The number of messages that were written to it. */
   readonly written: number;
@@ -49,30 +49,30 @@ export interface Synced {
 }
 
 /**
- * Mirrors threads to memories that other tools of OpenSearch can read. A memory has the name of the thread. The user's
- * text and the answer are a pair of input and response. The whole messages are in `additional_info`, from which the
- * mirror restores them.
+ * Mirrors threads to memories that other tools of OpenSearch can read. A memory has the name of its thread. Each of its
+ * messages has a user's text as input, the answer as response, and in `additional_info` the whole messages of the
+ * thread, from which the mirror restores them.
  *
- * It is a mirror and not a store, because the service has neither leases nor compare-and-set nor the deletion of a
- * message. It follows the journal. The path is in one memory. When the head moves (`clear`, `undo`, a branch), the path
- * continues in a memory that has its beginning, or in a new one, and the other memories stay. A memory is deleted if
- * its thread was deleted, or if redaction or truncation removed some of its content from the journal. The path is then
- * written again.
+ * It is a mirror and not a store, because the service has no leases and no compare-and-set, and cannot delete a single
+ * message. One memory has the thread's path: its turns from the first to the head. When the head moves (`clear`,
+ * `undo`, a branch), the mirror continues in a memory that has a beginning of the new path, or else in a new one, and
+ * keeps the other memories. It deletes a memory if its thread was deleted, or if redaction or truncation removed some
+ * of its content from the journal. In the second case, it then writes the path again.
  *
- * Only one process may mirror a thread at a time. Two may write a message twice; reading here hides the duplicate.
+ * Only one process may mirror a thread at a time. Two may write a message twice; `messages` hides the duplicate.
  *
  * @throws ConfigurationError for invalid options.
  */
 export const openSearchMirror = (options: OpenSearchMirrorOptions): OpenSearchMirror => {
   checkOptions("openSearchMirror", options, optionKinds);
   const { memory: service, store } = options;
-  const under = new Map<string, Promise<unknown>>();
+  const newestSync = new Map<string, Promise<unknown>>();
   return {
     sync: (threadId) => {
-      const synced = (under.get(threadId) ?? Promise.resolve()).then(() => sync(service, store, threadId));
-      under.set(threadId, synced);
+      const synced = (newestSync.get(threadId) ?? Promise.resolve()).then(() => sync(service, store, threadId));
+      newestSync.set(threadId, synced);
       return synced.finally(() => {
-        if (under.get(threadId) === synced) under.delete(threadId);
+        if (newestSync.get(threadId) === synced) newestSync.delete(threadId);
       });
     },
     messages: async (memoryId) =>
@@ -84,7 +84,7 @@ export const openSearchMirror = (options: OpenSearchMirrorOptions): OpenSearchMi
 
 const optionKinds: OptionKinds<OpenSearchMirrorOptions> = { memory: "required", store: "required" };
 
-/** Returns a name for the service, which drops blank names and lone surrogates. */
+/** Returns the name of a memory: the id, as JSON if the service would drop it as blank or drop its lone surrogates. */
 const nameOf = (threadId: string): string =>
   threadId.trim() === "" || !isWellFormed(threadId) ? JSON.stringify(threadId) : threadId;
 
@@ -102,8 +102,8 @@ const sync = async (service: Memories, store: Pick<Store, "read">, threadId: str
   const { seq, path, said } = journal.right;
   const found = await memoriesOf(service, threadId);
   if (Either.isLeft(found)) return found;
-  const [stale, kept] = partition(found.right, ({ segments }) => segments.some((segment) => !said.has(keyOf(segment))));
-  const gone = path === null ? found.right.filter(({ segments }) => segments.length > 0) : stale;
+  const isStale = ({ segments }: Kept): boolean => segments.some((segment) => !said.has(keyOf(segment)));
+  const gone = found.right.filter((each) => (path === null ? each.segments.length > 0 : isStale(each)));
   for (const { id } of gone) {
     const removed = await service.remove(id);
     if (Either.isLeft(removed) && removed.left.status !== 404) return removed;
@@ -111,16 +111,17 @@ const sync = async (service: Memories, store: Pick<Store, "read">, threadId: str
   const deleted = gone.length;
   if (path === null || path.length === 0) return Either.right({ memoryId: null, written: 0, deleted });
   const keys = path.map(keyOf);
-  const [best] = kept
+  const [best] = found.right
     .filter(({ segments }) => segments.every((segment, index) => keyOf(segment) === keys[index]))
     .toSorted((left, right) => right.segments.length - left.segments.length);
   const memory = best === undefined ? await service.create(nameOf(threadId)) : Either.right(best.id);
   if (Either.isLeft(memory)) return memory;
-  const written = await writeBehind(service, memory.right, best?.segments.length ?? 0, { threadId, seq, path });
+  const written = await writeRest(service, memory.right, best?.segments.length ?? 0, { threadId, seq, path });
   return Either.map((count: number) => ({ memoryId: memory.right, written: count, deleted }))(written);
 };
 
-const writeBehind = async (
+/** Writes the segments of a path from an index on. Returns their number. */
+const writeRest = async (
   service: Memories,
   memoryId: string,
   from: number,
@@ -187,31 +188,32 @@ const readPath = async (
   }
 };
 
-const partition = <Item>(items: readonly Item[], isFirst: (item: Item) => boolean): readonly [Item[], Item[]] => [
-  items.filter(isFirst),
-  items.filter((item) => !isFirst(item)),
-];
-
 /**
- * Reads all items of a list by offset while others write to it. It reads to the end, and again from the start as long
- * as that finds items that moved there meanwhile. Returns each item once, in the order in which they were first seen.
+ * Reads all items of a list by offset while others write to it. It reads to the end, then from the start again until a
+ * pass finds no new item, since new items come first in the list. Each page overlaps the one before it: an overlap that
+ * is not known shows that an item before it was deleted, and that others may have moved past the reader. Returns each
+ * item once, in the order of discovery.
  */
 const allPages = async <Item extends { readonly id: string }>(
   read: (from: number) => Answer<MemoryPage<Item>>,
 ): Answer<readonly Item[]> => {
   const found = new Map<string, Item>();
-  for (let pass = 0, isNew = true; isNew; pass++) {
-    isNew = pass === 0;
+  for (let readsAll = true, isNew = true; isNew;) {
+    isNew = false;
+    let hasMoved = false;
     for (let from: number | null = 0; from !== null;) {
       const page: Awaited<ReturnType<typeof read>> = await read(from);
       if (Either.isLeft(page)) return page;
-      const known = found.size;
-      for (const item of page.right.items) if (!found.has(item.id)) found.set(item.id, item);
-      const brought = found.size > known;
-      isNew ||= brought;
-      // The items after a page of known items were read before.
-      from = pass > 0 && !brought ? null : page.right.next;
+      const { items, next } = page.right;
+      const brought = items.filter(({ id }) => !found.has(id));
+      hasMoved ||= from > 0 && items[0] !== undefined && items[0] === brought[0];
+      for (const item of brought) found.set(item.id, item);
+      isNew ||= brought.length > 0;
+      // New items come first, so a page of known items ends the search for them.
+      const goesOn: boolean = readsAll || brought.length > 0;
+      from = goesOn && next !== null ? Math.max(next - 1, from + 1) : null;
     }
+    readsAll = hasMoved;
   }
   return Either.right([...found.values()]);
 };

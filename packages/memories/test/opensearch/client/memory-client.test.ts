@@ -26,7 +26,7 @@ const clientOf = async (options: OpenSearchServerOptions): Promise<MemoryClient>
   return clientAt(server.url);
 };
 
-/** A service that answers everything with one body. */
+/** Starts a service that answers every request with one body. */
 const lying = async (body: unknown, status = 200): Promise<MemoryClient> => {
   const server = createServer((_, response) => {
     response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body));
@@ -63,7 +63,7 @@ describe.each(["2.10", "2.11", "2.12", "3.0"] as const)("on %s", (version) => {
     expect(Either.isLeft(await client.conversation(id))).toBe(true);
   });
 
-  it("messages of one instant come back so too, over full pages and the empty one behind them", async () => {
+  it("so do messages of one instant, over full pages and an empty last page", async () => {
     const client = await clientOf({ version, clock: virtualClock() });
     const id = right(await client.create("c1"));
     const inputs = Array.from({ length: 200 }, (_, index) => `H${index}`);
@@ -72,7 +72,7 @@ describe.each(["2.10", "2.11", "2.12", "3.0"] as const)("on %s", (version) => {
     expect(right(await client.messages(id, 200))).toEqual({ items: [], next: null });
   });
 
-  it("what the service refuses is a value with its status", async () => {
+  it("a refusal of the service is a value with its status", async () => {
     const client = await clientOf({ version });
     right(await client.create("c1"));
     expect(await client.messages("nowhere", 0)).toEqual(Either.right({ items: [], next: null }));
@@ -84,38 +84,36 @@ describe.each(["2.10", "2.11", "2.12", "3.0"] as const)("on %s", (version) => {
   });
 });
 
-describe("since 2.12", () => {
-  it("memories and messages are read, changed and searched, and have traces", async () => {
-    const client = await clientOf({ version: "3.0" });
-    const id = right(await client.create("First name", { topic: "books" }));
-    const message = right(await client.add(id, { input: "The best novel?" }));
-    right(await client.add(id, { input: "a trace", trace: { of: message, number: 1 } }));
-    expect(right(await client.update(id, { name: "Other name", info: { more: "m" } }))).toBe(true);
-    expect(right(await client.memory(id))).toMatchObject({
-      id,
-      name: "Other name",
-      user: "ada",
-      info: { topic: "books", more: "m" },
-    });
-    expect(right(await client.updateMessage(message, { response: "Ulysses", info: { by: "me" } }))).toBe(true);
-    const read = { id: message, memoryId: id, input: "The best novel?", response: "Ulysses", info: { by: "me" } };
-    expect(right(await client.message(message))).toMatchObject(read);
-    expect(right(await client.traces(message, 0))).toMatchObject({
-      items: [{ input: "a trace", trace: { of: message, number: 1 } }],
-      next: null,
-    });
-    expect(right(await client.conversation(id))).toHaveLength(1);
-    expect(right(await client.searchMessages(id, { query: { match: { input: "novel" } } }))).toMatchObject({
-      total: 1,
-      items: [read],
-    });
-    expect(right(await client.searchMemories({ query: { match: { name: "other" } } }))).toMatchObject({
-      total: 1,
-      items: [{ id, name: "Other name" }],
-    });
-    expect(await client.searchMemories({ query: { nearest: {} } })).toEqual(problem(400, "unknown query [nearest]"));
-    expect(await client.create(" ", { topic: "lost" })).toEqual(problem(null, "give it a name"));
+it("since 2.12 memories and messages are read, changed and searched, and have traces", async () => {
+  const client = await clientOf({ version: "3.0" });
+  const id = right(await client.create("First name", { topic: "books" }));
+  const message = right(await client.add(id, { input: "The best novel?" }));
+  right(await client.add(id, { input: "a trace", trace: { of: message, number: 1 } }));
+  expect(right(await client.update(id, { name: "Other name", info: { more: "m" } }))).toBe(true);
+  expect(right(await client.memory(id))).toMatchObject({
+    id,
+    name: "Other name",
+    user: "ada",
+    info: { topic: "books", more: "m" },
   });
+  expect(right(await client.updateMessage(message, { response: "Ulysses", info: { by: "me" } }))).toBe(true);
+  const read = { id: message, memoryId: id, input: "The best novel?", response: "Ulysses", info: { by: "me" } };
+  expect(right(await client.message(message))).toMatchObject(read);
+  expect(right(await client.traces(message, 0))).toMatchObject({
+    items: [{ input: "a trace", trace: { of: message, number: 1 } }],
+    next: null,
+  });
+  expect(right(await client.conversation(id))).toHaveLength(1);
+  expect(right(await client.searchMessages(id, { query: { match: { input: "novel" } } }))).toMatchObject({
+    total: 1,
+    items: [read],
+  });
+  expect(right(await client.searchMemories({ query: { match: { name: "other" } } }))).toMatchObject({
+    total: 1,
+    items: [{ id, name: "Other name" }],
+  });
+  expect(await client.searchMemories({ query: { nearest: {} } })).toEqual(problem(400, "unknown query [nearest]"));
+  expect(await client.create(" ", { topic: "lost" })).toEqual(problem(null, "give it a name"));
 });
 
 it.each(["2.11", "3.0"] as const)(
@@ -140,37 +138,35 @@ it.each(["2.11", "3.0"] as const)(
   },
 );
 
-describe("before 2.12", () => {
-  it("what the service does not have is refused, and a text that others wrote is kept", async () => {
-    const server = await openSearchServer({ version: "2.11" });
-    onTestFinished(() => server.close());
-    const client = clientAt(server.url, "2.11.1");
-    const id = right(await client.create("c1"));
-    const written = { input: "q", additional_info: "no JSON" };
-    await fetch(`${server.url}/_plugins/_ml/memory/conversation/${id}`, {
-      method: "POST",
-      headers: { "content-type": "application/json", authorization: `Basic ${btoa("ada:")}` },
-      body: JSON.stringify(written),
-    });
-    expect(right(await client.conversation(id))).toMatchObject([{ input: "q", info: { text: "no JSON" } }]);
-    expect(await client.create("c2", { k: "v" })).toEqual(problem(null, "before OpenSearch 2.12"));
-    expect(await client.add(id, { input: "t", trace: { of: "m", number: 1 } })).toEqual(problem(null, "no traces"));
-    for (const refusal of [
-      client.memory(id),
-      client.update(id, { name: "n" }),
-      client.searchMemories({}),
-      client.message("m"),
-      client.updateMessage("m", { response: "r" }),
-      client.traces("m", 0),
-      client.searchMessages(id, {}),
-    ]) {
-      expect(await refusal).toEqual(problem(null, "OpenSearch before 2.12"));
-    }
+it("before 2.12 a feature that the service lacks is refused, and foreign text is kept", async () => {
+  const server = await openSearchServer({ version: "2.11" });
+  onTestFinished(() => server.close());
+  const client = clientAt(server.url, "2.11.1");
+  const id = right(await client.create("c1"));
+  const written = { input: "q", additional_info: "no JSON" };
+  await fetch(`${server.url}/_plugins/_ml/memory/conversation/${id}`, {
+    method: "POST",
+    headers: { "content-type": "application/json", authorization: `Basic ${btoa("ada:")}` },
+    body: JSON.stringify(written),
   });
+  expect(right(await client.conversation(id))).toMatchObject([{ input: "q", info: { text: "no JSON" } }]);
+  expect(await client.create("c2", { k: "v" })).toEqual(problem(null, "before OpenSearch 2.12"));
+  expect(await client.add(id, { input: "t", trace: { of: "m", number: 1 } })).toEqual(problem(null, "no traces"));
+  for (const refusal of [
+    client.memory(id),
+    client.update(id, { name: "n" }),
+    client.searchMemories({}),
+    client.message("m"),
+    client.updateMessage("m", { response: "r" }),
+    client.traces("m", 0),
+    client.searchMessages(id, {}),
+  ]) {
+    expect(await refusal).toEqual(problem(null, "OpenSearch before 2.12"));
+  }
 });
 
 describe("what goes wrong", () => {
-  it("is a value: a service that lies, is older, is another's, or is not there", async () => {
+  it("is a value for a service that lies, is older, is another user's, or is unreachable", async () => {
     const told = problem(200, "the answer is not as the API says");
     expect(await (await lying({ memory_id: 1 })).create("n")).toEqual(told);
     expect(await (await lying([])).memory("m")).toEqual(told);
@@ -185,11 +181,11 @@ describe("what goes wrong", () => {
     expect(await clientAt(owned.url, "3.0", "bob").memory(id)).toEqual(problem(401, "User [bob] does not have access"));
   });
 
-  it("is no end of pages that are empty", async () => {
+  it("ends reading at an empty page", async () => {
     let next = 0;
     const empty = {
       transport: {
-        // All that the client looks at.
+        // The only member that the client uses.
         request: (async () => {
           if (++next > 2) throw new Error("it reads on");
           return { statusCode: 200, body: { messages: [], next_token: next } };
@@ -228,10 +224,10 @@ describe("what goes wrong", () => {
   });
 });
 
-it("options that are none are refused", () => {
+it("invalid options are refused", () => {
   const client = new Client({ node: "http://127.0.0.1:1" });
   onTestFinished(() => client.close());
-  // As a caller in JavaScript may give them.
+  // A caller in JavaScript may pass these.
   const misspelt = { versoin: "3.0" } as unknown as { readonly version?: string };
   expect(() => openSearchMemory(client, misspelt)).toThrow(
     'openSearchMemory has no option "versoin"; there are version',
@@ -240,7 +236,7 @@ it("options that are none are refused", () => {
   expect(() => openSearchMirror(incomplete)).toThrow('openSearchMirror needs the option "store"');
 });
 
-it("needs a client, and says so", () => {
+it("the error names a missing client", () => {
   expect(() => Reflect.apply(openSearchMemory, null, [])).toThrow(
     /openSearchMemory needs a client, such as new Client/,
   );

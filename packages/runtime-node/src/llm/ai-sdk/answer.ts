@@ -1,7 +1,7 @@
 import type { LlmDelta, LlmOutcome } from "@colloquy/host";
 import { messageOf } from "@colloquy/host/store";
 import { replyFromModelMessages } from "@colloquy/interchange";
-import type { Failure, FailureKind, Json, ReplyDraft, ReportedUsage } from "@colloquy/machine";
+import type { Failure, Json, ReplyDraft, ReportedUsage } from "@colloquy/machine";
 import * as Either from "fp-ts/lib/Either.js";
 import {
   type FailureSetting,
@@ -12,7 +12,7 @@ import {
   retryable,
 } from "../failure/failure.ts";
 import { defined, isObject } from "../json/loose-json.ts";
-import { completed, failedWith, saysFull } from "../reply/outcome.ts";
+import { failedWith, outcomeOf, type PartialAnswer, saysFull } from "../reply/answer-reader.ts";
 import { usageFromWire } from "../reply/usage.ts";
 import type { AiStreamPart } from "./sdk-model.ts";
 
@@ -81,14 +81,18 @@ export class AiAnswer {
     }
     // The SDK calls a full window a length.
     const finishReason = unified === "other" || saysFull(raw) ? raw : unified;
-    const reported = { ...this.#named, ...defined({ usage: this.#usage() }) };
-    return completed(this.#replyOf(messages), finishReason, reported, (failure) => this.failed(failure));
+    const facts = { ...this.#named, ...defined({ usage: this.#usage() }) };
+    return outcomeOf({ reply: this.#replyOf(messages), finishReason, facts }, () => this.#partial());
   }
 
-  /** Returns how the call failed, with the text that came. Calls and signatures may be incomplete, and are left out. */
   failed(failure: Failure): LlmOutcome {
+    return failedWith(failure, this.#partial());
+  }
+
+  /** Returns the text that came. Calls and signatures may be incomplete, and are left out. */
+  #partial(): PartialAnswer {
     const content = this.#said.flatMap(({ type, text }) => (text === "" ? [] : [{ type, text }]));
-    return failedWith(failure, content.length === 0 ? undefined : { content }, this.#usage());
+    return { content: content.length === 0 ? undefined : content, usage: this.#usage() };
   }
 
   #say(type: "text" | "reasoning", id: string, text: string): void {
@@ -99,14 +103,14 @@ export class AiAnswer {
   }
 
   #begin(id: string, name: string): Call {
-    const call: Call = { id, name, index: this.#calls.length, shown: "", input: null };
+    const call: Call = { id, name, index: this.#calls.length, isShown: false, input: null };
     this.#calls.push(call);
     return call;
   }
 
   #show(call: Call, piece: string): void {
     const { index, id, name } = call;
-    call.shown += piece;
+    call.isShown ||= piece !== "";
     this.#onDelta({ type: "toolCall", index, id, name, arguments: piece });
   }
 
@@ -115,17 +119,16 @@ export class AiAnswer {
     const begun = this.#calls.find(({ id, input: whole }) => id === toolCallId && whole === null);
     const call = begun ?? this.#begin(toolCallId, toolName);
     call.input = input.trim() === "" ? "{}" : input;
-    if (call.shown === "") this.#show(call, call.input);
+    if (!call.isShown) this.#show(call, call.input);
   }
 
   /** The calls are in the order in which they were shown, with their arguments as they were written. */
   #replyOf(messages: readonly unknown[]): Either.Either<string, ReplyDraft> {
-    const whole = this.#calls.filter(({ input }) => input !== null);
     return Either.map((reply: ReplyDraft): ReplyDraft => {
       if (reply.toolCalls === undefined) return reply;
       const left = [...reply.toolCalls];
-      const toolCalls = whole.flatMap(({ id, input }) => {
-        const place = left.findIndex((call) => call.id === id);
+      const toolCalls = this.#calls.flatMap(({ id, input }) => {
+        const place = input === null ? -1 : left.findIndex((call) => call.id === id);
         return left.splice(place, place === -1 ? 0 : 1).map((call) => ({ ...call, arguments: input ?? "" }));
       });
       return { ...reply, toolCalls: [...toolCalls, ...left] };
@@ -149,15 +152,14 @@ export class AiAnswer {
   }
 }
 
-/** A call of a tool of the caller's. */
-interface Call {
+/** A call of a tool of the caller's. Its arguments are null until they are whole, and then as they were written. */
+type Call = {
   readonly id: string;
   readonly name: string;
   readonly index: number;
-  shown: string;
-  /** Its arguments as they were written; null until they are whole. */
+  isShown: boolean;
   input: string | null;
-}
+};
 
 /**
  * Returns the failure of an error of the AI SDK or of a provider, thrown or in the stream. The status and headers of a response
@@ -176,19 +178,17 @@ export const failureOfAiError = (error: unknown, setting: FailureSetting): Failu
 const classified = (error: unknown, setting: FailureSetting): Failure => {
   const { name, message, cause } =
     error instanceof Error ? error : { name: "", message: messageOf(error), cause: undefined };
-  const [, kind, again] = kindsOfNames.find(([pattern]) => pattern.test(name)) ?? [];
-  if (kind !== undefined && again !== undefined)
-    return { ...failureOfErrorObject({ message }, setting), kind, retryable: again };
+  const known = kindsOfNames.find(([pattern]) => pattern.test(name))?.[1];
+  if (known !== undefined) return { ...failureOfErrorObject({ message }, setting), ...known };
   const fields: Readonly<Record<string, unknown>> = typeof error === "object" ? { ...error } : {};
   const { statusCode: status, responseHeaders, responseBody: body, data: given } = fields;
   const text = typeof body === "string" ? body : "";
   // The error that a provider reported in the stream.
   const data = given === undefined || given === null ? undefined : jsonOf(given);
   if (typeof status === "number" && status >= 300) {
+    const sent = Object.entries(responseHeaders ?? {}).map(([header, value]) => [header, String(value)] as const);
     // A `fetch` of the caller's may write the names of headers in capitals.
-    const sent = Object.entries(responseHeaders ?? {});
-    const headers = new Map(sent.map(([header, value]) => [header.toLowerCase(), String(value)]));
-    const get = (header: string): string | null => headers.get(header) ?? null;
+    const get = (name: string): string | null => sent.find(([header]) => header.toLowerCase() === name)?.[1] ?? null;
     return failureOfResponse({ status, headers: { get }, error: text || (data ?? message) }, setting);
   }
   if (typeof status === "number" && status >= 200 && text !== "") return failureOfBody(text, setting);
@@ -210,15 +210,13 @@ const jsonOf = (value: unknown): Json => {
   }
 };
 
+const refused = { kind: "bad_request", retryable: false } as const;
+
 /** Errors of the SDK that have no status, by their names. */
-const kindsOfNames: readonly (readonly [name: RegExp, kind: FailureKind, retryable: boolean])[] = [
-  [/^AI_Load(APIKey|Setting)Error$/, "auth", false],
-  [
-    /^AI_(NoSuch(Model|Provider|ProviderReference)|Unsupported(ModelVersion|Functionality))Error$/,
-    "bad_request",
-    false,
-  ],
-  [/^AI_(Invalid(Prompt|Argument|DataContent)|MessageConversion|Download)Error$/, "bad_request", false],
-  [/^AI_(EmptyResponseBody|No(Output|Content)Generated|JSONParse)Error$/, "truncated", true],
-  [/^AI_(InvalidResponseData|TypeValidation)Error$/, "unknown", true],
+const kindsOfNames: readonly (readonly [name: RegExp, Pick<Failure, "kind" | "retryable">])[] = [
+  [/^AI_Load(APIKey|Setting)Error$/, { kind: "auth", retryable: false }],
+  [/^AI_(NoSuch(Model|Provider|ProviderReference)|Unsupported(ModelVersion|Functionality))Error$/, refused],
+  [/^AI_(Invalid(Prompt|Argument|DataContent)|MessageConversion|Download)Error$/, refused],
+  [/^AI_(EmptyResponseBody|No(Output|Content)Generated|JSONParse)Error$/, { kind: "truncated", retryable: true }],
+  [/^AI_(InvalidResponseData|TypeValidation)Error$/, { kind: "unknown", retryable: true }],
 ];

@@ -53,7 +53,7 @@ export const aiSdkModel = (model: AiSdkLanguageModel, given: AiSdkModelOptions =
     perform: async (call, context, wire) => {
       const request = aiRequest(call, context.tools, { modelId, providerOptions, wire });
       if (Either.isLeft(request)) return badRequest(request.left);
-      return perform({ model, headers, waits }, request.right, call, context);
+      return perform(model, { headers, ...waits }, request.right, call, context);
     },
   });
   return Object.assign(handler, { secrets: keysOfModel(model, headers).keys });
@@ -75,14 +75,9 @@ const checkModel = (model: unknown): void => {
     throw new ConfigurationError('aiSdkModel needs a language model of the AI SDK, such as anthropic("…")');
 };
 
-interface Connection {
-  readonly model: AiSdkLanguageModel;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly waits: WaitOptions;
-}
-
 const perform = async (
-  { model, headers, waits }: Connection,
+  model: AiSdkLanguageModel,
+  { headers = {}, ...waits }: Pick<AiSdkModelOptions, "headers" | "idleTimeoutMs">,
   request: AiRequest,
   call: CallLlm,
   context: LlmContext,
@@ -144,11 +139,11 @@ const perform = async (
   }
 };
 
-/** Tools without a function: the step ends with their calls. */
+/** Returns tools without a function: the step ends with their calls. */
 const toolsOf = (tools: readonly ToolDeclaration[]): ToolSet =>
   Object.fromEntries(
-    tools.map(({ name, description, parameters }) => [
+    tools.map(({ name, description, parameters = {} }) => [
       name,
-      tool({ ...defined({ description }), inputSchema: jsonSchema(parameters ?? {}) }),
+      tool({ ...defined({ description }), inputSchema: jsonSchema(parameters) }),
     ]),
   );

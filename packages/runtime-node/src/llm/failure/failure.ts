@@ -76,7 +76,7 @@ const withoutFrame = (body: string): string =>
 /** Returns the failure of an error that the SDK threw, or `fetch` while a body was read. */
 export const failureOfThrown = (thrown: unknown, setting: FailureSetting): Failure => {
   if (thrown instanceof APIUserAbortError || (thrown instanceof Error && thrown.name === "AbortError")) return aborted;
-  if (thrown instanceof APIConnectionTimeoutError || timeoutCode.test(codeOf(thrown)))
+  if (thrown instanceof APIConnectionTimeoutError || timeoutCode.test(codeOf(innermost(thrown))))
     return retryable("timeout", "the server did not answer in time");
   if (thrown instanceof APIConnectionError || (thrown instanceof TypeError && isNetwork(thrown)))
     return retryable("network", `the connection failed: ${redact(rootOf(thrown), setting.secrets)}`);
@@ -108,57 +108,36 @@ type StatusError = APIError<number | undefined, Headers | undefined, object | un
 
 const failureOfFacts = (facts: ErrorFacts, setting: FailureSetting): Failure => {
   const [kind, again] = kindOf(facts);
-  const code = facts.code === undefined ? undefined : redact(facts.code, setting.secrets);
-  const { status } = facts;
-  return { kind, retryable: again, message: shortened(facts.message, setting), ...defined({ status, code }) };
+  const { status, message } = facts;
+  const code = facts.code && redact(facts.code, setting.secrets);
+  return { kind, retryable: again, message: shortened(message, setting), ...defined({ status, code }) };
 };
 
 type Verdict = readonly [kind: FailureKind, retryable: boolean];
 
-const kindOf = (facts: ErrorFacts): Verdict => {
-  const { status = 0, message, words } = facts;
-  const mayBeContent = status !== 401 && status !== 429;
-  if (mayBeContent && (filteredWords.test(words) || filteredMessage.test(message))) return ["content_filter", false];
-  if (mayBeContent && isTooLong(facts)) return ["context_length", false];
-  if (quotaWords.test(words) || quotaMessage.test(message)) return ["rate_limit", false];
-  if (status < 500 && status !== 429 && (keyWords.test(words) || keyMessage.test(message))) return ["auth", false];
-  if (badReplyWords.test(words) || badReplyMessage.test(message)) return ["unknown", true];
-  const mayPass = status === 0 || status === 429 || status >= 500;
-  if (mayPass && (/overloaded/i.test(words) || busyMessage.test(message))) return ["overloaded", true];
-  const mayThrottle = status === 400 || status === 403 || (mayPass && status !== 429);
-  if (mayThrottle && (rateWords.test(words) || rateMessage.test(message))) return ["rate_limit", true];
-  return (
-    kindOfStatus(status, message) ?? kindsOfWords.find(([pattern]) => pattern.test(words))?.[1] ?? ["unknown", true]
-  );
-};
+const kindOf = ({ status = 0, message, words }: ErrorFacts): Verdict =>
+  named.find((each) => each.at(status) && (each.code.test(`${status} ${words}`) || each.message.test(message)))
+    ?.verdict ??
+  kindOfStatus(status, message) ??
+  kindsOfWords.find(([pattern]) => pattern.test(words))?.[1] ?? ["unknown", true];
 
 const kindOfStatus = (status: number, message: string): Verdict | undefined => {
-  if (status === 429) return ["rate_limit", !tooLargeMessage.test(message)];
-  const known = kindsOfStatus.get(status);
+  if (status === 429) return ["rate_limit", !/request too large/i.test(message)];
+  const known = kindsOfStatus.find(({ statuses }) => statuses.includes(status))?.verdict;
   if (known !== undefined || status < 400) return known;
   return status >= 500 ? ["unknown", true] : ["bad_request", false];
 };
 
-const kindsOfStatus: ReadonlyMap<number, Verdict> = new Map([
-  [401, ["auth", false]],
-  [402, ["rate_limit", false]],
-  [403, ["auth", false]],
-  [408, ["timeout", true]],
-  [409, ["unknown", true]],
-  // Bedrock's for a model that failed.
-  [424, ["unknown", true]],
-  [425, ["unknown", true]],
-  [498, ["overloaded", true]],
-  [503, ["overloaded", true]],
-  [504, ["timeout", true]],
-  [524, ["timeout", true]],
-  [529, ["overloaded", true]],
-]);
+/** 424 is Bedrock's for a model that failed. */
+const kindsOfStatus: readonly { readonly statuses: readonly number[]; readonly verdict: Verdict }[] = [
+  { statuses: [401, 403], verdict: ["auth", false] },
+  { statuses: [402], verdict: ["rate_limit", false] },
+  { statuses: [408, 504, 524], verdict: ["timeout", true] },
+  { statuses: [409, 424, 425], verdict: ["unknown", true] },
+  { statuses: [498, 503, 529], verdict: ["overloaded", true] },
+];
 
-/** Bedrock and DashScope throttle; gateways answer 400 for them, GitHub 403. */
 const rateWords = /rate_?limit|too_?many_?requests|resource_?exhausted|throttling/i;
-const rateMessage =
-  /\brate (limit|exceeded)|\btoo many tokens, please wait|\btoo many requests|throttling|过于频繁|频率.{0,6}限/i;
 
 const kindsOfWords: readonly (readonly [RegExp, Verdict])[] = [
   [rateWords, ["rate_limit", true]],
@@ -168,27 +147,13 @@ const kindsOfWords: readonly (readonly [RegExp, Verdict])[] = [
   [/invalid|not_?found|unsupported|bad_?request|missing/i, ["bad_request", false]],
 ];
 
-/** DashScope has `data_inspection_failed`, Volcengine `SensitiveContentDetected`. */
-const filteredWords =
-  /content_?filter|content_?policy|ResponsibleAI|moderation|PROHIBITED_CONTENT|data_?inspection|sensitive_?content/i;
-/** DashScope, DeepSeek ("Content Exists Risk"), xAI ("Content violates usage guidelines"), Zhipu and gateways in China. */
-const filteredMessage =
-  /content (management )?policy|content filter|\b(was|were|been) flagged\b|inappropriate content|content exists risk|violates usage guidelines|^safety_check|\bunsafe or sensitive\b|敏感|不安全/i;
+const mayBeContent = (status: number): boolean => status !== 401 && status !== 429;
 
-/** A limit of a minute does not bound the window. Bedrock throttles with "Too many tokens, please wait before trying again." */
-const isTooLong = ({ status, words, message }: ErrorFacts): boolean =>
-  status === 413 ||
-  contextWords.test(words) ||
-  (!/\bper (minute|min|hour|day)\b|throttling|please wait/i.test(message) &&
-    contextMessages.some((pattern) => pattern.test(message)));
+const mayPass = (status: number): boolean => status === 0 || status === 429 || status >= 500;
 
-/** `exceed_context_size_error` is llama.cpp's, `tokens_limit_reached` GitHub Models', `model_max_prompt_tokens_exceeded` Copilot's. */
-const contextWords =
-  /context_?(length|window|size)|prompt_too_long|request_too_large|tokens_limit_reached|max_prompt_tokens/i;
-
-const contextMessages: readonly RegExp[] = [
-  // OpenAI, DeepSeek, Mistral, vLLM, Groq, OpenRouter, LM Studio, Fireworks, Together, SGLang; xAI
-  /maximum (context|prompt|model) length|context[ _-](length|window)|context size (is|of)\b/i,
+const fullMessages: readonly RegExp[] = [
+  // OpenAI, DeepSeek, Mistral, vLLM, Groq, OpenRouter, LM Studio, Fireworks, Together, SGLang; xAI; LiteLLM ("ContextWindowExceeded")
+  /maximum (context|prompt|model) length|context[ _-]?(length|window)|context size (is|of)\b/i,
   // llama.cpp ("exceeds the available context size"), Ollama, Anthropic ("exceed context limit"); not Go's of a time that ran out
   /exceed\w*.{0,30}\bcontext\b(?! (cancel|deadline))|context size\b.{0,20}\bexceed|context shift is disabled/i,
   // Anthropic, Bedrock ("Input is too long for requested model"), Ollama ("prompt too long"), llama.cpp ("input is too large"), Cohere, UCloud
@@ -208,29 +173,73 @@ const contextMessages: readonly RegExp[] = [
   /\btoo many (input |prompt )?tokens\b(?! per)/i,
 ];
 
-/** Gemini, xAI, LiteLLM, Zhipu and Bedrock answer 400 to a wrong key. */
-const keyWords =
-  /api_?key_?(invalid|expired)|invalid_?(api_?key|authentication)|authentication_?error|unauthenticated/i;
-const keyMessage =
-  /\b(api[ _-]?key|access token|security token|authorization header|credentials?)\b.{0,40}\b(not valid|not found|invalid|incorrect|expired|missing|malformed|revoked|required)\b|\b(invalid|incorrect|missing|expired|malformed|no|wrong)( or (invalid|missing))?\b.{0,20}\b(api[ _-]?key|access token|subscription key|authorization header|credentials)\b|\bauthentication ?(error|fail)|\btoken (has |is )?expired\b|^(401 )?unauthorized\b|无效的令牌|令牌(无效|已过期)|(身份验证|鉴权|认证)失败|key.{0,6}(无效|错误|不正确|过期)/i;
-
-/**
- * The model wrote a call or an output that the server could not read, and another try may do: Groq (`tool_use_failed`,
- * `json_validate_failed`, `output_parse_failed`), Cerebras ("Failed to generate tool_calls"), Ollama ("error parsing tool call"),
- * Bedrock ("Model produced invalid sequence as part of ToolUse").
- */
-const badReplyWords = /tool_use_failed|json_validate_failed|output_parse_failed|ModelErrorException/i;
-const badReplyMessage =
-  /failed to (call a function|generate (JSON|tool.?calls?))|error parsing tool call|tool call (validation|generation) failed|model produced invalid sequence|parsing failed\. the model generated output/i;
-
-/** Moonshot has `exceeded_current_quota_error`, DashScope `Arrearage`, Volcengine `AccountOverdueError`. */
-const quotaWords =
-  /insufficient_?(user_?)?(quota|balance|credits|funds)|billing|quota_?(exceeded_?)?error|credit_?balance|arrear|overdue/i;
-/** DeepSeek, SiliconFlow, Anthropic ("reached your specified API usage limits"), xAI, OpenRouter ("Key limit exceeded"), Zhipu, One API. */
-const quotaMessage =
-  /insufficient (account )?(balance|credits|funds)|balance is (too low|insufficient)|\boverdue balance|used all available credits|exhausted (its|your)\b|reached (its|your) .{0,20}(spending|usage) limits?|\busage limit (reached|exceeded)|^key limit exceeded|余额不足|欠费|额度.{0,3}(不足|用尽|用完)/i;
-const busyMessage = /\boverloaded\b|负载|繁忙/i;
-const tooLargeMessage = /request too large/i;
+/** The kinds that an error names by its codes, behind its status, or by its message. The first match counts. */
+const named: readonly {
+  readonly verdict: Verdict;
+  /** The statuses that the error may have; 0 for none. */
+  readonly at: (status: number) => boolean;
+  readonly code: RegExp;
+  readonly message: Pick<RegExp, "test">;
+}[] = [
+  {
+    verdict: ["content_filter", false],
+    at: mayBeContent,
+    // DashScope has `data_inspection_failed`, Volcengine `SensitiveContentDetected`.
+    code: /content_?filter|content_?policy|ResponsibleAI|moderation|PROHIBITED_CONTENT|data_?inspection|sensitive_?content/i,
+    // DashScope, DeepSeek ("Content Exists Risk"), xAI ("Content violates usage guidelines"), Zhipu and gateways in China.
+    message:
+      /content (management )?policy|content filter|\b(was|were|been) flagged\b|inappropriate content|content exists risk|violates usage guidelines|^safety_check|\bunsafe or sensitive\b|敏感|不安全/i,
+  },
+  {
+    verdict: ["context_length", false],
+    at: mayBeContent,
+    // `exceed_context_size_error` is llama.cpp's, `tokens_limit_reached` GitHub Models', `model_max_prompt_tokens_exceeded` Copilot's.
+    code: /^413 |context_?(length|window|size)|prompt_too_long|request_too_large|tokens_limit_reached|max_prompt_tokens/i,
+    message: {
+      // A limit of a minute does not bound the window. Bedrock throttles with "Too many tokens, please wait before trying again."
+      test: (text) =>
+        !/\bper (minute|min|hour|day)\b|throttling|please wait/i.test(text) &&
+        fullMessages.some((each) => each.test(text)),
+    },
+  },
+  {
+    // Waiting does not end it.
+    verdict: ["rate_limit", false],
+    at: () => true,
+    // Moonshot has `exceeded_current_quota_error`, DashScope `Arrearage`, Volcengine `AccountOverdueError`.
+    code: /insufficient_?(user_?)?(quota|balance|credits|funds)|billing|quota_?(exceeded_?)?error|credit_?balance|arrear|overdue/i,
+    // DeepSeek, SiliconFlow, Anthropic ("reached your specified API usage limits"), xAI, OpenRouter ("Key limit exceeded"), Zhipu, One API.
+    message:
+      /insufficient (account )?(balance|credits|funds)|balance is (too low|insufficient)|\boverdue balance|used all available credits|exhausted (its|your)\b|reached (its|your) .{0,20}(spending|usage) limits?|\busage limit (reached|exceeded)|^key limit exceeded|余额不足|欠费|额度.{0,3}(不足|用尽|用完)/i,
+  },
+  {
+    // Gemini, xAI, LiteLLM, Zhipu and Bedrock answer 400 to a wrong key.
+    verdict: ["auth", false],
+    at: (status) => status < 500 && status !== 429,
+    code: /api_?key_?(invalid|expired)|invalid_?(api_?key|authentication)|authentication_?error|unauthenticated/i,
+    message:
+      /\b(api[ _-]?key|access token|security token|authorization header|credentials?)\b.{0,40}\b(not valid|not found|invalid|incorrect|expired|missing|malformed|revoked|required)\b|\b(invalid|incorrect|missing|expired|malformed|no|wrong)( or (invalid|missing))?\b.{0,20}\b(api[ _-]?key|access token|subscription key|authorization header|credentials)\b|\bauthentication ?(error|fail)|\btoken (has |is )?expired\b|^(401 )?unauthorized\b|无效的令牌|令牌(无效|已过期)|(身份验证|鉴权|认证)失败|key.{0,6}(无效|错误|不正确|过期)/i,
+  },
+  {
+    // The model wrote a call or an output that the server could not read, and another try may do: Groq (`tool_use_failed`,
+    // `json_validate_failed`, `output_parse_failed`), Cerebras ("Failed to generate tool_calls"), Ollama ("error parsing tool
+    // call"), Bedrock ("Model produced invalid sequence as part of ToolUse").
+    verdict: ["unknown", true],
+    at: () => true,
+    code: /tool_use_failed|json_validate_failed|output_parse_failed|ModelErrorException/i,
+    message:
+      /failed to (call a function|generate (JSON|tool.?calls?))|error parsing tool call|tool call (validation|generation) failed|model produced invalid sequence|parsing failed\. the model generated output/i,
+  },
+  { verdict: ["overloaded", true], at: mayPass, code: /overloaded/i, message: /\boverloaded\b|负载|繁忙/i },
+  {
+    // Bedrock and DashScope throttle; gateways answer 400 for them, GitHub 403.
+    verdict: ["rate_limit", true],
+    at: (status) => status === 400 || status === 403 || (mayPass(status) && status !== 429),
+    code: rateWords,
+    message:
+      /\brate (limit|exceeded)|\btoo many tokens, please wait|\btoo many requests|throttling|过于频繁|频率.{0,6}限/i,
+  },
+];
 
 const shortened = (text: string, { secrets }: Pick<FailureSetting, "secrets">): string => {
   // Redacted before it is cut, since half a key may not look like one.
@@ -245,15 +254,13 @@ const timeoutCode = /^(UND_ERR_(BODY|HEADERS|CONNECT)_TIMEOUT|ETIMEDOUT)$/;
 const isNetwork = (thrown: TypeError): boolean =>
   thrown.cause !== undefined || /terminated|fetch failed|network/i.test(thrown.message);
 
-const codeOf = (thrown: unknown): string => {
-  const cause = innermost(thrown);
-  return cause instanceof Error && "code" in cause && typeof cause.code === "string" ? cause.code : "";
-};
-
 const rootOf = (thrown: unknown): string => {
   const cause = innermost(thrown);
   return cause instanceof Error ? `${codeOf(cause)} ${cause.message}`.trim() : String(cause);
 };
+
+const codeOf = (cause: unknown): string =>
+  cause instanceof Error && "code" in cause && typeof cause.code === "string" ? cause.code : "";
 
 /** `fetch` wraps a refused connection twice. */
 const innermost = (thrown: unknown, depth = 5): unknown =>

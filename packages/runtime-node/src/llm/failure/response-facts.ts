@@ -1,6 +1,6 @@
 import { charactersRead, redact, redactionMark } from "@colloquy/host/runtime";
 import type { Failure, Json, JsonObject } from "@colloquy/machine";
-import { defined, isObject, isText, listOf, parseJson, textOf } from "../json/loose-json.ts";
+import { decoded, defined, isObject, isText, listOf, parseJson, textOf } from "../json/loose-json.ts";
 
 /** The facts of an error, however it is wrapped. */
 export interface ErrorFacts {
@@ -39,18 +39,15 @@ export const isBareError = (chunk: JsonObject): boolean => {
 export const errorFacts = (error: unknown, responseStatus = 0): ErrorFacts => {
   const value = unwrapped(error);
   const object = isObject(value) ? value : {};
-  const own = [object["status_code"], object["status"], object["code"]]
-    .map(Number)
-    .find((number) => Number.isInteger(number) && number >= 400 && number < 600);
+  const { code: number, type, status: word, status_code: numbered, innererror: inner } = object;
+  const own = [numbered, word, number].map(Number).find((each) => Number.isInteger(each) && each >= 400 && each < 600);
   const status = responseStatus > 400 ? responseStatus : (own ?? (responseStatus === 400 ? 400 : undefined));
-  const code = object["code"] ?? object["type"];
-  const inner = object["innererror"];
-  const words = [object["code"], object["type"], object["status"], isObject(inner) ? inner["code"] : undefined];
+  const code = number ?? type;
+  const words = [number, type, word, isObject(inner) ? inner["code"] : undefined];
   const isCode = typeof code === "number" || isText(code);
-  const unsaid =
-    status === undefined
-      ? "the server reported an error and did not say which"
-      : `the server answered with status ${status}`;
+  const unsaid = status
+    ? `the server answered with status ${status}`
+    : "the server reported an error and did not say which";
   return {
     ...defined({ status, code: isCode ? String(code).slice(0, codeCharacters) : undefined }),
     message: messageIn(value) || unsaid,
@@ -103,30 +100,27 @@ const codeCharacters = 200;
 const messageIn = (error: Json): string => {
   if (!isObject(error)) return isText(error) ? plainText(error) : "";
   const { message, msg, detail, metadata } = error;
-  const own = [message, msg, detailOf(detail), JSON.stringify(error)].map(textOf).find(isText) ?? "";
-  const raw = isObject(metadata) ? metadata["raw"] : undefined;
-  const upstream = isText(raw) ? messageIn(unwrapped(raw)) || raw : "";
-  return joinedTexts(": ", own, upstream).slice(0, charactersRead);
+  const own = [message, msg, detailOf(detail), JSON.stringify(error)].map(textOf).find(isText);
+  const raw = textOf(isObject(metadata) ? metadata["raw"] : undefined);
+  const upstream = raw && (messageIn(unwrapped(raw)) || raw);
+  return [own, upstream].filter(Boolean).join(": ").slice(0, charactersRead);
 };
-
-const joinedTexts = (between: string, ...texts: readonly string[]): string => texts.filter(Boolean).join(between);
 
 /** FastAPI lists what is wrong with a request, each with its place. */
 const detailOf = (detail: Json | undefined): string => {
   const issues = listOf(detail).map((issue) => {
     if (!isObject(issue)) return textOf(issue);
     const place = listOf(issue["loc"]).filter((key) => typeof key === "string" || typeof key === "number");
-    return joinedTexts(": ", place.join("."), textOf(issue["msg"]));
+    return [place.join("."), textOf(issue["msg"])].filter(Boolean).join(": ");
   });
-  return textOf(detail) || joinedTexts("; ", ...issues);
+  return textOf(detail) || issues.filter(Boolean).join("; ");
 };
 
 /** Returns the text of a page without its tags. */
 const plainText = (text: string): string =>
   text
     .slice(0, charactersRead)
-    .replaceAll(/<(script|style)[^>]*>[\s\S]*?<\/\1>/gi, " ")
-    .replaceAll(/<[^>]*>/g, " ")
+    .replaceAll(/<(script|style)[^>]*>[\s\S]*?<\/\1>|<[^>]*>/gi, " ")
     .replaceAll(/\s+/g, " ")
     .trim();
 
@@ -141,12 +135,8 @@ export const redirectFailure = (
 ): Failure => {
   const url = location === null ? null : URL.parse(location, baseURL);
   const where = url === null ? "and does not say where to" : `to ${targetOf(url, secrets)}`;
-  return {
-    kind: "unknown",
-    retryable: false,
-    message: `the server redirects (${status}) ${where}; redirects are not followed, lest key and prompt reach another host: check the base URL`,
-    status,
-  };
+  const message = `the server redirects (${status}) ${where}; redirects are not followed, lest key and prompt reach another host: check the base URL`;
+  return { kind: "unknown", retryable: false, message, status };
 };
 
 const targetOf = ({ protocol, host, pathname }: URL, secrets: readonly string[]): string => {
@@ -155,14 +145,6 @@ const targetOf = ({ protocol, host, pathname }: URL, secrets: readonly string[])
     return /^(?=.*\d)(?=.*[A-Za-z])[\w.~+=-]{32,}$/.test(text) ? redactionMark : text;
   });
   return redact(`${protocol}//${host}${path.join("/")}`, secrets).slice(0, 300);
-};
-
-const decoded = (segment: string): string => {
-  try {
-    return decodeURIComponent(segment);
-  } catch {
-    return segment;
-  }
 };
 
 /**
@@ -178,7 +160,6 @@ export const retryAfterMs = (headers: { get(name: string): string | null }, now:
 };
 
 const numberOf = (header: string | null): number | undefined => {
-  if (header === null || header.trim() === "") return undefined;
-  const value = Number(header);
+  const value = header?.trim() ? Number(header) : Number.NaN;
   return Number.isFinite(value) && value >= 0 ? value : undefined;
 };

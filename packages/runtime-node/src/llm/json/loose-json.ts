@@ -32,6 +32,15 @@ export const parseJson = (text: string): Json | undefined => {
   }
 };
 
+/** Returns a part of a URI without its escapes; the part itself if they are invalid. */
+export const decoded = (part: string): string => {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+};
+
 /** Returns the object without its members that are undefined. */
 export const defined = <Given extends object>(object: Given): Defined<Given> =>
   // Its members are those of the type.

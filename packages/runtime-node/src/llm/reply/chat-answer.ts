@@ -1,13 +1,12 @@
-import type { LlmDelta, LlmOutcome } from "@colloquy/host";
-import { replyFromChatMessage } from "@colloquy/interchange";
-import type { Failure, Json, JsonObject } from "@colloquy/machine";
+import type { LlmDelta } from "@colloquy/host";
+import type { replyFromChatMessage } from "@colloquy/interchange";
+import type { Json, JsonObject } from "@colloquy/machine";
 import * as Either from "fp-ts/lib/Either.js";
 import { failureOfErrorObject, type FailureSetting, retryable } from "../failure/failure.ts";
 import { isBareError, isError } from "../failure/response-facts.ts";
 import { defined, isObject, isText, listOf, objectsIn } from "../json/loose-json.ts";
-import { AnswerReader } from "./answer-reader.ts";
+import { AnswerReader, type Ending, type PartialAnswer } from "./answer-reader.ts";
 import { type DecodedChoice, deltaOf, GrowingChoice, laterReason } from "./growing-choice.ts";
-import { completed, failedWith, reportedIn } from "./outcome.ts";
 import { indexOf, ToolCallPieces } from "./tool-call-pieces.ts";
 import { laterReport, reportIn, usageFromWire } from "./usage.ts";
 
@@ -31,6 +30,7 @@ export interface DecodedChat {
 export class ChatAnswer extends AnswerReader<DecodedChat> {
   /** By index, in the order in which they began. */
   readonly #choices = new Map<number, GrowingChoice>();
+  readonly #readReply: typeof replyFromChatMessage;
   readonly #onDelta: (delta: LlmDelta) => void;
   readonly #isOne: boolean;
   readonly #calls = new ToolCallPieces();
@@ -39,11 +39,13 @@ export class ChatAnswer extends AnswerReader<DecodedChat> {
   #isWhole = false;
 
   /**
+   * @param readReply reads the reply out of a message
    * @param isOne whether all choices are one reply. A server that was asked for one reply may put its text in one choice and its
    *   calls in another.
    */
-  constructor(onDelta: (delta: LlmDelta) => void = () => {}, isOne = false) {
+  constructor(readReply: typeof replyFromChatMessage, onDelta: (delta: LlmDelta) => void = () => {}, isOne = false) {
     super();
+    this.#readReply = readReply;
     this.#onDelta = onDelta;
     this.#isOne = isOne;
   }
@@ -58,32 +60,29 @@ export class ChatAnswer extends AnswerReader<DecodedChat> {
     return { choices: this.#isOne ? oneChoice(all) : all, usage: this.#usage, ...defined(this.#named) };
   }
 
-  outcome(setting: FailureSetting): LlmOutcome | null {
-    if (!this.begun) return null;
+  protected ending(setting: FailureSetting): Ending | null {
     const chat = this.decoded();
-    const { error } = chat;
+    const { error, usage, model, responseId } = chat;
     const answer = answerOf(chat);
     const reason = answer?.finish_reason ?? null;
     // An error replaces the answer beside it, unless it is a body that says something.
     const isSaid = this.#isWhole && !saysError(reason) && answer !== undefined && saysSomething(answer.message);
-    if (error !== undefined && !isSaid) return this.failed(failureOfErrorObject(error, setting));
+    if (error !== undefined && !isSaid) return failureOfErrorObject(error, setting);
     if (!this.#isWhole && (reason === null || (reason === "" && !this.done)))
-      return this.failed(retryable("truncated", "the stream ended without saying why"));
+      return retryable("truncated", "the stream ended without saying why");
     if (answer === undefined) return null;
     // Gateways end an answer so if the model behind them failed.
-    if (saysError(reason))
-      return this.failed(retryable("unknown", `the server ended the answer with the reason "${reason}"`));
-    if (this.damaged) return this.failed(retryable("truncated", "a piece of the stream could not be read"));
-    const reply = replyFromChatMessage(withToolCall(answer.message));
-    return completed(reply, reason, reportedIn(chat), (failure) => this.failed(failure));
+    if (saysError(reason)) return retryable("unknown", `the server ended the answer with the reason "${reason}"`);
+    if (this.damaged) return retryable("truncated", "a piece of the stream could not be read");
+    const reply = this.#readReply(withToolCall(answer.message));
+    return { reply, finishReason: reason, facts: defined({ usage: usageFromWire(usage), model, responseId }) };
   }
 
-  /** Returns a failure with the text that came. Calls and provider fields may be incomplete, and are left out. */
-  failed(failure: Failure): LlmOutcome {
+  protected partial(): PartialAnswer {
     const chat = this.decoded();
-    const reply = replyFromChatMessage({ ...answerOf(chat)?.message, role: "assistant", tool_calls: null });
+    const reply = this.#readReply({ ...answerOf(chat)?.message, role: "assistant", tool_calls: null });
     const content = Either.isLeft(reply) ? undefined : reply.right.content;
-    return failedWith(failure, content === undefined ? undefined : { content }, usageFromWire(chat.usage));
+    return { content, usage: usageFromWire(chat.usage) };
   }
 
   /** An event of the name `error` is one, however it is wrapped, unless it is a piece of the answer after all. */
@@ -91,7 +90,8 @@ export class ChatAnswer extends AnswerReader<DecodedChat> {
     const isWrapped = name === "error" && (given["error"] ?? given["choices"]) === undefined;
     const chunk = isWrapped ? { error: given } : given;
     this.begun = true;
-    if (isPiece(chunk)) this.heard += 1;
+    // Some servers give a reason with each piece, and some repeat the last one for ever.
+    if (isPiece(chunk, this.finished ? saying : answering)) this.heard += 1;
     this.#add(this.read(chunk, false));
     const all = [...this.#choices.values()];
     const last = this.#isOne ? all : [this.#choices.get(0) ?? all[0]];
@@ -133,20 +133,19 @@ export class ChatAnswer extends AnswerReader<DecodedChat> {
       if (isError(choice["error"])) this.#named.error ??= choice["error"];
       for (const report of [reportIn(choice), deltaOf(choice)["usage"]])
         if (isObject(report)) this.#usage = laterReport(this.#usage, report);
-      this.#choiceOf(indexOf(choice) ?? 0).add(choice);
+      const index = indexOf(choice) ?? 0;
+      const growing = this.#choices.get(index) ?? this.#newChoice(index);
+      this.#choices.set(index, growing);
+      growing.add(choice);
     }
   }
 
-  #choiceOf(index: number): GrowingChoice {
-    const known = this.#choices.get(index);
-    if (known !== undefined) return known;
+  #newChoice(index: number): GrowingChoice {
     const showOther = (delta: LlmDelta): void => {
       if (this.#isOne && (delta.type === "toolCall" || !this.#choices.get(0)?.content)) this.#onDelta(delta);
     };
     const calls = this.#isOne ? this.#calls : new ToolCallPieces();
-    const choice = new GrowingChoice(index, index === 0 ? this.#onDelta : showOther, calls);
-    this.#choices.set(index, choice);
-    return choice;
+    return new GrowingChoice(index, index === 0 ? this.#onDelta : showOther, calls);
   }
 }
 
@@ -157,7 +156,9 @@ export class ChatAnswer extends AnswerReader<DecodedChat> {
 export const decodeChatStream = (
   source: Uint8Array | AsyncIterable<Uint8Array>,
   onDelta?: (delta: LlmDelta) => void,
-): Promise<DecodedChat> => new ChatAnswer(onDelta).readAll(source);
+): Promise<DecodedChat> =>
+  // Only an outcome has a reply, so none is read here, and `@colloquy/interchange` is not loaded.
+  new ChatAnswer(() => Either.left("only decoded"), onDelta).readAll(source);
 
 /** Gives the calls of a body their places as indexes: each is another call, even if ids repeat. */
 const withPlaces = (choice: JsonObject): JsonObject => {
@@ -168,11 +169,11 @@ const withPlaces = (choice: JsonObject): JsonObject => {
 };
 
 /** Whether a chunk has something of an answer. Servers send all kinds of chunks to keep a connection open. */
-const isPiece = ({ choices, error }: JsonObject): boolean =>
-  carries(error) ||
-  listOf(choices).some((choice) => isObject(choice) && answering.some((name) => carries(choice[name])));
+const isPiece = ({ choices, error }: JsonObject, members: readonly string[]): boolean =>
+  carries(error) || listOf(choices).some((choice) => isObject(choice) && members.some((name) => carries(choice[name])));
 
-const answering = ["delta", "message", "text", "finish_reason", "error"];
+const saying = ["delta", "message", "text", "error"];
+const answering = [...saying, "finish_reason"];
 
 /** Whether there is more than the envelope of a piece. */
 const carries = (value: Json | undefined): boolean => {
@@ -195,7 +196,7 @@ const withToolCall = (message: JsonObject): JsonObject => {
     : message;
 };
 
-/** Of several choices that were asked for, the first is the answer. */
+/** Returns the first choice as the answer, if several were requested. */
 const answerOf = (chat: DecodedChat): DecodedChoice | undefined =>
   chat.choices.find((choice) => choice.index === 0) ?? chat.choices[0];
 
@@ -209,17 +210,10 @@ const saysSomething = ({ content, tool_calls: calls, function_call: called, refu
 const oneChoice = (choices: readonly DecodedChoice[]): readonly DecodedChoice[] => {
   if (choices.length < 2) return choices;
   const ordered = choices.toSorted((left, right) => left.index - right.index);
-  const members = ordered.flatMap(({ message }) =>
-    Object.entries(message).filter(
-      ([, value]) => value !== null && !(typeof value === "string" && value.trim() === ""),
-    ),
-  );
+  const isSaid = (value: Json | undefined): boolean =>
+    value !== null && !(typeof value === "string" && value.trim() === "");
+  const members = ordered.flatMap(({ message }) => Object.entries(message).filter(([, value]) => isSaid(value)));
+  const message = { content: null, ...Object.fromEntries(members.toReversed()) };
   const reasons = ordered.flatMap(({ finish_reason: reason }) => reason ?? []);
-  return [
-    {
-      index: ordered[0]?.index ?? 0,
-      finish_reason: reasons.reduce<string | null>(laterReason, null),
-      message: { content: null, ...Object.fromEntries(members.toReversed()) },
-    },
-  ];
+  return [{ index: ordered[0]?.index ?? 0, finish_reason: reasons.reduce<string | null>(laterReason, null), message }];
 };

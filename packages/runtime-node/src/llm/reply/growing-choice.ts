@@ -1,8 +1,7 @@
 import type { LlmDelta } from "@colloquy/host";
 import { type Json, type JsonObject, saysCut } from "@colloquy/machine";
 import { isList, isObject, isText, listOf, objectsIn, textOf } from "../json/loose-json.ts";
-import { GrowingText, oneObject } from "./growing-text.ts";
-import { indexOf, type ToolCallPieces } from "./tool-call-pieces.ts";
+import { GrowingText, indexOf, oneObject, type ToolCallPieces } from "./tool-call-pieces.ts";
 
 export interface DecodedChoice {
   readonly index: number;

@@ -1,12 +1,11 @@
-import type { LlmDelta, LlmOutcome } from "@colloquy/host";
-import { replyFromResponseItems } from "@colloquy/interchange";
+import type { LlmDelta } from "@colloquy/host";
+import type { replyFromResponseItems } from "@colloquy/interchange";
 import type { CallLlm, Failure, Json, JsonObject, ReplyDraft } from "@colloquy/machine";
 import * as Either from "fp-ts/lib/Either.js";
 import { failureOfErrorObject, type FailureSetting, retryable } from "../failure/failure.ts";
 import { isBareError, isError } from "../failure/response-facts.ts";
 import { defined, isList, isObject, isText, listOf, parseJson, textOf } from "../json/loose-json.ts";
-import { AnswerReader } from "./answer-reader.ts";
-import { completed, failedWith, reportedIn, textsOf } from "./outcome.ts";
+import { AnswerReader, type Ending, type PartialAnswer, type ReplyPart, textsOf } from "./answer-reader.ts";
 import { ResponseItems } from "./response-items.ts";
 import { laterReport, usageFromWire } from "./usage.ts";
 
@@ -26,19 +25,28 @@ export interface DecodedResponse {
   readonly error?: Json;
 }
 
+type ReadReply = typeof replyFromResponseItems;
+
 /**
  * Reads an answer of the Responses API as it comes, and reports the pieces of the reply. Only a finished item has all that is
  * encrypted in it, so finished items replace their pieces.
  */
 export class ResponseAnswer extends AnswerReader<DecodedResponse> {
+  readonly #readReply: ReadReply;
   readonly #items: ResponseItems;
   readonly #wantsOutput: boolean;
   #facts: Omit<DecodedResponse, "output" | "error"> = { status: null, usage: null };
   #error: Json | undefined;
 
-  constructor(onDelta: (delta: LlmDelta) => void = () => {}, { output }: Pick<CallLlm, "output"> = {}) {
+  /** @param readReply reads the reply out of items */
+  constructor(
+    readReply: ReadReply,
+    onDelta: (delta: LlmDelta) => void = () => {},
+    { output }: Pick<CallLlm, "output"> = {},
+  ) {
     super();
-    this.#items = new ResponseItems(onDelta);
+    this.#readReply = readReply;
+    this.#items = new ResponseItems(readReply, onDelta);
     this.#wantsOutput = output !== undefined;
   }
 
@@ -53,35 +61,42 @@ export class ResponseAnswer extends AnswerReader<DecodedResponse> {
     };
   }
 
-  outcome(setting: FailureSetting): LlmOutcome | null {
-    if (!this.begun) return null;
+  protected ending(setting: FailureSetting): Ending {
     const response = this.decoded();
-    const { error, status, output } = response;
-    if (error !== undefined) return this.failed(failureOfError(error, setting));
-    if (this.damaged) return this.failed(retryable("truncated", "a piece of the stream could not be read"));
-    if (status === null) return this.failed(retryable("truncated", "the stream ended without saying how"));
+    const { error, status, output, usage, model, responseId } = response;
+    if (error !== undefined) return failureOfError(error, setting);
+    if (this.damaged) return retryable("truncated", "a piece of the stream could not be read");
+    if (status === null) return retryable("truncated", "the stream ended without saying how");
     // Nobody asked for an answer in the background, to be read later.
     if (["failed", "cancelled", "queued", "in_progress"].includes(status)) {
       const message = `the server ended its answer with the status "${status}", and does not say why`;
-      return this.failed({ ...retryable("unknown", message), retryable: status !== "queued" });
+      return { ...retryable("unknown", message), retryable: status !== "queued" };
     }
-    const reply = replyOf(output, this.#wantsOutput);
+    const reply = this.#replyOf(output);
+    const facts = defined({ usage: usageFromWire(usage), model, responseId });
     const finishReason = finishReasonOf(response, Either.isRight(reply) ? reply.right : {});
-    return completed(
-      Either.mapLeft(({ reason }: { readonly reason: string }) => reason)(reply),
-      finishReason,
-      reportedIn(response),
-      (failure) => this.failed(failure),
-    );
+    return { reply: Either.mapLeft(({ reason }: { readonly reason: string }) => reason)(reply), finishReason, facts };
   }
 
-  /** Returns a failure with the texts that came. Calls and other items may be incomplete, and are left out. */
-  failed(failure: Failure): LlmOutcome {
-    const reply = replyFromResponseItems(this.#items.items());
+  /** A wanted output is the final answer: messages on the way to it become reasoning, and go back as the items that they were. */
+  #replyOf(output: readonly JsonObject[]): ReturnType<ReadReply> {
+    if (!this.#wantsOutput || !output.some((item) => item["phase"] === "final_answer")) return this.#readReply(output);
+    const items = output.map((said): JsonObject => {
+      const isOnTheWay = said["type"] === "message" && said["phase"] === "commentary";
+      return isOnTheWay ? { type: "reasoning", summary: listOf(said["content"]).filter(isObject), said } : said;
+    });
+    return Either.map((reply: ReplyDraft): ReplyDraft => {
+      const { content } = reply;
+      return content === undefined || typeof content === "string" ? reply : { ...reply, content: content.map(asSaid) };
+    })(this.#readReply(items));
+  }
+
+  protected partial(): PartialAnswer {
+    const reply = this.#readReply(this.#items.items());
     const texts = Either.isLeft(reply) ? [] : textsOf(reply.right.content ?? []);
     const [only] = texts;
-    const content = texts.length === 1 && only?.type === "text" ? only.text : texts;
-    return failedWith(failure, only === undefined ? undefined : { content }, usageFromWire(this.#facts.usage));
+    const content = texts.length === 1 && only?.type === "text" ? only.text : only && texts;
+    return { content, usage: usageFromWire(this.#facts.usage) };
   }
 
   protected onObject(event: JsonObject, name?: string): void {
@@ -118,7 +133,7 @@ export class ResponseAnswer extends AnswerReader<DecodedResponse> {
     const isAnswer = isList(output);
     this.#facts = { ...this.#facts, status: isAnswer ? "completed" : null };
     this.#addFacts(body);
-    for (const [index, item] of listOf(output).entries()) this.#items.finish({ item, output_index: index });
+    this.#items.complete(listOf(output));
     // A body without an output says what went wrong, under whatever name.
     this.onError(error ?? (isAnswer ? undefined : body));
   }
@@ -136,14 +151,18 @@ export class ResponseAnswer extends AnswerReader<DecodedResponse> {
  * Decodes a whole streamed answer of the Responses API: its bytes, or pieces of them cut anywhere. Skips what it cannot read;
  * rejects if the source fails.
  */
-export const decodeResponseStream = (
+export const decodeResponseStream = async (
   source: Uint8Array | AsyncIterable<Uint8Array>,
   onDelta?: (delta: LlmDelta) => void,
-): Promise<DecodedResponse> => new ResponseAnswer(onDelta).readAll(source);
+): Promise<DecodedResponse> => {
+  const { replyFromResponseItems } = await import("@colloquy/interchange");
+  return new ResponseAnswer(replyFromResponseItems, onDelta).readAll(source);
+};
 
 /** Decodes the body of an answer that came in one piece. Returns null for anything else. */
 export const decodeResponseBody = (text: string): DecodedResponse | null => {
-  const answer = new ResponseAnswer();
+  // Nobody sees pieces of a reply here, so none is read, and `@colloquy/interchange` is not loaded.
+  const answer = new ResponseAnswer(() => Either.left({ index: null, reason: "only decoded" }));
   answer.readBody(text);
   return answer.begun ? answer.decoded() : null;
 };
@@ -162,21 +181,6 @@ const terminal: ReadonlyMap<string, string> = new Map([
 
 /** An event of the type `error` has its facts under `error`, or beside its type. */
 const errorOf = ({ type: _type, sequence_number: _number, ...facts }: JsonObject): Json => facts["error"] ?? facts;
-
-/** A wanted output is the final answer: messages on the way to it become reasoning, and go back as the items that they were. */
-const replyOf = (output: readonly JsonObject[], wantsOutput: boolean): ReturnType<typeof replyFromResponseItems> => {
-  if (!wantsOutput || !output.some((item) => item["phase"] === "final_answer")) return replyFromResponseItems(output);
-  const items = output.map((said): JsonObject => {
-    const isOnTheWay = said["type"] === "message" && said["phase"] === "commentary";
-    return isOnTheWay ? { type: "reasoning", summary: listOf(said["content"]).filter(isObject), said } : said;
-  });
-  return Either.map((reply: ReplyDraft): ReplyDraft => {
-    const { content } = reply;
-    return content === undefined || typeof content === "string" ? reply : { ...reply, content: content.map(asSaid) };
-  })(replyFromResponseItems(items));
-};
-
-type ReplyPart = Exclude<ReplyDraft["content"], string | undefined>[number];
 
 const asSaid = (part: ReplyPart): ReplyPart => {
   const fields = part.type === "reasoning" ? part.provider?.["responses"] : undefined;

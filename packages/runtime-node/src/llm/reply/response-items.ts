@@ -1,13 +1,14 @@
 import type { LlmDelta } from "@colloquy/host";
-import { replyFromResponseItems } from "@colloquy/interchange";
+import type { replyFromResponseItems } from "@colloquy/interchange";
 import type { Json, JsonObject } from "@colloquy/machine";
 import * as Either from "fp-ts/lib/Either.js";
 import { isList, isObject, isText, parseJson, textOf } from "../json/loose-json.ts";
-import { deltasOf } from "./outcome.ts";
-import { oneObject } from "./growing-text.ts";
+import { deltasOf } from "./answer-reader.ts";
+import { oneObject } from "./tool-call-pieces.ts";
 
 /** Puts the items of a streamed output together, and shows the pieces of the reply as they come. */
 export class ResponseItems {
+  readonly #readReply: typeof replyFromResponseItems;
   readonly #onDelta: (delta: LlmDelta) => void;
   /** By their place in the output. */
   readonly #growing = new Map<number, GrowingItem>();
@@ -17,7 +18,8 @@ export class ResponseItems {
   #end = 0;
   #calls = 0;
 
-  constructor(onDelta: (delta: LlmDelta) => void) {
+  constructor(readReply: typeof replyFromResponseItems, onDelta: (delta: LlmDelta) => void) {
+    this.#readReply = readReply;
     this.#onDelta = onDelta;
   }
 
@@ -59,12 +61,12 @@ export class ResponseItems {
     }
     const list = (growth.lists[piece.list] ??= []);
     const index = indexOf(event[`${piece.list}_index`], list);
-    const before = list[index];
-    const text = newOf(before?.text ?? "");
+    const before = textOf(list[index]?.["text"] ?? list[index]?.["refusal"]);
+    const text = newOf(before);
     if (text === "") return;
-    list[index] = { piece, text: (before?.text ?? "") + text };
     // The texts of reasoning are lines of one.
-    const isNextLine = piece.kind === "reasoning" && before === undefined && growth.shown;
+    const isNextLine = piece.kind === "reasoning" && list[index] === undefined && growth.shown;
+    list[index] = { type: piece.part, [piece.member]: before + text };
     growth.shown = true;
     this.#onDelta({ type: piece.kind, text: isNextLine ? `\n${text}` : text });
   }
@@ -77,12 +79,14 @@ export class ResponseItems {
 
   /** Whether a call was begun, and neither was it done nor are its arguments an object. */
   isCut(): boolean {
-    const begun = [...this.#growing.values()].filter(({ whole }) => !whole).map(itemOf);
-    return begun.some((item) => item["type"] === "function_call" && !isObject(parseJson(textOf(item["arguments"]))));
+    const begun = [...this.#growing.values()].filter(({ whole, item }) => !whole && item["type"] === "function_call");
+    return begun.some((growth) => !isObject(parseJson(textOf(itemOf(growth)["arguments"]))));
   }
 
-  /** Takes the items that the end of the stream has and that had no event of their own. */
+  /** Takes all items of an answer, or those that the end of the stream has and that had no event of their own. */
   complete(output: readonly Json[]): void {
+    // Each is one, even if ids repeat.
+    if (this.#growing.size === 0) return output.forEach((item, index) => this.finish({ item, output_index: index }));
     for (const [index, item] of output.entries()) {
       if (!isObject(item)) continue;
       // Some servers miscount, and some give an item another id in each event.
@@ -153,23 +157,18 @@ export class ResponseItems {
       this.#showCall(growth, whole.slice(input.length));
     if (growth.shown) return;
     growth.shown = true;
-    const reply = replyFromResponseItems([item]);
+    const reply = this.#readReply([item]);
     if (Either.isLeft(reply)) return;
     for (const delta of deltasOf(reply.right))
       this.#onDelta(delta.type === "toolCall" ? { ...delta, index: this.#calls++ } : delta);
   }
 
   #showCall(growth: GrowingItem, piece: string): void {
-    const { call_id: id, name } = growth.item;
+    const { call_id, name } = growth.item;
+    const id = typeof call_id === "string" ? call_id : null;
     growth.call ??= this.#calls++;
     growth.shown = true;
-    this.#onDelta({
-      type: "toolCall",
-      index: growth.call,
-      id: typeof id === "string" ? id : null,
-      name: textOf(name),
-      arguments: piece,
-    });
+    this.#onDelta({ type: "toolCall", index: growth.call, id, name: textOf(name), arguments: piece });
   }
 }
 
@@ -180,14 +179,12 @@ const differsIn = (member: "id" | "call_id", one: GrowingItem | undefined, other
 };
 
 /** Returns what came in pieces and is empty in the whole item: gateways end items without their texts and arguments. */
-const missingIn = (item: JsonObject, growth: GrowingItem): JsonObject =>
-  Object.fromEntries(
-    Object.entries(itemOf({ ...growth, item, whole: false })).filter(
-      ([name]) => growing.has(name) && isEmpty(item[name]),
-    ),
-  );
+const missingIn = (item: JsonObject, growth: GrowingItem): JsonObject => {
+  const grown = Object.entries(itemOf({ ...growth, item, whole: false }));
+  return Object.fromEntries(grown.filter(([name]) => growing.includes(name) && isEmpty(item[name])));
+};
 
-const growing: ReadonlySet<string> = new Set(["content", "summary", "arguments", "input"]);
+const growing: readonly string[] = ["content", "summary", "arguments", "input"];
 
 const isEmpty = (value: Json | undefined): boolean =>
   (value ?? "") === "" ||
@@ -197,7 +194,7 @@ interface GrowingItem {
   item: JsonObject;
   whole: boolean;
   /** The parts of its content and its summary so far. */
-  readonly lists: { [list in "content" | "summary"]?: { readonly piece: Piece; readonly text: string }[] };
+  readonly lists: { [list in "content" | "summary"]?: JsonObject[] };
   /** The arguments of a call so far. */
   input: string;
   /** Something of it was shown. */
@@ -232,18 +229,15 @@ const pieces: ReadonlyMap<string, Piece> = new Map<string, Piece>([
 const isCall = ({ type }: JsonObject): boolean => type === "function_call" || type === "custom_tool_call";
 
 /** Without a possible index it is the part that came last. */
-const indexOf = (given: Json | undefined, list: readonly unknown[]): number =>
-  typeof given === "number" && Number.isInteger(given) && given >= 0 && given <= list.length
-    ? given
-    : Math.max(0, list.length - 1);
+const indexOf = (given: Json | undefined, list: readonly unknown[]): number => {
+  const isPlace = typeof given === "number" && Number.isInteger(given) && given >= 0 && given <= list.length;
+  return isPlace ? given : Math.max(0, list.length - 1);
+};
 
 /** An item that did not end has no status, and its encrypted part is worthless. */
 const itemOf = ({ item, whole, lists, input }: GrowingItem): JsonObject => {
   if (whole) return item;
   const { encrypted_content: _encrypted, status: _status, ...begun } = item;
-  const grown: { [list: string]: readonly JsonObject[] } = {};
-  for (const [list, parts] of Object.entries(lists))
-    grown[list] = parts.map(({ piece, text }) => ({ type: piece.part, [piece.member]: text }));
   if (item["type"] === "custom_tool_call") return { ...begun, input: input || textOf(item["input"]) };
-  return { ...begun, ...grown, ...(isCall(item) && { arguments: oneObject(input || item["arguments"]) }) };
+  return { ...begun, ...lists, ...(isCall(item) && { arguments: oneObject(input || item["arguments"]) }) };
 };

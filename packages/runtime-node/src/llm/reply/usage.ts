@@ -1,5 +1,5 @@
 import type { Json, JsonObject, ReportedUsage } from "@colloquy/machine";
-import { isObject } from "../json/loose-json.ts";
+import { defined, isObject } from "../json/loose-json.ts";
 
 /**
  * Reads a report of usage under any names; undefined if it has no figures. A value that is not an integer ≥ 0 is unknown, which
@@ -18,9 +18,7 @@ export const usageFromWire = (usage: JsonObject | null | undefined): ReportedUsa
     delete reported.inputTokens;
     delete reported.outputTokens;
   }
-  if (Object.keys(reported).length === 0) return undefined;
-  const rest = restOf(usage, "");
-  return rest === undefined ? reported : { ...reported, provider: rest };
+  return Object.keys(reported).length === 0 ? undefined : { ...reported, ...defined({ provider: restOf(usage, "") }) };
 };
 
 /**
@@ -85,21 +83,15 @@ const saysSomething = (value: Json | undefined): boolean =>
 
 type Field = Exclude<keyof ReportedUsage, "provider">;
 
+/** DeepSeek, Anthropic, Moonshot. */
+const cacheReads = ["prompt_cache_hit_tokens", "cache_read_input_tokens", "cached_tokens"];
+
 /** The places of each figure, in this order. */
 const wireNames: readonly (readonly [Field, readonly string[]])[] = [
   ["inputTokens", ["prompt_tokens", "input_tokens", "prompt_eval_count", "tokens.input_tokens"]],
   ["outputTokens", ["completion_tokens", "output_tokens", "eval_count", "tokens.output_tokens"]],
   ["totalTokens", ["total_tokens"]],
-  [
-    "cacheReadTokens",
-    [
-      "prompt_tokens_details.cached_tokens",
-      "input_tokens_details.cached_tokens",
-      "prompt_cache_hit_tokens",
-      "cache_read_input_tokens",
-      "cached_tokens",
-    ],
-  ],
+  ["cacheReadTokens", ["prompt_tokens_details.cached_tokens", "input_tokens_details.cached_tokens", ...cacheReads]],
   ["cacheWriteTokens", ["prompt_tokens_details.cache_write_tokens", "cache_creation_input_tokens"]],
   [
     "reasoningTokens",
@@ -111,11 +103,10 @@ const read: ReadonlySet<string> = new Set(
   wireNames.flatMap(([, names]) => names.flatMap((name) => [name, camelCase(name)])),
 );
 
-const at = (usage: JsonObject, name: string): Json | undefined => {
-  const [outer = "", inner] = name.split(".");
-  const value = memberOf(usage, outer);
-  return inner !== undefined && isObject(value) ? memberOf(value, inner) : inner === undefined ? value : undefined;
-};
+const at = (usage: JsonObject, name: string): Json | undefined =>
+  name
+    .split(".")
+    .reduce<Json | undefined>((value, step) => (isObject(value) ? memberOf(value, step) : undefined), usage);
 
 /** Reads a number, which some servers write as a text. */
 const tokensOf = (value: Json | undefined): number | undefined => {

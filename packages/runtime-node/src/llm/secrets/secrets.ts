@@ -77,28 +77,23 @@ export const keysOfEnvironment = (): readonly string[] =>
     .filter((value) => value.length >= 16)
     .map((value) => value.slice(0, charactersRead));
 
-/** Returns none if the variables cannot be listed, as in Deno without `--allow-env`. */
 const valuesNamed = (pattern: RegExp): readonly string[] => {
-  try {
-    return Object.entries(environment()).flatMap(([name, value]) =>
-      value !== undefined && pattern.test(name) ? [value] : [],
-    );
-  } catch {
-    return [];
-  }
+  const all = fromEnvironment((variables) => Object.entries(variables)) ?? [];
+  return all.flatMap(([name, value]) => (value !== undefined && pattern.test(name) ? [value] : []));
 };
 
 /** Returns the value of one variable; undefined if there is none, or if it may not be read. */
-export const variable = (name: string): string | undefined => {
+export const variable = (name: string): string | undefined => fromEnvironment((variables) => variables[name]);
+
+type Variables = Readonly<Record<string, string | undefined>>;
+
+/** Returns undefined if the variables cannot be read, as in Deno without `--allow-env`. */
+const fromEnvironment = <Read>(read: (variables: Variables) => Read): Read | undefined => {
+  // Node, Deno and Bun have a process; some workers and browsers have none.
+  const platform = globalThis as { readonly process?: { readonly env?: Variables } };
   try {
-    return environment()[name];
+    return read(platform.process?.env ?? {});
   } catch {
     return undefined;
   }
-};
-
-/** Node, Deno and Bun have a process; some workers and browsers have none. */
-const environment = (): Readonly<Record<string, string | undefined>> => {
-  const platform = globalThis as { readonly process?: { readonly env?: Readonly<Record<string, string | undefined>> } };
-  return platform.process?.env ?? {};
 };

@@ -52,27 +52,13 @@ export const connect = <Options extends WireOptions>(
   const connection = { ...connectionKinds, baseURL: urlFor(given.client === undefined ? given.fetch : undefined) };
   checkOptions<object>(handler, given, { ...own, ...connection, ...waitKinds, client: clientKind });
   checkDialect(handler, given.dialect);
-  const common = {
-    handler,
-    options: frozenCopy(pick<Options, keyof Options>(given, own)),
-    waits: pick<WaitOptions, keyof WaitOptions>(given, waitKinds),
-  };
   const { client } = given;
-  if (client !== undefined) {
-    const { baseURL } = client;
-    refuseCredentials(handler, baseURL);
-    return {
-      ...common,
-      client: () => client,
-      baseURL,
-      isGiven: true,
-      keys: () => keysIn(sentBy(client)),
-      check: () => {},
-    };
+  const chosen: ClientOptions = { fetch, ...frozenCopy(pick<ClientOptions>(given, connectionKinds)) };
+  if (client !== undefined) refuseCredentials(handler, client.baseURL);
+  else {
+    checkHeaders(handler, chosen.defaultHeaders);
+    checkSecrets(handler, chosen);
   }
-  const chosen: ClientOptions = { fetch, ...frozenCopy(pick(given, connectionKinds)) };
-  checkHeaders(handler, chosen.defaultHeaders);
-  checkSecrets(handler, chosen);
   let found: ClientOptions | undefined;
   const connected = (): ClientOptions => {
     if (found !== undefined) return found;
@@ -80,16 +66,18 @@ export const connect = <Options extends WireOptions>(
     checkSecrets(handler, all);
     return (found = { ...all, ...keyFor(handler, all) });
   };
-  let made: OpenAI | undefined;
+  let made = client;
   return {
-    ...common,
+    handler,
+    options: frozenCopy(pick<Options>(given, own)),
+    waits: pick<WaitOptions>(given, waitKinds),
     client: (SDK) => (made ??= new SDK(connected())),
     get baseURL() {
-      return connected().baseURL || "https://api.openai.com/v1";
+      return client?.baseURL ?? (connected().baseURL || "https://api.openai.com/v1");
     },
-    isGiven: false,
+    isGiven: client !== undefined,
     keys: () => keysIn(sentBy(made ?? found ?? { ...fromEnvironment(), ...chosen })),
-    check: () => void connected(),
+    check: () => void (client ?? connected()),
   };
 };
 
@@ -133,12 +121,8 @@ const headerText = orNull(
 const urlFor = (given: unknown): OptionKind => {
   const isUrl = (value: string): boolean =>
     URL.canParse(value) && ((given ?? fetch) !== fetch || /^https?:$/.test(new URL(value).protocol));
-  return orNull(
-    kinds.of(
-      'a URL with http:// or https://, such as "http://127.0.0.1:8080/v1"',
-      (value) => typeof value === "string" && (value === "" || isUrl(value)),
-    ),
-  );
+  const fits = (value: unknown): boolean => typeof value === "string" && (value === "" || isUrl(value));
+  return orNull(kinds.of('a URL with http:// or https://, such as "http://127.0.0.1:8080/v1"', fits));
 };
 
 const isKey = (value: unknown): boolean =>
@@ -149,11 +133,10 @@ export const timeoutMax: number = 2 ** 31 - 1;
 
 const isTimeout = (value: unknown): boolean => typeof value === "number" && value > 0 && value <= timeoutMax;
 
+const keyKind = kinds.of("a text that a header can have, without line breaks, or a function that gives one", isKey);
+
 const connectionKinds: Readonly<Record<ConnectionOption, OptionKind>> = {
-  apiKey: {
-    ...orNull(kinds.of("a text that a header can have, without line breaks, or a function that gives one", isKey)),
-    isSecret: true,
-  },
+  apiKey: { ...orNull(keyKind), isSecret: true },
   baseURL: urlFor(undefined),
   organization: headerText,
   project: headerText,
@@ -180,48 +163,41 @@ const checkHeaders = (handler: string, headers: unknown): void => {
     const [name, ...values] = isList(row) ? row.flat() : [];
     if (typeof name !== "string")
       throw new ConfigurationError(`${handler}: defaultHeaders must be an object of headers (got a list of others)`);
+    const shown = JSON.stringify(name);
     if (["", ...values].some((value) => typeof value === "string" && !isSendable(name, value)))
-      throw new ConfigurationError(
-        `${handler}: a header ${JSON.stringify(name)} can't be sent; mend its name or its value`,
-      );
+      throw new ConfigurationError(`${handler}: a header ${shown} can't be sent; mend its name or its value`);
   }
 };
 
 /** Where the SDK looks for options that are not given. */
-const variables = {
-  apiKey: "OPENAI_API_KEY",
-  adminAPIKey: "OPENAI_ADMIN_KEY",
-  baseURL: "OPENAI_BASE_URL",
-  organization: "OPENAI_ORG_ID",
-  project: "OPENAI_PROJECT_ID",
-} as const;
+const variables = [
+  ["apiKey", "OPENAI_API_KEY"],
+  ["adminAPIKey", "OPENAI_ADMIN_KEY"],
+  ["baseURL", "OPENAI_BASE_URL"],
+  ["organization", "OPENAI_ORG_ID"],
+  ["project", "OPENAI_PROJECT_ID"],
+] as const;
 
 const fromEnvironment = (): ClientOptions =>
   Object.fromEntries(
-    Object.entries(variables).flatMap(([name, from]) => {
-      const value = variable(from)?.trim() ?? "";
-      return value === "" ? [] : [[name, value]];
-    }),
+    variables.map(([option, name]) => [option, variable(name)?.trim()] as const).filter(([, value]) => value),
   );
 
 /** @throws ConfigurationError for an invalid variable, unless its option is given */
 const environmentFor = (chosen: ClientOptions, connection: Readonly<Record<string, OptionKind>>): ClientOptions => {
   const environment = fromEnvironment();
-  for (const [name, from] of Object.entries(variables)) {
-    const kind = name in environment && !(name in chosen) ? connection[name] : undefined;
-    if (kind !== undefined) checkValue(from, Reflect.get(environment, name), kind);
+  for (const [option, name] of variables) {
+    const kind = option in environment && !(option in chosen) ? connection[option] : undefined;
+    if (kind !== undefined) checkValue(name, environment[option], kind);
   }
   return environment;
 };
 
 /** @throws ConfigurationError if the base URL has credentials, or if a page would show the key */
-const checkSecrets = (
-  handler: string,
-  { baseURL, apiKey, adminAPIKey, dangerouslyAllowBrowser }: ClientOptions,
-): void => {
-  refuseCredentials(handler, baseURL ?? "");
+const checkSecrets = (handler: string, options: ClientOptions): void => {
+  refuseCredentials(handler, options.baseURL ?? "");
   // The SDK refuses it too, but only with the first call.
-  if ((isFilled(apiKey) || isFilled(adminAPIKey)) && isPage() && dangerouslyAllowBrowser !== true)
+  if (hasKey(options) && isPage() && options.dangerouslyAllowBrowser !== true)
     throw new ConfigurationError(
       `${handler} has an apiKey, which everybody who opens the page can read; give the baseURL of a server of yours that has the key, and no apiKey, or dangerouslyAllowBrowser: true`,
     );
@@ -236,16 +212,13 @@ const refuseCredentials = (handler: string, baseURL: string): void => {
   );
 };
 
-const isFilled = (value: unknown): boolean => value !== undefined && value !== null && value !== "";
+const hasKey = ({ apiKey, adminAPIKey }: ClientOptions): boolean => Boolean(apiKey) || Boolean(adminAPIKey);
 
 /** The SDK wants a key, which servers other than OpenAI's often do not need. @throws ConfigurationError if OpenAI needs one */
-const keyFor = (
-  handler: string,
-  { apiKey, adminAPIKey, baseURL }: ClientOptions,
-): Pick<ClientOptions, "apiKey" | "dangerouslyAllowBrowser"> => {
-  if (isFilled(apiKey) || isFilled(adminAPIKey)) return {};
+const keyFor = (handler: string, options: ClientOptions): ClientOptions => {
+  if (hasKey(options)) return {};
   // A page cannot show a key that is not there.
-  if (isFilled(baseURL)) return { apiKey: "none", dangerouslyAllowBrowser: true };
+  if (options.baseURL) return { apiKey: "none", dangerouslyAllowBrowser: true };
   throw new ConfigurationError(
     `${handler} has no key: set OPENAI_API_KEY, or give apiKey; a server of your own, named by baseURL or OPENAI_BASE_URL, needs none`,
   );
@@ -260,11 +233,9 @@ const isPage = (): boolean => {
   return window?.document !== undefined && navigator !== undefined;
 };
 
-const pick = <Options extends object, Name extends keyof Options>(
-  options: Options,
-  names: { readonly [Each in Name]: unknown },
-): Partial<Pick<Options, Name>> =>
-  // Those of the names that have a value.
+/** Returns the options of these names that have a value. */
+const pick = <Options extends object>(options: object, names: { readonly [Name in keyof Options]?: unknown }) =>
+  // The filter leaves only these names.
   Object.fromEntries(
     Object.entries(options).filter(([name, value]) => name in names && value !== undefined),
-  ) as Partial<Pick<Options, Name>>;
+  ) as Partial<Options>;

@@ -4,8 +4,7 @@ import type { CallLlm } from "@colloquy/machine";
 import OpenAI from "openai";
 import { aborted, failureOfBody, failureOfThrown, type FailureSetting, isStatusError } from "../failure/failure.ts";
 import { redirectFailure } from "../failure/response-facts.ts";
-import type { AnswerReader } from "../reply/answer-reader.ts";
-import { deltasOf } from "../reply/outcome.ts";
+import { type AnswerReader, deltasOf } from "../reply/answer-reader.ts";
 import { keysIn, secretsIn, sentBy } from "../secrets/secrets.ts";
 import { type Connected, timeoutMax } from "./connection.ts";
 import { type RunningCall, runningCall } from "./running-call.ts";
@@ -95,6 +94,8 @@ const readBody = async (
   const reader: ReadableStreamDefaultReader<Uint8Array<ArrayBuffer>> = body.getReader();
   const kept: Uint8Array<ArrayBuffer>[] = [];
   let keptBytes = 0;
+  // A body that a `fetch` of the caller's made may not end with the call.
+  signal.addEventListener("abort", () => cancel(reader), { once: true });
   try {
     while (!signal.aborted) {
       const { done, value } = await reader.read();
@@ -143,20 +144,31 @@ const cancel = (source: { cancel(): Promise<void> } | null): void => void source
 
 /** Marks the requests of the handlers among the options of their `fetch`: a client may be shared with other code. */
 const isOurs: unique symbol = Symbol("colloquy");
-const oursOnly: { readonly [isOurs]: true } = { [isOurs]: true };
+const oursOnly = { [isOurs]: true };
 
 /**
  * Has the client read the error bodies of marked requests to a bound, and within the request's time: the SDK itself reads them
- * to their end, which may never come.
+ * to their end, which may never come. An aborted request ends, even if a `fetch` of the caller's ignores its signal.
  */
 const withBoundedErrors = (client: OpenAI): OpenAI => {
   // Private in the SDK's types. A copy of the client would not know a key that is given to the client later.
   const own = client["fetch"] as typeof fetch | undefined;
   if (own === undefined || bounded.has(own)) return client;
   const fetchBounded: typeof fetch = async (input, init) => {
-    const response = await own(input, init);
-    if (response.ok || init === undefined || !(isOurs in init)) return response;
-    const text = await errorTextOf(response, init.signal ?? undefined);
+    const { signal } = init ?? {};
+    if (init === undefined || !(isOurs in init) || !signal) return own(input, init);
+    const answering = own(input, init);
+    const aborting = new Promise<never>((_, reject) => {
+      const abort = (): void => {
+        reject(new DOMException("aborted", "AbortError"));
+        // Nobody reads a later answer, and its connection must not stay open.
+        void answering.then(({ body }) => cancel(body)).catch(() => {});
+      };
+      signal.addEventListener("abort", abort, { once: true });
+    });
+    const response = await Promise.race([answering, aborting]);
+    if (response.ok) return response;
+    const text = await errorTextOf(response, signal);
     return Object.defineProperty(response, "text", { value: () => Promise.resolve(text) });
   };
   bounded.add(fetchBounded);

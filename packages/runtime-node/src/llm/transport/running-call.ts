@@ -24,12 +24,12 @@ export interface RunningCall {
   readonly onDelta: (delta: LlmDelta) => void;
   /** The answer has begun: from now on the handler's own limit bounds the silence, if the call has none. */
   readonly begin: () => void;
-  /** Reports a sign of life. A finished answer has `endTimeoutMs` to end, unless another choice of it begins. */
+  /** Reports a sign of life. A finished answer has `endTimeoutMs` after its last piece to end, unless another choice of it begins. */
   readonly touch: (state?: { readonly finished: boolean }) => void;
   /** Returns the failure of a silence that was too long; null if there was none. */
   readonly silence: () => Failure | null;
   /** Shows the deltas that were held back, and returns the outcome without keys and without these secrets. */
-  readonly filtered: (outcome: LlmOutcome, secrets: readonly string[] | undefined) => LlmOutcome;
+  readonly filtered: (outcome: LlmOutcome, secrets: readonly string[]) => LlmOutcome;
   readonly close: () => void;
 }
 
@@ -52,14 +52,19 @@ export const runningCall = (
   let stopIdle: (() => void) | undefined;
   let stopEnd: (() => void) | undefined;
   // A touch costs one look at the clock: the timer is set again only when it rings.
-  const mind = (idleMs: number): void => {
-    stopIdle = clock.wakeAt(touchedAt + idleMs, () => {
-      if (clock.now() < touchedAt + idleMs) return mind(idleMs);
-      isOver = true;
-      abort();
-    });
+  const afterSilence = (ms: number, ring: () => void): (() => void) => {
+    let stop: () => void;
+    const mind = (): void => {
+      stop = clock.wakeAt(touchedAt + ms, () => (clock.now() < touchedAt + ms ? mind() : ring()));
+    };
+    mind();
+    return () => stop();
   };
-  if (call.idleTimeoutMs !== undefined) mind(call.idleTimeoutMs);
+  const giveUp = (): void => {
+    isOver = true;
+    abort();
+  };
+  if (call.idleTimeoutMs !== undefined) stopIdle = afterSilence(call.idleTimeoutMs, giveUp);
   return {
     signal: control.signal,
     abort,
@@ -67,20 +72,20 @@ export const runningCall = (
     begin: () => {
       if (stopIdle !== undefined || control.signal.aborted || idleTimeoutMs === null) return;
       touchedAt = clock.now();
-      mind(idleTimeoutMs);
+      stopIdle = afterSilence(idleTimeoutMs, giveUp);
     },
     touch: (state) => {
       touchedAt = clock.now();
       if (endTimeoutMs === null || stopEnd !== undefined || state?.finished !== true) return;
-      stopEnd = clock.wakeAt(touchedAt + endTimeoutMs, () => {
+      stopEnd = afterSilence(endTimeoutMs, () => {
         stopEnd = undefined;
         if (state.finished) abort();
       });
     },
-    silence: () =>
-      isOver
-        ? retryable("timeout", `the server was silent for more than ${call.idleTimeoutMs ?? idleTimeoutMs} ms`)
-        : null,
+    silence: () => {
+      const message = `the server was silent for more than ${call.idleTimeoutMs ?? idleTimeoutMs} ms`;
+      return isOver ? retryable("timeout", message) : null;
+    },
     filtered: (outcome, secrets) => {
       deltas.end();
       const shown = filter().json(outcome);

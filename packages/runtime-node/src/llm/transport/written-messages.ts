@@ -38,13 +38,13 @@ export const writerFor = (
   { isGiven, options }: { readonly isGiven: boolean; readonly options: WritingOptions },
   format: MessageFormat,
   wireOf: (call: CallLlm) => Wire,
-): ((call: CallLlm, variant?: string) => WrittenMessages | readonly JsonObject[]) =>
-  isGiven
-    ? (call, variant = "") => {
-        const state = new WireState();
-        return format(wireMessages(call.messages, wireOf(call), state), variant, state);
-      }
-    : messageWriter(format, wireOf, options.writtenBytes);
+): ((call: CallLlm, variant: string) => WrittenMessages | readonly JsonObject[]) => {
+  if (!isGiven) return messageWriter(format, wireOf, options.writtenBytes);
+  return (call, variant) => {
+    const state = new WireState();
+    return format(wireMessages(call.messages, wireOf(call), state), variant, state);
+  };
+};
 
 /**
  * Returns a writer that keeps the JSON of each thread, and writes only new messages if a call begins with the messages of the
@@ -73,7 +73,8 @@ export const messageWriter = (
     const key = JSON.stringify([threadId, variant, wire.dialect.name, wire.origin]);
     const before = threads.get(key);
     if (before !== undefined) forget(key, before);
-    const end = lastUnitIn(messages);
+    // What follows cannot change the messages before it: results are written together, and system messages.
+    const end = Math.max(messages.findLastIndex(isUnit), 0);
     // Messages never change, so the same objects are written the same.
     const isKnown =
       before !== undefined && before.end <= end && isUnit(messages[before.end]) && beginsWith(messages, before);
@@ -110,9 +111,6 @@ const beginsWith = (messages: readonly Message[], before: Written): boolean => {
   for (let at = 0; at < before.end; at++) if (messages[at] !== before.messages[at]) return false;
   return true;
 };
-
-/** Returns the place of the last message that what follows cannot change: results are written together, and system messages. */
-const lastUnitIn = (messages: readonly Message[]): number => Math.max(messages.findLastIndex(isUnit), 0);
 
 const isUnit = (message: Message | undefined): boolean => message?.role === "user" || message?.role === "assistant";
 

@@ -1,10 +1,9 @@
 import { type LlmContext, type LlmHandler, type LlmOutcome, outputRequest } from "@colloquy/host";
-import type { CallLlm, ToolDeclaration } from "@colloquy/machine";
+import type { CallLlm, Message, ReplyDraft, ToolDeclaration } from "@colloquy/machine";
 import { badRequest } from "../failure/failure.ts";
-import type { Api, Dialect } from "./dialect.ts";
-import { dialectFor, dialects } from "./dialects.ts";
+import { isObject } from "../json/loose-json.ts";
+import { type Api, type Dialect, dialectFor, dialects, hostOf } from "./dialects.ts";
 import type { Wire } from "./messages.ts";
-import { originOf, RefusedFields, withOrigin } from "./origin.ts";
 import { ToolsOnWire } from "./tools.ts";
 
 /** Options of a handler for the server that it calls. */
@@ -18,7 +17,6 @@ export interface WireOptions {
   readonly dialect?: string | Dialect;
 }
 
-/** A handler of one API. */
 interface ApiHandler {
   /** For errors. */
   readonly name: string;
@@ -90,8 +88,104 @@ const offeredTools = (
   if (tools === undefined) return declared.length > 0 ? declared : ownTools;
   const known = [...declared, ...ownTools];
   const found = tools.map(({ name }) => known.find((tool) => tool.name === name) ?? name);
-  const missing = found.find((each) => typeof each === "string");
   const isOverridden = model["tools"] !== undefined || model["functions"] !== undefined;
-  if (missing !== undefined && !isOverridden) return missing;
-  return found.filter((each) => typeof each !== "string");
+  const missing = isOverridden ? undefined : found.find((each) => typeof each === "string");
+  return missing ?? found.filter((each) => typeof each !== "string");
+};
+
+/**
+ * Returns the origin of a reply: the host of the server, and the family of the model (`gpt` of `openai/gpt-5-mini`). Provider
+ * fields go back to the same origin only.
+ */
+export const originOf = (baseURL: string, model: string): string => {
+  const name = model.slice(model.lastIndexOf("/") + 1).toLowerCase();
+  return `${hostOf(baseURL)} ${/[a-z]+/.exec(name)?.[0] ?? name}`;
+};
+
+/** Records the origin of a reply that has anything that only its server can read. */
+const withOrigin = (outcome: LlmOutcome, origin: string): LlmOutcome =>
+  outcome.type === "completed" && hasFields(outcome.reply)
+    ? { ...outcome, reply: { ...outcome.reply, provider: { ...outcome.reply.provider, origin } } }
+    : outcome;
+
+/**
+ * The refusals of servers that got back what they gave themselves. A refused field of messages is left out of all calls. Refused
+ * content (a signature or encrypted reasoning of another account or model, the id of an item) is left out of these messages.
+ */
+class RefusedFields {
+  /** The origins whose replies have a field that is refused. */
+  readonly #origins = new Set<string>();
+  /** Messages without their fields. */
+  readonly #plain = new WeakMap<Message, Message>();
+  /** Whether there are such messages: looking at each of a long history costs more than the rest of a call. */
+  #hasPlain = false;
+
+  /**
+   * Sends a call without the fields that are known to be refused. If the server refuses others, sends it once more, without any,
+   * and remembers that if it is answered.
+   */
+  async send(call: CallLlm, wire: Wire, send: (call: CallLlm) => Promise<LlmOutcome>): Promise<LlmOutcome> {
+    const owes = wire.dialect.owedReasoning !== null;
+    const isKnown = this.#origins.has(wire.origin);
+    const known = (message: Message): Message =>
+      isKnown ? this.#strip(message, owes) : (this.#plain.get(message) ?? message);
+    const first = isKnown || this.#hasPlain ? withMessages(call, known) : call;
+    const outcome = await send(first);
+    const refusal = refusalIn(outcome);
+    const isOfContent = ofContent.test(refusal);
+    if (!isOfContent && !ofFields.test(refusal)) return outcome;
+    const plain = withMessages(first, (message) => withoutFields(message, owes && !isOfContent));
+    if (plain === first) return outcome;
+    const second = await send(plain);
+    if (second.type !== "completed") return second;
+    if (isOfContent) call.messages.forEach((message) => this.#strip(message, false));
+    else this.#origins.add(wire.origin);
+    return second;
+  }
+
+  /** The same message each time, since what is written of it is kept. */
+  #strip(message: Message, owes: boolean): Message {
+    const plain = withoutFields(this.#plain.get(message) ?? message, owes);
+    if (plain !== message) {
+      this.#plain.set(message, plain);
+      this.#hasPlain = true;
+    }
+    return plain;
+  }
+}
+
+const ofContent =
+  /encrypted[ _]content|\bsignature|\bthinking block|['"`]thinking['"`]|\breasoning\b.{0,20}\bitem|\binput\[\d+\]\.id\b|\bItem (with id )?'/i;
+
+const ofFields =
+  /\breasoning_\w+|\bmessages?\b.{0,60}\b(unsupported|unknown|unexpected|not permitted)|\b(unsupported|unknown|unexpected|unrecognized)\b.{0,40}\bmessages?\b/i;
+
+/** Returns the message with which a server refused a request, before it answered anything. */
+export const refusalIn = (outcome: LlmOutcome): string =>
+  outcome.type === "failed" && outcome.partial === undefined && outcome.failure.kind === "bad_request"
+    ? outcome.failure.message
+    : "";
+
+const withMessages = (call: CallLlm, change: (message: Message) => Message): CallLlm => {
+  const messages = call.messages.map(change);
+  return messages.every((message, index) => message === call.messages[index]) ? call : { ...call, messages };
+};
+
+/** Returns a reply without fields of servers, as of another origin, and without owed ones; the same message if it has none. */
+const withoutFields = (message: Message, owes: boolean): Message => {
+  const { role, parts, provider } = message;
+  const hasFields = provider?.["origin"] !== "" && (provider !== undefined || parts.some(hasServerData));
+  const isOwing = owes && provider?.["owes"] !== "nothing";
+  if (role !== "assistant" || (!hasFields && !isOwing)) return message;
+  return { ...message, provider: { ...provider, origin: "", ...(owes && { owes: "nothing" }) } };
+};
+
+const hasFields = ({ content, toolCalls = [], provider }: ReplyDraft): boolean =>
+  [{ provider }, ...toolCalls, ...(typeof content === "string" ? [] : (content ?? []))].some(hasServerData);
+
+/** Whether a part has fields of its server, or only its server can read it. Sources are for users, and sent to no server. */
+const hasServerData = ({ type, provider, value }: { type?: string; provider?: unknown; value?: unknown }): boolean => {
+  // The place of a call among the parts is not a field of a server.
+  const hasOwn = isObject(provider) && Object.keys(provider).some((name) => name !== "aiPlace");
+  return hasOwn || (type === "opaque" && isObject(value) && value["type"] === "foreign" && value["format"] !== "ui");
 };

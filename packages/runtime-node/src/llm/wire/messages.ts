@@ -13,8 +13,8 @@ import {
   toolResultOf,
 } from "@colloquy/machine";
 import { wellFormed } from "@colloquy/machine/hosting";
-import { isObject, isText, listOf, parseJson, textOf } from "../json/loose-json.ts";
-import type { Dialect } from "./dialect.ts";
+import { defined, isObject, isText, listOf, parseJson, textOf } from "../json/loose-json.ts";
+import type { Dialect } from "./dialects.ts";
 import { callIdOnWire, messageNameOnWire, SeenIds, nameOnWire } from "./names.ts";
 
 /** The server that messages go to: what it takes, where it is (`originOf`), and the format of the messages. */
@@ -125,14 +125,16 @@ const afterTool = "OK.";
 /** Stands for the answer to a question that has none. */
 const noAnswer = "(no answer)";
 
+const textPart = (text: string) => ({ type: "text", text }) as const;
+
 /** Stands for a result without text. */
-const noOutput = { type: "text", text: "(no output)" } as const;
+const noOutput = textPart("(no output)");
 
 /** Stands for a question without text, and for the one before a greeting: else a prompt would end or begin with an answer. */
 const noText = "(no text)";
 
 /** Stands for an image or a file that a server does not take. */
-const noFile = { type: "text", text: "(a file that can't be shown to this model)" } as const;
+const noFile = textPart("(a file that can't be shown to this model)");
 
 const replyOnWire = (message: Message, wire: Wire, state: WireState): Message | null => {
   const { dialect, origin, format } = wire;
@@ -181,24 +183,19 @@ const hasMembers = (value: Json | undefined, others: JsonObject): boolean =>
   );
 
 const replyPart = (part: Part, { refusals, images }: Dialect): Part => {
-  if (part.type === "refusal" && refusals === "text") return { type: "text", text: part.text };
+  if (part.type === "refusal" && refusals === "text") return textPart(part.text);
   const isLeftOut = images === "none" ? isFile(part) : part.type === "image" && images !== "everywhere";
   return isLeftOut ? noFile : part;
 };
 
 const inputOnWire = (message: Message, { dialect, format }: Wire): Message | null => {
-  const taken = dialect.fields;
-  const isShown = dialect.images === "everywhere" || (dialect.images === "of users" && message.role === "user");
+  const { fields: taken, images, blank } = dialect;
+  const isShown = images === "everywhere" || (images === "of users" && message.role === "user");
   const parts = message.parts.flatMap((part) => partWithTaken(isShown || !isFile(part) ? part : noFile, taken, format));
   const content = contentOnWire(parts, dialect, "\n");
-  const isSent = content.length > 0 || dialect.blank === "sent";
+  const isSent = content.length > 0 || blank === "sent";
   if (!isSent && message.role !== "user") return null;
-  return messageWith(
-    message,
-    dialect,
-    isSent ? content : [{ type: "text", text: noText }],
-    takenOf(message.provider, taken),
-  );
+  return messageWith(message, dialect, isSent ? content : [textPart(noText)], takenOf(message.provider, taken));
 };
 
 const messageWith = (
@@ -209,14 +206,9 @@ const messageWith = (
 ): Message => {
   // Most have neither, and taking members away costs as much as all else.
   if (given.name === undefined && given.provider === undefined && provider === undefined) return { ...given, parts };
-  const { name, provider: _, ...message } = given;
-  const written = isText(name) ? messageNameOnWire(name, messageNames) : undefined;
-  return {
-    ...message,
-    ...(written === undefined ? {} : { name: written }),
-    parts,
-    ...(provider === undefined ? {} : { provider }),
-  };
+  const { name: own, provider: _, ...message } = given;
+  const name = isText(own) ? messageNameOnWire(own, messageNames) : undefined;
+  return { ...message, parts, ...defined({ name, provider }) };
 };
 
 /** A call of a custom tool, whose input is a text, becomes a function call for a server that does not know custom tools. */
@@ -260,13 +252,10 @@ const resultOnWire = (
   const others = parts.filter((part) => !isMoved(part));
   // Content stays content.
   let kept = contentOnWire(others, dialect, "\n") as readonly ContentPart[];
-  if (moved.length === 0) {
-    if (kept.length === 0 && dialect.blank === "left out") kept = [noOutput];
-    return { kept: { ...result, providerCallId: id, content: kept }, moved };
-  }
-  const of = `From the result of ${call?.name ?? result.name} (${id ?? callId}):`;
-  if (kept.length === 0) kept = [{ type: "text", text: "See the next message of the user." }];
-  return { kept: { ...result, providerCallId: id, content: kept }, moved: [{ type: "text", text: of }, ...moved] };
+  if (kept.length === 0 && moved.length > 0) kept = [textPart("See the next message of the user.")];
+  else if (kept.length === 0 && dialect.blank === "left out") kept = [noOutput];
+  if (moved.length > 0) moved.unshift(textPart(`From the result of ${call?.name ?? result.name} (${id ?? callId}):`));
+  return { kept: { ...result, providerCallId: id, content: kept }, moved };
 };
 
 /** An image, a file or a sound. A foreign part is for the writer of its format. */
@@ -288,10 +277,9 @@ const contentOnWire = (parts: readonly Part[], { blank, texts }: Dialect, betwee
   });
   // By place: the same object may stand for several files.
   const first = said.findIndex((part) => part.type === "text" || part.type === "data");
-  return said.flatMap((part, index): readonly Part[] => {
-    if (part.type !== "text" && part.type !== "data") return [part];
-    return index === first ? [{ type: "text", text }] : [];
-  });
+  return said
+    .with(first, textPart(text))
+    .filter((part, index) => index === first || (part.type !== "text" && part.type !== "data"));
 };
 
 /** Whether a part makes a list of the content: reasoning, refusals and calls have fields of their own. */
@@ -304,18 +292,17 @@ const textOfPart = (part: Extract<Part, { type: "text" | "data" }>): string =>
   part.type === "data" ? `${part.field}: ${JSON.stringify(part.value)}` : part.text;
 
 /** Returns the provider fields of a message that a server takes: none of a reply that another server wrote. */
-const takenFields = ({ role, provider }: Message, { fields, ownFields }: Dialect, origin: string): Taken => {
-  const recorded = role === "assistant" ? provider?.["origin"] : undefined;
+const takenFields = ({ provider }: Message, { fields, ownFields }: Dialect, origin: string): Taken => {
+  const { origin: recorded } = provider ?? {};
   if (typeof recorded !== "string") return fields;
   return recorded !== origin ? "none" : ownFields ? "all" : fields;
 };
 
 const takenOf = (provider: JsonObject | undefined, taken: Taken): JsonObject | undefined => {
-  const left = Object.entries(provider ?? {}).filter(
-    // `output` says how a part was an output, and is not a field on the wire.
-    ([name]) =>
-      name !== "origin" && (taken === "all" || (taken !== "none" && (taken.includes(name) || name === "output"))),
-  );
+  if (provider === undefined || taken === "none") return undefined;
+  // `output` says how a part was an output, and is not a field on the wire.
+  const isTaken = (name: string): boolean => taken === "all" || name === "output" || taken.includes(name);
+  const left = Object.entries(provider).filter(([name]) => name !== "origin" && isTaken(name));
   return left.length === 0 ? undefined : Object.fromEntries(left);
 };
 
@@ -329,11 +316,11 @@ const partWithTaken = <Any extends Part>(part: Any, taken: Taken, format: WireFo
   let left = takenOf(provider, taken);
   if (part.type === "reasoning") {
     // Reasoning is sent if one of the names under which it came is taken, or the part that it was.
-    const names = taken === "all" || taken === "none" ? [] : taken;
-    const fields = listOf(provider["fields"]).filter((name) => typeof name === "string" && names.includes(name));
+    const names: readonly unknown[] = typeof taken === "string" ? [] : taken;
+    const fields = listOf(provider["fields"]).filter((name) => names.includes(name));
     if (fields.length > 0) left = { ...left, fields };
     if (left === undefined) return [];
   }
   // The same part, without some of its fields.
-  return [{ ...others, ...(left === undefined ? {} : { provider: left }) } as unknown as Any];
+  return [{ ...others, ...defined({ provider: left }) } as unknown as Any];
 };

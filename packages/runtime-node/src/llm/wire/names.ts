@@ -28,9 +28,9 @@ export class SeenIds {
 
   /** Adds an id. Returns false if it is there already. */
   add(id: string): boolean {
-    if (this.#has(id)) return false;
-    this.#own.add(id);
-    return true;
+    const isNew = !this.#has(id);
+    if (isNew) this.#own.add(id);
+    return isNew;
   }
 
   #has(id: string): boolean {
@@ -56,8 +56,8 @@ export const callIdOnWire = (ids: SeenIds, providerCallId: string | null, callId
 };
 
 const matches = (pattern: string, text: string): boolean => {
-  let compiled = compiledPatterns.get(pattern);
-  if (compiled === undefined) compiledPatterns.set(pattern, (compiled = new RegExp(pattern, "u")));
+  const compiled = compiledPatterns.get(pattern) ?? new RegExp(pattern, "u");
+  compiledPatterns.set(pattern, compiled);
   return compiled.test(text);
 };
 

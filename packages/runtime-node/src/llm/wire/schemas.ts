@@ -1,7 +1,6 @@
 import type { Json, JsonObject } from "@colloquy/machine";
-import { isList, isObject, listOf, textOf } from "../json/loose-json.ts";
-import type { Dialect } from "./dialect.ts";
-import { withOneType, withType, withWholePattern } from "./types-in-schemas.ts";
+import { decoded, defined, isList, isObject, listOf, textOf } from "../json/loose-json.ts";
+import type { Dialect } from "./dialects.ts";
 
 /**
  * Returns the schema of a tool's arguments as servers take it: an object at the root, with `properties`, and one schema as the
@@ -10,34 +9,23 @@ import { withOneType, withType, withWholePattern } from "./types-in-schemas.ts";
  */
 export const completedSchema = (schema: JsonObject, form: Dialect["schemas"] = "completed"): JsonObject => {
   if (form === "as given") return schema;
-  const completed = forms[form];
+  const { known: completed, change } = forms[form];
   const known = completed.get(schema);
   if (known !== undefined) return known;
   const { type: _, $schema: _schema, properties, ...root } = merged(schema, schema, 0);
   const isSame =
     schema["type"] === "object" && isObject(schema["properties"]) && !parts.some((member) => member in schema);
   const filled = isSame ? schema : { type: "object", properties: objectOf(properties), ...root };
-  const whole = everywhere(filled, (each) => changes[form](withRequired(withoutNever(withOneOfItems(each)))));
+  const whole = everywhere(filled, (each) => change(withRequired(withoutNever(withOneOfItems(each)))));
   completed.set(schema, whole);
   return whole;
 };
 
-type Form = Exclude<Dialect["schemas"], "as given">;
-
-/** Declarations never change, and go with each request. */
-const forms: { readonly [Name in Form]: WeakMap<JsonObject, JsonObject> } = {
-  completed: new WeakMap(),
-  "no type lists": new WeakMap(),
-  "one type each": new WeakMap(),
-  "whole patterns": new WeakMap(),
-};
-
-const changes: { readonly [Name in Form]: (schema: JsonObject) => JsonObject } = {
-  completed: (schema) => schema,
-  "no type lists": withOneType,
-  "one type each": (schema) => withType(withOneType(schema)),
-  "whole patterns": withWholePattern,
-};
+/** Declarations never change, and go with each request, so the completed ones are kept. */
+const formOf = (change: (schema: JsonObject) => JsonObject) => ({
+  change,
+  known: new WeakMap<JsonObject, JsonObject>(),
+});
 
 /** llama.cpp and Moonshot do not know `not`, and zod writes `never` so. */
 const withoutNever = (schema: JsonObject): JsonObject => {
@@ -46,10 +34,8 @@ const withoutNever = (schema: JsonObject): JsonObject => {
   if (isNever(items)) Object.assign(changed, { maxItems: 0, items: {} });
   if (isObject(properties))
     changed["properties"] = Object.fromEntries(Object.entries(properties).filter(([, each]) => !isNever(each)));
-  for (const union of ["anyOf", "oneOf"]) {
-    const branches = listOf(schema[union]);
-    if (branches.some(isNever)) changed[union] = branches.filter((each) => !isNever(each));
-  }
+  for (const union of ["anyOf", "oneOf"])
+    if (isList(schema[union])) changed[union] = schema[union].filter((each) => !isNever(each));
   return changed;
 };
 
@@ -94,9 +80,9 @@ const joined = (left: JsonObject, right: JsonObject, both: boolean): JsonObject 
   return {
     ...more,
     ...others,
-    ...(Object.keys(properties).length === 0 ? {} : { properties }),
-    ...(required.length === 0 ? {} : { required }),
-    ...(open === undefined ? {} : { additionalProperties: open }),
+    ...(Object.keys(properties).length > 0 && { properties }),
+    ...(required.length > 0 && { required }),
+    ...defined({ additionalProperties: open }),
   };
 };
 
@@ -126,12 +112,7 @@ const atPointer = (root: JsonObject, ref: string): Json | undefined =>
     .reduce<Json | undefined>((at, step) => (isObject(at) && Object.hasOwn(at, step) ? at[step] : undefined), root);
 
 /** Returns the key that a step of a pointer names (RFC 6901, in a URI). */
-const keyOfStep = (step: string): string => {
-  const key = step.replaceAll(/(?:%[0-9a-f]{2})+/gi, (bytes) =>
-    Buffer.from(bytes.replaceAll("%", ""), "hex").toString(),
-  );
-  return key.replaceAll("~1", "/").replaceAll("~0", "~");
-};
+const keyOfStep = (step: string): string => decoded(step).replaceAll("~1", "/").replaceAll("~0", "~");
 
 /** Returns the schema with other keys of its properties, wherever they are named. */
 export const withKeys = (schema: JsonObject, keyOf: (key: string) => string): JsonObject => {
@@ -159,7 +140,7 @@ export const withKeys = (schema: JsonObject, keyOf: (key: string) => string): Js
 const everywhere = (schema: JsonObject, change: (schema: JsonObject) => JsonObject): JsonObject => {
   const inside = (value: Json | undefined): Json | undefined => {
     if (isList(value)) return value.map((each) => inside(each) ?? null);
-    if (typeof value === "boolean") return value ? {} : { not: {} };
+    if (typeof value === "boolean") return inside(value ? {} : { not: {} });
     return isObject(value) ? everywhere(value, change) : value;
   };
   return Object.fromEntries(
@@ -199,3 +180,89 @@ const withOneOfItems = (schema: JsonObject): JsonObject => {
 
 const maps: ReadonlySet<string> = new Set("properties $defs definitions patternProperties dependentSchemas".split(" "));
 const schemas: ReadonlySet<string> = new Set("items anyOf oneOf allOf not if then else".split(" "));
+
+/** Returns a schema without a list of types: each of several becomes a branch, with the keywords that are about it. */
+const withOneType = (schema: JsonObject): JsonObject => {
+  const { type, description, title, default: initial, ...others } = schema;
+  if (!isList(type)) return schema;
+  const [first, ...more] = type.filter((each) => typeof each === "string");
+  const { anyOf, oneOf } = others;
+  if (more.length === 0 || anyOf !== undefined || oneOf !== undefined) {
+    const { type: _, ...untyped } = schema;
+    return more.length > 0 || first === undefined ? untyped : { ...schema, type: first };
+  }
+  const branches = [first ?? "null", ...more].map((each) => ({ type: each, ...keywordsOf(each, others) }));
+  return { ...defined({ title, description, default: initial }), anyOf: branches };
+};
+
+/** Returns the keywords that are about a type, and those that are about none. */
+const keywordsOf = (type: string, schema: JsonObject): JsonObject => {
+  const kind = type === "integer" ? "number" : type;
+  const left = Object.entries(schema).flatMap(([keyword, value]): (readonly [string, Json | undefined])[] => {
+    const about = Object.entries(ofTypes).find(([, pattern]) => pattern.test(keyword))?.[0] ?? kind;
+    if (keyword !== "enum") return about === kind ? [[keyword, value]] : [];
+    const values = listOf(value).filter((each) => typeOf(each) === kind);
+    return values.length === 0 ? [] : [[keyword, values]];
+  });
+  return Object.fromEntries(left);
+};
+
+const ofTypes: { readonly [type: string]: RegExp } = {
+  object: /propert|^required$|^dependent/i,
+  array: /items$|contains$/i,
+  string: /length$|^pattern$|^format$/i,
+  number: /(minimum|maximum)$|^multipleOf$/i,
+};
+
+const typeOf = (value: Json | undefined): string => (value === null ? "null" : isList(value) ? "array" : typeof value);
+
+/** Returns a schema that has a type, or a union of schemas that have one each, as Moonshot's flavour of JSON Schema wants it. */
+const withType = (schema: JsonObject): JsonObject => {
+  const { $ref, type, anyOf, oneOf, const: only, ...others } = schema;
+  if ($ref !== undefined) return { $ref };
+  const union = anyOf ?? oneOf;
+  if (isList(union)) {
+    const hasOwn = (branch: JsonObject): boolean =>
+      ["type", "$ref", "anyOf", "oneOf", "enum"].some((each) => each in branch);
+    const branches = union.map((each) =>
+      isObject(each) && type !== undefined && !hasOwn(each) ? { type, ...each } : each,
+    );
+    return { ...others, anyOf: branches };
+  }
+  if (only !== undefined) return { ...others, type: type ?? typeOf(only), enum: [only] };
+  if (type !== undefined || others["enum"] !== undefined || others["allOf"] !== undefined) return schema;
+  if (others["properties"] !== undefined) return { type: "object", ...schema };
+  return others["items"] === undefined ? { ...others, ...any } : { type: "array", ...schema };
+};
+
+const simple = ["string", "number", "boolean", "object"].map((type) => ({ type }));
+const any = { anyOf: [...simple, { type: "array", items: { anyOf: simple } }, { type: "null" }] };
+
+/**
+ * Returns a schema whose pattern is about a whole text, in the few words of regular expressions that llama.cpp knows. One that
+ * cannot be written so is left out.
+ */
+const withWholePattern = (schema: JsonObject): JsonObject => {
+  const { pattern, ...others } = schema;
+  if (typeof pattern !== "string") return schema;
+  const isWhole = /^\^.*\$$/s.test(pattern);
+  const start = pattern.startsWith("^") ? "" : "^.*";
+  const end = pattern.endsWith("$") ? "" : ".*$";
+  const plain = pattern.replaceAll(/\\([dws])/g, (_, name: string, at: number) => {
+    const before = pattern.slice(0, at);
+    const isInside = before.lastIndexOf("[") > before.lastIndexOf("]");
+    return isInside ? (classes[name] ?? "") : `[${classes[name] ?? ""}]`;
+  });
+  const written = isWhole ? plain : `${start}${plain}${end}`;
+  const isKnown = !/\\[a-zA-Z]|\(\?/.test(plain.replaceAll(/\\[tnr]/g, "")) && (isWhole || !plain.includes("|"));
+  return isKnown ? { ...schema, pattern: written } : others;
+};
+
+const classes: { readonly [name: string]: string } = { d: "0-9", w: "A-Za-z0-9_", s: " \\t\\r\\n" };
+
+const forms: { readonly [Form in Exclude<Dialect["schemas"], "as given">]: ReturnType<typeof formOf> } = {
+  completed: formOf((schema) => schema),
+  "no type lists": formOf(withOneType),
+  "one type each": formOf((schema) => withType(withOneType(schema))),
+  "whole patterns": formOf(withWholePattern),
+};

@@ -2,7 +2,7 @@ import type { LlmContext, LlmDelta, LlmOutcome } from "@colloquy/host";
 import type { CallLlm, Json, JsonObject, Message, Part, ToolDeclaration } from "@colloquy/machine";
 import { wellFormed } from "@colloquy/machine/hosting";
 import { isList, isObject, parseJson, textOf } from "../json/loose-json.ts";
-import type { Dialect } from "./dialect.ts";
+import type { Dialect } from "./dialects.ts";
 import { nameOnWire } from "./names.ts";
 import { completedSchema, withKeys } from "./schemas.ts";
 
@@ -39,12 +39,14 @@ export class ToolsOnWire {
     const isText = this.#dialect.callsWithoutTools === "text" && isList(sent) && sent.length === 0;
     for (const choice of ["tool_choice", "toolChoice"])
       if (isObject(model[choice])) parameters[choice] = JSON.parse(JSON.stringify(model[choice]), named) as JsonObject;
+    // Most calls have no key to replace, and a long history.
+    const changed = isText ? withCallsAsText : this.#wireKeys.size > 0 ? this.#message.bind(this) : null;
     return {
       ...call,
       model: wellFormed(parameters),
       ...(tools && { tools: tools.map((tool) => ({ ...tool, name: this.#name(tool.name) })) }),
       ...(output && { output: { ...output, name: this.#name(output.name) } }),
-      messages: isText ? call.messages.map(withCallsAsText) : this.#messages(call.messages),
+      messages: changed === null ? call.messages : call.messages.map(changed),
     };
   }
 
@@ -94,17 +96,11 @@ export class ToolsOnWire {
     });
   }
 
-  /** Most calls have no key to replace, and a long history. */
-  #messages(messages: readonly Message[]): readonly Message[] {
-    return this.#wireKeys.size === 0 ? messages : messages.map((each) => this.#message(each));
-  }
-
   /** Returns the same message if it has none of the keys. */
   #message(message: Message): Message {
     const parts = message.parts.map((part) => {
-      if (part.type !== "toolCall") return part;
-      const written = renamedIn(part.arguments, this.#wireKeys);
-      return written === part.arguments ? part : { ...part, arguments: written };
+      const written = part.type === "toolCall" ? renamedIn(part.arguments, this.#wireKeys) : "";
+      return part.type !== "toolCall" || written === part.arguments ? part : { ...part, arguments: written };
     });
     return parts.every((part, index) => part === message.parts[index]) ? message : { ...message, parts };
   }
@@ -127,13 +123,13 @@ const withCallsAsText = (message: Message): Message => {
 const asTexts = new WeakMap<Message, Message>();
 
 /** Returns a JSON text with other keys, and everything else as it is. */
-const renamedIn = (json: string, keys: ReadonlyMap<string, string>): string =>
-  keys.size === 0
-    ? json
-    : json.replaceAll(stringsOrKeys, (all: string, begin: string, end: string | undefined) => {
-        const key = end === undefined ? undefined : keys.get(textOf(parseJson(`${begin}"`)));
-        return key === undefined ? all : `${JSON.stringify(key).slice(0, -1)}${end}`;
-      });
+const renamedIn = (json: string, keys: ReadonlyMap<string, string>): string => {
+  if (keys.size === 0) return json;
+  return json.replaceAll(stringsOrKeys, (all: string, begin: string, end: string | undefined) => {
+    const key = end === undefined ? undefined : keys.get(textOf(parseJson(`${begin}"`)));
+    return key === undefined ? all : `${JSON.stringify(key).slice(0, -1)}${end}`;
+  });
+};
 
 /**
  * Matches strings, and keys with their colons. A string that was cut off matches to its end: without that the search

@@ -117,7 +117,6 @@ export const writeAll = (file: number, bytes: Buffer, position: number): void =>
   }
 };
 
-/** Reads a whole file; returns null if there is none. */
 export const readIfThere = (path: string): Buffer | null => ifThere(() => readFileSync(path));
 
 /** Returns the result of `use`, or null if the file it needs does not exist. */

@@ -2,7 +2,7 @@ import type { DatabaseSync } from "node:sqlite";
 import { join, resolve } from "node:path";
 
 import type { Clock, Store, StoredThread } from "@colloquy/host";
-import { type Lease, pageOfThreads, refuseGaps, StorageError } from "@colloquy/host/store";
+import { kinds, type Lease, pageOfThreads, refuseGaps, StorageError } from "@colloquy/host/store";
 import type { Entry } from "@colloquy/machine";
 
 import { systemClock } from "../../ports/system.ts";
@@ -13,7 +13,7 @@ import type { Erasing } from "../sqlite/erasing.ts";
 import { openedLater, type WholeStore } from "../sqlite/opened-later.ts";
 import type { PartsOfThreads } from "../sqlite/removing.ts";
 import { partsOfThreads } from "../sqlite/sqlite-store.ts";
-import { checkBusyTimeout, checkStoreOptions, checkWord } from "../store-options.ts";
+import { checkStoreOptions, fileStoreKinds } from "../store-options.ts";
 import { attemptFiles, flushFolder, makeStoreFolder, removeFile, replaceFile } from "./disk.ts";
 import { idEnding, isShortened, journalEnding, nameOf } from "./file-name.ts";
 import {
@@ -33,9 +33,7 @@ import { journalListing } from "./listing.ts";
 export interface FilesStoreOptions {
   /** A folder for conversations alone, on a disk of this machine. It is created if its parent exists. */
   readonly folder: string;
-  /**
-   * The clock that ends leases. Default `systemClock`. Processes that share a folder need clocks that roughly agree.
-   */
+  /** The clock that ends leases. Default `systemClock`; processes that share a folder need roughly equal clocks. */
   readonly clock?: Pick<Clock, "now">;
   /**
    * How long to wait for another process that holds the folder's lock, in milliseconds. The whole process waits.
@@ -66,12 +64,8 @@ export interface FilesStoreOptions {
  * @throws ConfigurationError for invalid options.
  */
 export const filesStore = (options: FilesStoreOptions): Store & AsyncDisposable => {
-  const names = { folder: true, clock: true, busyTimeoutMs: true, synchronous: true, erasing: true } as const;
-  checkStoreOptions("filesStore", options, names, ["folder"]);
+  checkStoreOptions("filesStore", options, { folder: kinds.anyText, ...fileStoreKinds }, ["folder"]);
   const { clock = systemClock, busyTimeoutMs = 5000, synchronous = "FULL", erasing = "at-once" } = options;
-  checkBusyTimeout("filesStore", busyTimeoutMs);
-  checkWord("filesStore: synchronous", synchronous, ["NORMAL", "FULL"]);
-  checkWord("filesStore: erasing", erasing, ["at-once", "on-close"]);
   const folder = resolved(options.folder);
   const flush = synchronous === "FULL";
   return openedLater(`files store "${folder}"`, () =>
@@ -237,9 +231,7 @@ class JournalFiles {
     this.#ends.set(threadId, { ...appended.end, token });
   }
 
-  /**
-   * Removes an append that could not be flushed and so was not acknowledged. If the disk fails here too, it may remain.
-   */
+  /** Removes an append that could not be flushed, and so was not acknowledged, unless the disk fails here too. */
   #takeBack(appended: Appended): void {
     try {
       this.#exclusively(() => appended.undo());
@@ -248,12 +240,10 @@ class JournalFiles {
 
   /** Within a transaction: forgets the snapshot of a thread and its shown parts, which are erased later. */
   #forgetDerived(threadId: string): void {
-    const { journals, parts, orphans, eraser } = this.#threads;
+    const { journals, parts, eraser } = this.#threads;
     if (parts.forget(threadId)) eraser.owe();
     const thread = journals.numberOf(threadId);
-    if (thread === undefined) return;
-    eraser.oweOrphans();
-    orphans.leave(thread);
+    if (thread !== undefined) eraser.leave(thread);
   }
 
   /** Runs `operation` under the lock if the lease is in force. */

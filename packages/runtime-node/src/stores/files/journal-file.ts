@@ -4,7 +4,16 @@ import { noSuchEntry, SequenceConflictError, StorageError } from "@colloquy/host
 import type { Entry } from "@colloquy/machine";
 
 import { bytesBetween, ifThere, readIfThere, removeFile, replaceFile, writeAll } from "./disk.ts";
-import { damaged, entryIn, firstDamage, type Line, linesOf, type StoredEntry, wholeLines } from "./journal-lines.ts";
+import {
+  damaged,
+  entryIn,
+  firstDamage,
+  type Line,
+  linesOf,
+  seqIn,
+  type StoredEntry,
+  wholeLines,
+} from "./journal-lines.ts";
 
 /** The end of a journal: its length in bytes and its last seq; 0 and -1 if it is empty or does not exist. */
 export interface JournalEnd {
@@ -17,7 +26,7 @@ export const readJournal = (path: string, fromSeq: number): readonly StoredEntry
   withJournal(path, (file) => {
     for (const { bytes, start } of piecesOf(file, fromSeq <= 0 ? Infinity : firstPieceLength)) {
       const lines = wholeLines(bytes, start === 0);
-      const firstSeq = start === 0 ? 0 : seqOf(bytes, lines[0]);
+      const firstSeq = start === 0 ? 0 : seqIn(bytes, lines[0]);
       if (firstSeq !== undefined && (start === 0 || firstSeq <= fromSeq))
         return entriesIn(bytes, lines, firstSeq, fromSeq, path);
     }
@@ -93,7 +102,6 @@ export const appendToJournal = (
   }
 };
 
-/** Lines to append, and how many they are. */
 export interface Addition {
   readonly threadId: string;
   readonly expectedSeq: number;
@@ -101,10 +109,7 @@ export interface Addition {
   readonly lines: Buffer;
 }
 
-/**
- * Creates a journal with its first entries, or not at all, so that bytes which a power cut leaves in a new file are not
- * mistaken for a journal. Requires the lock.
- */
+/** Creates a journal with its first entries, or not at all, as a torn file is not one. Requires the lock. */
 export const beginJournal = (path: string, { threadId, count, lines }: Addition, flush: boolean): JournalEnd => {
   refuseOtherEnd(path, threadId, -1);
   try {
@@ -138,7 +143,7 @@ const endIn = (file: number, path: string): JournalEnd => {
   for (const { bytes, start } of piecesOf(file, firstPieceLength)) {
     const last = wholeLines(bytes, start === 0).at(-1);
     if (last === undefined) continue;
-    const seq = seqOf(bytes, last);
+    const seq = seqIn(bytes, last);
     if (seq === undefined) {
       const before = bytesBetween(file, 0, start + last.until);
       throw firstDamage(path, before, wholeLines(before, true));
@@ -170,9 +175,6 @@ function* piecesOf(file: number, firstLength: number): Generator<{ readonly byte
 }
 
 const firstPieceLength = 2 ** 16;
-
-const seqOf = (bytes: Buffer, line: Line | undefined): number | undefined =>
-  line === undefined ? undefined : entryIn(bytes, line)?.seq;
 
 const entriesIn = (
   bytes: Buffer,

@@ -91,7 +91,7 @@ const isText = (bytes: Buffer, from: number, until: number): boolean => {
   return true;
 };
 
-const seqIn = (bytes: Buffer, line: Line | undefined): number | undefined =>
+export const seqIn = (bytes: Buffer, line: Line | undefined): number | undefined =>
   line === undefined ? undefined : entryIn(bytes, line)?.seq;
 
 const isContinued = (bytes: Buffer, line: Line | undefined): boolean =>
@@ -131,7 +131,7 @@ export const damaged = (path: string, number: number, bytes: Buffer, line: Line 
   const should = `its line ${number} is not the entry of seq ${number - 1}`;
   if (number === 1) {
     const advice = "move the file out of the folder, or restore it from a backup";
-    return new StorageError(kind, `files store: "${path}" is no journal, for ${should}; ${advice}.`);
+    return new StorageError(kind, `files store: "${path}" is not a journal, for ${should}; ${advice}.`);
   }
   const advice = "restore the file from a backup, or delete the thread";
   return new StorageError(kind, `files store: "${path}" is damaged, for ${should}; ${advice}.`);

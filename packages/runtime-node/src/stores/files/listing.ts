@@ -39,10 +39,7 @@ const factsAt = (folder: string, file: string, known: Known | undefined): Known 
   return { version, thread: threadIn(folder, file.slice(0, -journalEnding.length), bytes) };
 };
 
-/**
- * Returns the facts of a thread, at least its id, from the first entry, the newest one, and those about metadata. Null
- * if it has none. `bytes` are undefined for a file that can't be read.
- */
+/** Returns the facts of a thread, at least its id; null if it has none. No `bytes`: the file can't be read. */
 const threadIn = (folder: string, name: string, bytes: Buffer = noEntry): StoredThread | null => {
   const lines = wholeLines(bytes, true);
   if (lines.length === 0) return null;
@@ -85,10 +82,7 @@ const factsIn = (entries: readonly StoredEntry[]): Omit<StoredThread, "threadId"
   return { createdAt, updatedAt, metadata: typeof metadata === "object" && metadata !== null ? metadata : {} };
 };
 
-/**
- * Checks only the members from which facts are read. The journal's decoder judges the rest, which a newer version may
- * have written.
- */
+/** Checks only the members that are read here. A newer version may have written the rest. */
 const isEntry = (entry: StoredEntry): entry is StoredEntry & Entry => {
   const event = entry["event"];
   return typeof event === "object" && event !== null && "at" in event && typeof event.at === "number";

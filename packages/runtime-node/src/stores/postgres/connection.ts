@@ -2,16 +2,14 @@ import { createHash } from "node:crypto";
 
 import pg from "pg";
 
-import { answerInTime, untilDone } from "../answer-in-time.ts";
 import { StorageError } from "@colloquy/host/store";
 import { postgresFailure } from "./failure.ts";
 import { migrate } from "./migrate.ts";
 import type { PostgresPool } from "./pool.ts";
 import { quoted } from "./schema.ts";
+import { answerInTime, untilDone } from "../servers.ts";
 
-/** A connection to the database of a store. */
 export interface Connection {
-  /** The quoted name of the schema. */
   readonly schema: string;
   /** A description of the store for messages. */
   readonly name: string;
@@ -41,10 +39,7 @@ export interface ConnectionOptions {
   readonly timeoutMs: number;
 }
 
-/**
- * Makes a connection. The first query connects and migrates the schema. If the address is invalid, every query is
- * rejected.
- */
+/** Connects and migrates the schema at the first query. If the address is invalid, every query is rejected. */
 export const connect = (options: ConnectionOptions): Connection => {
   const { pool: given, connectionString, schema, now, timeoutMs } = options;
   const pool = given ?? ownPool(connectionString, timeoutMs);
@@ -102,16 +97,10 @@ export const connect = (options: ConnectionOptions): Connection => {
   };
 };
 
-/**
- * Names a statement by its text alone. A pooler may give a connection to another store, and there the name must have
- * the same text.
- */
+/** Names a statement by its text alone, as a pooler may give its connection to another store. */
 const statementName = (text: string): string => `colloquy_${createHash("sha256").update(text).digest("base64url")}`;
 
-/**
- * Checks whether a connection lacks a prepared statement: a pooler has swapped the connection, or another version has
- * changed the schema. The server reports that before it runs anything.
- */
+/** Checks whether a connection lacks a prepared statement. The server reports that before it runs anything. */
 const isForgotten = (error: unknown): boolean =>
   error instanceof StorageError &&
   error.cause instanceof Error &&
@@ -147,10 +136,7 @@ const addressOfTheirs = (pool: PostgresPool): string => {
   }
 };
 
-/**
- * Returns the address; null if it is invalid, such as an unset environment variable. The parser's error may contain the
- * password, so it is dropped.
- */
+/** Returns the address; null if it is invalid. The parser's error is dropped, as it may contain the password. */
 const ownAddressOf = (connectionString: string | undefined): string | null => {
   try {
     if (connectionString !== undefined && wellFormed.test(connectionString)) return addressOf({ connectionString });

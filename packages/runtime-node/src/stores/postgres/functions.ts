@@ -71,10 +71,7 @@ const leases = (schema: string): string => `
     END
   $$;`;
 
-/**
- * Returns the append function. `newest` is the newest seq before the append. If it is not `expected`, nothing is
- * written.
- */
+/** Returns the append function. If the `newest` seq before it is not `expected`, nothing is written. */
 const append = (schema: string): string => `
   CREATE FUNCTION ${schema}.append(
     the_thread text, the_token bigint, the_time double precision, expected integer,
@@ -135,10 +132,7 @@ const rewrite = (schema: string): string => `
     END
   $$;`;
 
-/**
- * Returns the snapshot function. Without a lease in force it returns false and writes nothing. Chunks are written
- * before the head that names them.
- */
+/** Returns the snapshot function. Without a lease in force it returns false and writes nothing. */
 const snapshots = (schema: string): string => `
   CREATE FUNCTION ${schema}.save_snapshot(
     the_thread text, the_token bigint, the_time double precision,

@@ -70,8 +70,6 @@ const said: { readonly [table: string]: readonly string[] } = {
   letters: ["letter", "answer"],
 };
 
-/** All tables, for cleaning up. */
 export const tableNames: readonly string[] = [...Object.keys(said), "parts", "leases"];
 
-/** Quotes a name for SQL. */
 export const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;

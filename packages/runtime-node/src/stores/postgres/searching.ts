@@ -5,12 +5,9 @@ import type { Entry } from "@colloquy/machine";
 import type { Connection } from "./connection.ts";
 import { indexed } from "./entry-rows.ts";
 import { pageOf } from "../pages.ts";
-import { toStorable } from "../storable-text.ts";
+import { toStorable } from "../servers.ts";
 
-/**
- * Finds entries with all the words, newest thread first, and within a thread newest entry first. Throws a `RangeError`
- * for invalid options.
- */
+/** Finds entries with all the words, newest thread and entry first. Throws a `RangeError` for invalid options. */
 export const search = async (
   connection: Connection,
   text: string,

@@ -2,6 +2,7 @@ import {
   checkTtl,
   disposable,
   type Inbox,
+  kinds,
   type Lease,
   LeaseLostError,
   metadataIn,
@@ -12,32 +13,29 @@ import {
   refuseUnknownEntries,
   SequenceConflictError,
   type SnapshotDraft,
+  type StoredPartBatch,
   type StoredSnapshot,
   inboxAnswerOf,
   inboxItemOf,
 } from "@colloquy/host/store";
 import type { Clock, Store } from "@colloquy/host";
-import { ConfigurationError, type Entry } from "@colloquy/machine";
-import { checkTimeout, serverLeaseTtlMs } from "../answer-in-time.ts";
+import type { Entry } from "@colloquy/machine";
 import { connect, type Connection } from "./connection.ts";
 import { membersOf, rowsOf } from "./entry-rows.ts";
 import { list } from "./listing.ts";
 import type { PostgresPool } from "./pool.ts";
 import { tableNames } from "./schema.ts";
 import { search } from "./searching.ts";
-import { toStorable, fromStorable } from "../storable-text.ts";
 import { refuseUnstorable } from "../store-arguments.ts";
-import { checkStoreOptions } from "../store-options.ts";
-import { fetchedSnapshot } from "../fetched-snapshot.ts";
+import { checkStoreOptions, serverStoreKinds } from "../store-options.ts";
+import { fetchedSnapshot, fromStorable, serverLeaseTtlMs, toStorable } from "../servers.ts";
 
 /** Either a `pool` of the package `pg`, which its creator ends, or a `connectionString`. */
 export type PostgresStoreOptions = PostgresStoreSettings &
   (
     | { readonly pool: PostgresPool; readonly connectionString?: never }
     | {
-        /**
-         * Such as `postgres://user:password@host:5432/database`. The store has its own pool, of at most 10 connections.
-         */
+        /** Such as `postgres://user:password@host:5432/database`. The store's own pool has at most 10 connections. */
         readonly connectionString: string;
         readonly pool?: never;
       }
@@ -77,16 +75,15 @@ export interface PostgresStore extends Store {
  * this way may have arrived. Acquire the lease again, which voids the append if it is still on its way, and read.
  */
 export const postgresStore = (options: PostgresStoreOptions): PostgresStore & AsyncDisposable => {
-  const names = { pool: true, connectionString: true, schema: true, clock: true, timeoutMs: true } as const;
-  checkStoreOptions("postgresStore", options, names, ["pool", "connectionString"]);
+  const known = { pool: true, connectionString: kinds.anyText, schema: schemaKind, ...serverStoreKinds } as const;
+  checkStoreOptions<PostgresStoreOptions>("postgresStore", options, known, ["pool", "connectionString"]);
   const { pool, connectionString, schema = "colloquy", clock, timeoutMs = 10_000 } = options;
-  if (!/^[A-Za-z_][A-Za-z0-9_]{0,62}$/.test(schema))
-    throw new ConfigurationError(
-      `postgresStore: schema is ${JSON.stringify(schema)}; give letters, digits and _, at most 63`,
-    );
-  checkTimeout("postgresStore", timeoutMs);
   return storeOver(connect({ pool, connectionString, schema, now: () => clock?.now() ?? null, timeoutMs }));
 };
+
+const schemaKind = kinds.word("letters, digits and _, at most 63", (schema) =>
+  /^[A-Za-z_][A-Za-z0-9_]{0,62}$/.test(String(schema)),
+);
 
 const storeOver = (connection: Connection): PostgresStore & AsyncDisposable => {
   const { query, schema, now } = connection;
@@ -183,47 +180,47 @@ const appenderOf = ({ prepared, schema, now }: Connection): Store["append"] => {
   };
 };
 
-const rewrite = async ({ query, schema, now }: Connection, lease: Lease, entries: readonly Entry[]): Promise<void> => {
-  const { threadId, token } = lease;
-  refuseUnknownEntries(threadId, entries);
+const rewrite = async (connection: Connection, lease: Lease, entries: readonly Entry[]): Promise<void> => {
+  refuseUnknownEntries(lease.threadId, entries);
   const { bodies, times, words } = rowsOf(entries);
   const said = entries.map((entry) => metadataIn([entry])?.metadata);
-  const [row] = await query<{ readonly held: boolean; readonly missing: number | null }>(
-    `SELECT held, missing FROM ${schema}.rewrite($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
-    [
-      threadId,
-      token,
-      now(),
-      entries.map(({ seq }) => seq),
-      bodies,
-      times,
-      words,
-      said.map((metadata) => (metadata === undefined ? null : JSON.stringify(metadata))),
-      said.map((metadata) => (metadata === undefined ? null : membersOf(metadata).join(" "))),
-    ],
+  const { missing } = await underLease(connection, lease, "rewrite", [
+    entries.map(({ seq }) => seq),
+    bodies,
+    times,
+    words,
+    said.map((metadata) => (metadata === undefined ? null : JSON.stringify(metadata))),
+    said.map((metadata) => (metadata === undefined ? null : membersOf(metadata).join(" "))),
+  ]);
+  if (missing != null) throw noSuchEntry(lease.threadId, missing);
+};
+
+/** Calls a function of the schema for the holder of a lease. Throws `LeaseLostError`. */
+const underLease = async (
+  { query, schema, now }: Connection,
+  lease: Lease,
+  name: string,
+  values: readonly unknown[],
+): Promise<{ readonly missing?: number | null }> => {
+  const given = [lease.threadId, lease.token, now(), ...values];
+  const places = given.map((_, index) => `$${index + 1}`).join(", ");
+  const [row] = await query<{ readonly held: boolean; readonly missing?: number | null }>(
+    `SELECT * FROM ${schema}.${name}(${places}) AS held`,
+    given,
   );
   if (row?.held !== true) throw new LeaseLostError(lease);
-  if (row.missing === null) return;
-  throw noSuchEntry(threadId, row.missing);
+  return row;
 };
 
 /** Creates a part log with one row for each batch. */
-const postgresParts = ({ query, schema, name, now }: Connection): PartLog => ({
+const postgresParts = (connection: Connection): PartLog => ({
   append: async (lease, { number, turn, body, at, until }) => {
-    const [row] = await query<{ readonly held: boolean }>(
-      `SELECT ${schema}.add_parts($1, $2, $3, $4, $5, $6, $7, $8) AS held`,
-      [lease.threadId, lease.token, now(), number, turn, body, at, until],
-    );
-    if (row?.held !== true) throw new LeaseLostError(lease);
+    await underLease(connection, lease, "add_parts", [number, turn, body, at, until]);
   },
   read: async (threadId, { at, after, turn }) => {
+    const { query, schema, name } = connection;
     refuseUnstorable(name, threadId);
-    const rows = await query<{
-      readonly token: string;
-      readonly number: number;
-      readonly turn: number;
-      readonly body: string;
-    }>(
+    const rows = await query<Omit<StoredPartBatch, "token"> & { readonly token: string }>(
       `SELECT token, number, turn, body FROM ${schema}.parts
        WHERE thread = $1 AND (token, number) > ($2, $3) AND until > $4 AND ($5::integer IS NULL OR turn = $5)
        ORDER BY token, number`,
@@ -236,19 +233,15 @@ const postgresParts = ({ query, schema, name, now }: Connection): PartLog => ({
 
 /** Saves a snapshot as a whole or not at all. Throws `LeaseLostError`. */
 const saveSnapshot = async (
-  { query, schema, now }: Connection,
+  connection: Connection,
   lease: Lease,
   { seq, head, chunks, dropped }: SnapshotDraft,
 ): Promise<void> => {
   const [ids, bodies] = [[...chunks.keys()].map(toStorable), [...chunks.values()].map(toStorable)];
-  const [row] = await query<{ readonly saved: boolean }>(
-    `SELECT ${schema}.save_snapshot($1, $2, $3, $4, $5, $6, $7, $8) AS saved`,
-    [lease.threadId, lease.token, now(), seq, toStorable(head), ids, bodies, dropped.map(toStorable)],
-  );
-  if (row?.saved !== true) throw new LeaseLostError(lease);
+  const values = [seq, toStorable(head), ids, bodies, dropped.map(toStorable)];
+  await underLease(connection, lease, "save_snapshot", values);
 };
 
-/** Reads the head of the newest snapshot. Its chunks are fetched on demand. */
 const readSnapshot = async (connection: Connection, threadId: string): Promise<StoredSnapshot | null> => {
   const { query, schema } = connection;
   const [found] = await query<{ readonly head: string }>(`SELECT head FROM ${schema}.snapshots WHERE thread = $1`, [
@@ -265,10 +258,13 @@ const readSnapshot = async (connection: Connection, threadId: string): Promise<S
 
 /** Creates an inbox in a table. An answer replaces its inbox item. */
 const postgresInbox = (connection: Connection): Inbox => {
-  const { query, prepared, schema, now } = connection;
-  // Prepared, since each open thread sends it several times a second.
+  const { query, prepared, schema } = connection;
   const unanswered = prepared<{ readonly id: string; readonly letter: string }>(
     `SELECT id, letter FROM ${schema}.letters WHERE thread = $1 AND answer IS NULL ORDER BY number`,
+  );
+  // Prepared, since each host sends it several times a second.
+  const waiting = prepared<{ readonly thread: string }>(
+    `SELECT DISTINCT thread FROM ${schema}.letters WHERE answer IS NULL`,
   );
   return {
     post: async (threadId, letter) => {
@@ -283,17 +279,11 @@ const postgresInbox = (connection: Connection): Inbox => {
       const rows = await unanswered([threadId]);
       return rows.map(({ id, letter }) => inboxItemOf(() => fromStorable(id), letter));
     },
+    waiting: async () => (await waiting([])).map(({ thread }) => thread),
     answer: async (lease, answers) => {
       const ids = answers.map(({ id }) => toStorable(id));
       const texts = answers.map((answer) => JSON.stringify(answer));
-      const [row] = await query<{ readonly held: boolean }>(`SELECT ${schema}.answer($1, $2, $3, $4, $5) AS held`, [
-        lease.threadId,
-        lease.token,
-        now(),
-        ids,
-        texts,
-      ]);
-      if (row?.held !== true) throw new LeaseLostError(lease);
+      await underLease(connection, lease, "answer", [ids, texts]);
     },
     answerTo: async (threadId, letterId) => {
       refuseUnstorable(connection.name, threadId);

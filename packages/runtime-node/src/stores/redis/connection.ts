@@ -1,8 +1,8 @@
 import { createClient } from "redis";
-import { answerInTime, untilDone } from "../answer-in-time.ts";
 import { StorageError, type StorageProblem } from "@colloquy/host/store";
 import { formatKey } from "./keys.ts";
 import { formatOf, type Script } from "./scripts.ts";
+import { answerInTime, untilDone } from "../servers.ts";
 
 /** The parts of a client of the package `redis` that a store uses. It may be a cluster's client. */
 export interface RedisClient {
@@ -123,10 +123,7 @@ const ownWay = (url: string | undefined, timeoutMs: number): Way => {
   };
 };
 
-/**
- * Makes a client; returns null if the address is invalid, such as an unset environment variable. The parser's error may
- * contain the password, so it is dropped.
- */
+/** Makes a client; returns null if the address is invalid. The parser's error may contain the password. */
 const makeClient = (url: string | undefined, timeoutMs: number) => {
   if (url === undefined) return null;
   const options = {

@@ -2,10 +2,7 @@ import type { ListingPlace } from "@colloquy/host/store";
 
 import { threadKeys } from "./scripts.ts";
 
-/**
- * Returns the keys of a thread. The text in braces, by which a cluster chooses the server of a key, is the same for
- * all.
- */
+/** Returns the keys of a thread. The text in braces, by which a cluster chooses the server, is the same for all. */
 export const keysOf = (prefix: string, threadId: string): readonly string[] =>
   threadKeys.map((name) => `${prefix}{${braceless(threadId)}}:${name}`);
 
@@ -34,7 +31,6 @@ export const threadAt = (place: string): { readonly threadId: string; readonly t
   return { threadId: place.slice(timeLength, end), token: place.slice(end + 1) };
 };
 
-/** Returns the time of a place. */
 export const timeAt = (place: string): number => {
   const sortable = BigInt(`0x${place.slice(0, timeLength)}`);
   const view = new DataView(new ArrayBuffer(8));

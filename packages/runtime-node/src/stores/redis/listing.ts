@@ -1,11 +1,18 @@
-import { checkedListing, cursorOf, isListed, type ListingPlace, listedMetadata } from "@colloquy/host/store";
+import {
+  checkedListing,
+  cursorOf,
+  isListed,
+  type ListingPlace,
+  listedMetadata,
+  parseStored,
+} from "@colloquy/host/store";
 import type { ListOptions, StoredThread, ThreadPage } from "@colloquy/host";
 
 import { pageOf } from "../pages.ts";
+import { refuseUnstorable } from "../store-arguments.ts";
 import type { Connection } from "./connection.ts";
-import { readEntries } from "./entries.ts";
 import { afterAll, beforeAll, keysOf, listingKey, threadAt, timeAt, timeText } from "./keys.ts";
-import { backwards, describe, forwards, strike } from "./scripts.ts";
+import { backwards, describe, forwards, read, strike } from "./scripts.ts";
 
 /** Returns a page of threads, by the sorted list of places. Throws a `RangeError` for invalid options. */
 export const list = async (connection: Connection, options: ListOptions = {}): Promise<ThreadPage> => {
@@ -82,4 +89,17 @@ const threadOf = async (connection: Connection, place: string): Promise<StoredTh
 
 const forget = async ({ prefix, run }: Connection, places: readonly string[]): Promise<void> => {
   if (places.length > 0) await run(strike, [listingKey(prefix)], places);
+};
+
+/** Reads the entries of a thread from a seq on, not decoded. Throws `StorageError`. */
+export const readEntries = async (
+  { name, prefix, run }: Connection,
+  threadId: string,
+  fromSeq: number,
+): Promise<readonly unknown[]> => {
+  refuseUnstorable(name, threadId);
+  const first = Math.max(fromSeq, 0);
+  // The type that the script returns.
+  const bodies = (await run(read, keysOf(prefix, threadId), [first])) as readonly string[];
+  return bodies.map((body, index) => parseStored(name, body, `entry ${first + index} of thread "${threadId}"`));
 };

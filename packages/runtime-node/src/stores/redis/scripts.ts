@@ -21,8 +21,8 @@ export const threadKeys: readonly string[] = [
   "parts",
 ];
 
-// Redis runs each script as a whole, without anything in between. The time is the caller's if one is given, else the
-// server's. Lua formats numbers with 14 digits by default, hence `exact`.
+// Redis runs each script atomically. The time is the caller's if one is given, else the server's. Lua formats numbers
+// with 14 digits by default, hence `exact`.
 const common = `
   local ${threadKeys.join(", ")} = unpack(KEYS)
   local function now(given)
@@ -37,14 +37,15 @@ const common = `
   local function exact(number) return string.format('%.17g', number) end
 `;
 
+/** Makes a script on the keys of a thread. The comments below name the arguments of each, then its result. */
 const onThread = (text: string): Script => script(common + text);
 
-/** The result of a script for lease holders if the lease is not in force. */
+/** The result of a script that needs the lease if the caller does not hold it. */
 export const lost = -2;
 
 /**
- * owner, ttl, now → token, or nil. Tokens are microseconds, so that they keep growing even after a crash lost Redis'
- * data.
+ * owner, ttl, now → token, or nil. Tokens are microseconds, so that they keep growing even if Redis loses its data in a
+ * crash.
  */
 export const acquire: Script = onThread(`
   local kept = redis.call('HMGET', lease, 'owner', 'token', 'until')
@@ -65,7 +66,7 @@ export const renew: Script = onThread(`
   return 1
 `);
 
-/** token → 1 or 0. The token of a thread's newest lease is kept. */
+/** token → 1 or 0. A thread with entries keeps the token of its newest lease. */
 export const release: Script = onThread(`
   if redis.call('HGET', lease, 'token') ~= ARGV[1] then return 0 end
   if redis.call('EXISTS', entries) == 1 then
@@ -77,8 +78,8 @@ export const release: Script = onThread(`
 `);
 
 /**
- * token, now, expected seq, place in the listing, creation time, time of the newest entry, metadata or '', its seq,
- * bodies → newest seq before, or lost
+ * token, now, expected seq, place in the listing, creation time, time of the newest entry, metadata or '', seq of the
+ * entry that has it, bodies → newest seq before the append, or lost
  */
 export const append: Script = onThread(`
   if not holds(ARGV[1], ARGV[2]) then return ${lost} end
@@ -113,7 +114,7 @@ export const rewrite: Script = onThread(`
   return -1
 `);
 
-/** token, now, seq, head, number of chunks, ids and texts of the chunks, ids of dropped ones → 1, or lost */
+/** token, now, seq, head, number of chunks, ids and texts of the chunks, ids of dropped chunks → 1, or lost */
 export const saveSnapshot: Script = onThread(`
   if not holds(ARGV[1], ARGV[2]) then return ${lost} end
   local dropped = 6 + 2 * ARGV[5]
@@ -181,7 +182,7 @@ export const answer: Script = onThread(`
 /** id → answer or nil */
 export const readAnswer: Script = onThread(`return redis.call('HGET', answers, ARGV[1])`);
 
-/** id */
+/** id → 1 */
 export const discard: Script = onThread(`
   redis.call('HDEL', letters, ARGV[1])
   redis.call('HDEL', answers, ARGV[1])
@@ -190,8 +191,8 @@ export const discard: Script = onThread(`
 `);
 
 /**
- * token, now, number, turn, body, the caller's time, until → 1, or lost. Expired items are deleted; the whole stream
- * expires with its newest item, by Redis' own clock.
+ * token, now, number, turn, body, the caller's time, expiry by it → 1, or lost. Deletes up to 100 expired items; the
+ * whole stream expires with its newest item, by Redis' own clock.
  */
 export const addParts: Script = onThread(`
   if not holds(ARGV[1], ARGV[2]) then return ${lost} end
@@ -233,8 +234,8 @@ export const describe: Script = onThread(`
   }
 `);
 
-// The listing has its own key, which may be on another server of a cluster, so no script can reach both. All scores are
-// equal, so that Redis sorts it by bytes.
+// The listing has its own key, which may be on another server of a cluster than a thread's keys, so no script can reach
+// both. All scores are equal, so that Redis sorts the listing by bytes.
 
 export const enlist: Script = script(`return redis.call('ZADD', KEYS[1], 0, ARGV[1])`);
 
@@ -250,7 +251,7 @@ export const backwards: Script = script(`
   return redis.call('ZRANGE', KEYS[1], ARGV[1], ARGV[2], 'BYLEX', 'REV', 'LIMIT', 0, ARGV[3])
 `);
 
-/** own format → stored format */
+/** the caller's format → the stored format, which is the caller's if none was stored */
 export const formatOf: Script = script(`
   redis.call('SET', KEYS[1], ARGV[1], 'NX')
   return redis.call('GET', KEYS[1])

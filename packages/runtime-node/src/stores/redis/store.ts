@@ -3,6 +3,7 @@ import {
   checkTtl,
   disposable,
   type Inbox,
+  kinds,
   type Lease,
   LeaseLostError,
   metadataIn,
@@ -16,17 +17,14 @@ import {
   inboxAnswerOf,
   inboxItemOf,
 } from "@colloquy/host/store";
-import { ConfigurationError, type Entry } from "@colloquy/machine";
-import { checkTimeout, serverLeaseTtlMs } from "../answer-in-time.ts";
+import type { Entry } from "@colloquy/machine";
 import { refuseUnstorable } from "../store-arguments.ts";
-import { checkStoreOptions } from "../store-options.ts";
-import { toStorable, fromStorable } from "../storable-text.ts";
+import { checkStoreOptions, serverStoreKinds } from "../store-options.ts";
 import { connect, type Connection, type RedisClient } from "./connection.ts";
-import { readEntries } from "./entries.ts";
 import { keysOf, listingKey, placeOf } from "./keys.ts";
-import { list } from "./listing.ts";
+import { list, readEntries } from "./listing.ts";
 import * as scripts from "./scripts.ts";
-import { fetchedSnapshot } from "../fetched-snapshot.ts";
+import { fetchedSnapshot, fromStorable, serverLeaseTtlMs, toStorable } from "../servers.ts";
 
 /** Either a connected `client` of the package `redis` or of a cluster, which its creator closes, or a `url`. */
 export type RedisStoreOptions = RedisStoreSettings &
@@ -72,18 +70,15 @@ export interface RedisStore extends Store {
  * this way may have arrived. Acquire the lease again, which voids the append if it is still on its way, and read.
  */
 export const redisStore = (options: RedisStoreOptions): RedisStore & AsyncDisposable => {
-  const names = { client: true, url: true, prefix: true, clock: true, timeoutMs: true } as const;
-  checkStoreOptions("redisStore", options, names, ["client", "url"]);
+  const known = { client: true, url: kinds.anyText, prefix: prefixKind, ...serverStoreKinds } as const;
+  checkStoreOptions<RedisStoreOptions>("redisStore", options, known, ["client", "url"]);
   const { client, url, prefix = "colloquy:", clock, timeoutMs = 10_000 } = options;
-  if (/[{}]/.test(prefix)) {
-    throw new ConfigurationError(
-      `redisStore: prefix is ${JSON.stringify(prefix)}; leave out braces, by which a cluster decides where a key belongs`,
-    );
-  }
-  checkTimeout("redisStore", timeoutMs);
   const now = (): string => (clock === undefined ? "" : String(clock.now()));
   return storeOver(connect({ client, url, prefix, now, timeoutMs }));
 };
+
+/** By braces, a cluster decides where a key belongs. */
+const prefixKind = kinds.word("a text without braces", (prefix) => !/[{}]/.test(String(prefix)));
 
 const storeOver = (connection: Connection): RedisStore & AsyncDisposable => {
   const { name, prefix, now, run } = connection;
@@ -156,31 +151,37 @@ const append = async (
   if (newest !== expectedSeq) throw new SequenceConflictError(threadId, expectedSeq, newest);
 };
 
-const rewrite = async ({ prefix, now, run }: Connection, lease: Lease, entries: readonly Entry[]): Promise<void> => {
-  const { threadId, token } = lease;
-  refuseUnknownEntries(threadId, entries);
+const rewrite = async (connection: Connection, lease: Lease, entries: readonly Entry[]): Promise<void> => {
+  refuseUnknownEntries(lease.threadId, entries);
   const values = entries.flatMap((entry) => [entry.seq, JSON.stringify(entry), metadataText(metadataIn([entry]))]);
-  const missing = Number(await run(scripts.rewrite, keysOf(prefix, threadId), [token, now(), ...values]));
-  if (missing === scripts.lost) throw new LeaseLostError(lease);
-  if (missing < 0) return;
-  throw noSuchEntry(threadId, missing);
+  const missing = Number(await underLease(connection, lease, scripts.rewrite, values));
+  if (missing >= 0) throw noSuchEntry(lease.threadId, missing);
+};
+
+/** Runs a script for the holder of a lease, which is given its token and the time first. Throws `LeaseLostError`. */
+const underLease = async (
+  { prefix, now, run }: Connection,
+  lease: Lease,
+  script: scripts.Script,
+  values: readonly (string | number)[],
+): Promise<unknown> => {
+  const answer = await run(script, keysOf(prefix, lease.threadId), [lease.token, now(), ...values]);
+  // A client may be set to read numbers as texts.
+  if (Number(answer) === scripts.lost) throw new LeaseLostError(lease);
+  return answer;
 };
 
 /** Serialises metadata; returns an empty text if there is none. */
 const metadataText = (said: ReturnType<typeof metadataIn>): string =>
   said === null ? "" : JSON.stringify(said.metadata);
 
-/**
- * Creates a part log: a stream with one item for each batch. Redis deletes the stream when nothing has been added for a
- * while.
- */
-const redisParts = ({ name, prefix, now, run }: Connection): PartLog => ({
+/** Creates a part log: a stream of batches. Redis deletes it when nothing has been added for a while. */
+const redisParts = (connection: Connection): PartLog => ({
   append: async (lease, { number, turn, body, at, until }) => {
-    const { threadId, token } = lease;
-    const added = await run(scripts.addParts, keysOf(prefix, threadId), [token, now(), number, turn, body, at, until]);
-    if (added === scripts.lost) throw new LeaseLostError(lease);
+    await underLease(connection, lease, scripts.addParts, [number, turn, body, at, until]);
   },
   read: async (threadId, { at, after, turn }) => {
+    const { name, prefix, run } = connection;
     refuseUnstorable(name, threadId);
     const from = after === null ? "-" : `(${after.token}-${after.number}`;
     // The types that the script returns.
@@ -198,18 +199,15 @@ const redisParts = ({ name, prefix, now, run }: Connection): PartLog => ({
 
 /** Saves a snapshot as a whole or not at all. Throws `LeaseLostError`. */
 const saveSnapshot = async (
-  { prefix, now, run }: Connection,
+  connection: Connection,
   lease: Lease,
   { seq, head, chunks, dropped }: SnapshotDraft,
 ): Promise<void> => {
-  const { threadId, token } = lease;
   const texts = [...chunks].flat().map(toStorable);
-  const values = [token, now(), seq, toStorable(head), chunks.size, ...texts, ...dropped.map(toStorable)];
-  const saved = await run(scripts.saveSnapshot, keysOf(prefix, threadId), values);
-  if (saved === scripts.lost) throw new LeaseLostError(lease);
+  const values = [seq, toStorable(head), chunks.size, ...texts, ...dropped.map(toStorable)];
+  await underLease(connection, lease, scripts.saveSnapshot, values);
 };
 
-/** Reads the head of the newest snapshot. Its chunks are fetched on demand. */
 const readSnapshot = async ({ prefix, run }: Connection, threadId: string): Promise<StoredSnapshot | null> => {
   const keys = keysOf(prefix, threadId);
   // The types that the scripts return: a text or nil; alternating ids and texts.
@@ -224,7 +222,7 @@ const readSnapshot = async ({ prefix, run }: Connection, threadId: string): Prom
 
 /** Creates an inbox of items and answers by id, and the order of the unanswered items. */
 const redisInbox = (connection: Connection): Inbox => {
-  const { name, prefix, now, run } = connection;
+  const { name, prefix, run } = connection;
   const keys = (threadId: string): readonly string[] => {
     refuseUnstorable(name, threadId);
     return keysOf(prefix, threadId);
@@ -240,8 +238,7 @@ const redisInbox = (connection: Connection): Inbox => {
     },
     answer: async (lease, answers) => {
       const values = answers.flatMap((answer) => [toStorable(answer.id), JSON.stringify(answer)]);
-      const answered = await run(scripts.answer, keys(lease.threadId), [lease.token, now(), ...values]);
-      if (answered === scripts.lost) throw new LeaseLostError(lease);
+      await underLease(connection, lease, scripts.answer, values);
     },
     answerTo: async (threadId, letterId) => {
       // The type that the script returns.

@@ -21,14 +21,10 @@ export interface SqliteDatabaseOptions {
 const reserveBytes = 2 ** 20;
 const logPages = 64;
 
-/**
- * Returns a path resolved by the present working directory, which may change before the file is opened. An unset
- * environment variable gives an empty path.
- */
+/** Resolves a path by the present working directory, which may change before the file is opened. */
 export const absolute = (path: string | undefined = ""): string =>
   path === "" || path === ":memory:" || path.startsWith("file:") ? path : resolve(path);
 
-/** Returns the disk room that is reserved for a full disk. */
 export const reserveOf = (path: string): Reserve => {
   const file = fileOf(path);
   return reserveAt(file === null ? null : `${file}-reserve`, reserveBytes);

@@ -1,7 +1,7 @@
 import { StorageError } from "@colloquy/host/store";
-import { attempt, type Connection } from "./connection.ts";
+import { attempt, type Connection, query, writing } from "./connection.ts";
 import { isBusy, messageOf, sqliteFailure } from "./failure.ts";
-import type { Orphans } from "./orphans.ts";
+import { seqsPerThread } from "./schema.ts";
 import type { SearchIndex } from "./search-index.ts";
 
 /**
@@ -15,12 +15,9 @@ export type Erasing = "at-once" | "on-close";
 export interface Eraser {
   /** Within a transaction: records that something must be erased after it. */
   readonly owe: () => void;
-  /** Records the same for entries of a deleted thread. */
-  readonly oweOrphans: () => void;
-  /**
-   * Erases what is due, or postpones it. `done` describes the finished part for an error. Throws a `StorageError` of
-   * kind `not-erased`.
-   */
+  /** Within a transaction: deletes the row of a thread, whose data are erased later. */
+  readonly leave: (thread: number) => void;
+  /** Erases what is due, or postpones it. Throws a `StorageError` (`not-erased`) that says what is `done`. */
   readonly erase: (done: string) => void;
   /** Erases what is due, if possible. */
   readonly settle: () => void;
@@ -28,19 +25,22 @@ export interface Eraser {
   readonly makeUp: () => void;
 }
 
-export const eraserOf = (connection: Connection, index: SearchIndex, orphans: Orphans, erasing: Erasing): Eraser => {
+export const eraserOf = (connection: Connection, index: SearchIndex, erasing: Erasing): Eraser => {
   const { database, path, reserve } = connection;
   const owe = database.prepare("UPDATE last_token SET unerased = unerased + 1");
   const oweOrphans = database.prepare(`UPDATE last_token SET unerased = unerased + ${orphansOwed}`);
   const swept = database.prepare(`UPDATE last_token SET unerased = unerased % ${orphansOwed} + 1 WHERE unerased = ?`);
-  const owed = database.prepare("SELECT unerased FROM last_token");
+  const owed = query<{ readonly unerased: number }>(database, "SELECT unerased FROM last_token");
   const paid = database.prepare("UPDATE last_token SET unerased = 0 WHERE unerased = ?");
-  // The cast names the column of the statement; the driver types a row as any record. So below.
-  const debt = (): number => (owed.get() as { readonly unerased: number }).unerased;
+  const deleteThread = database.prepare("DELETE FROM threads WHERE id = ?");
+  const sweepSome = sweeperOf(connection, index);
+  const debt = (): number => owed.get()?.unerased ?? 0;
   const sweep = (): void => {
     const before = debt();
     if (before < orphansOwed) return;
-    reserve.makingRoom(orphans.sweep);
+    reserve.makingRoom(() => {
+      while (writing(connection, sweepSome));
+    });
     swept.run(before);
   };
   const settle = (): void => {
@@ -55,7 +55,10 @@ export const eraserOf = (connection: Connection, index: SearchIndex, orphans: Or
   };
   return {
     owe: () => void owe.run(),
-    oweOrphans: () => void oweOrphans.run(),
+    leave: (thread) => {
+      oweOrphans.run();
+      deleteThread.run(thread);
+    },
     erase: (done) =>
       attempt(connection, () => {
         try {
@@ -91,7 +94,7 @@ const quietly = (settle: () => void): void => {
 };
 
 const withoutWaiting = ({ database }: Connection, work: () => void): void => {
-  const { timeout } = database.prepare("PRAGMA busy_timeout").get() as { readonly timeout: number };
+  const timeout = Number(database.prepare("PRAGMA busy_timeout").get()?.["timeout"]);
   database.exec("PRAGMA busy_timeout = 0");
   try {
     work();
@@ -117,3 +120,44 @@ const notErased = (path: string, done: string, error: unknown): StorageError => 
     { cause: error },
   );
 };
+
+/**
+ * Returns a function that erases some data of deleted threads, in a small step, so that the log stays small. It returns
+ * false if there are none. When the disk is too full to overwrite a thread's data, its deletion removes only the row
+ * that names the thread. Nothing finds the rest, and the thread's number is not used again until the rest is erased.
+ */
+const sweeperOf = ({ database }: Connection, index: SearchIndex): (() => boolean) => {
+  const next = query<{ readonly thread: number }>(database, nextOrphan);
+  const places = query<{ readonly first: number | null; readonly last: number | null }>(
+    database,
+    "SELECT min(place) AS first, max(place) AS last FROM (SELECT place FROM entries WHERE place BETWEEN ? AND ? ORDER BY place LIMIT 64)",
+  );
+  const deleteEntries = database.prepare("DELETE FROM entries WHERE place BETWEEN ? AND ?");
+  const deleteParts = database.prepare(
+    "DELETE FROM snapshots WHERE rowid IN (SELECT rowid FROM snapshots WHERE thread = ? LIMIT 16)",
+  );
+  return () => {
+    const orphan = next.get();
+    if (orphan === undefined) return false;
+    const from = orphan.thread * seqsPerThread;
+    const { first = null, last = null } = places.get(from, from + seqsPerThread - 1) ?? {};
+    if (first !== null && last !== null) {
+      index.forget(first, last);
+      deleteEntries.run(first, last);
+    } else deleteParts.run(orphan.thread);
+    return true;
+  };
+};
+
+/** Steps from one thread number to the next: one lookup in the tree for each, however many entries it has. */
+const nextOrphan = `
+  WITH RECURSIVE numbers (thread) AS (
+    SELECT min(place) / ${seqsPerThread} FROM entries
+    UNION ALL
+    SELECT (SELECT min(place) FROM entries WHERE place >= (thread + 1) * ${seqsPerThread}) / ${seqsPerThread}
+      FROM numbers WHERE thread IS NOT NULL
+  )
+  SELECT thread FROM (
+    SELECT thread FROM numbers WHERE thread IS NOT NULL
+    UNION SELECT thread FROM snapshots
+  ) WHERE thread NOT IN (SELECT id FROM threads) LIMIT 1`;

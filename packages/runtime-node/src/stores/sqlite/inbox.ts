@@ -1,9 +1,9 @@
 import { inboxAnswerOf, type Inbox, inboxItemOf } from "@colloquy/host/store";
 
-import { attempt, type Connection, refuseUnstorable, writing } from "./connection.ts";
+import { attempt, type Connection, query, refuseUnstorable, writing } from "./connection.ts";
 import type { Leases } from "./leases.ts";
 
-export interface SqliteInbox extends Inbox {
+export interface SqliteInbox extends Required<Inbox> {
   /** Within a transaction: removes all inbox items of a thread. Returns true if there were any. */
   readonly forget: (threadId: string) => boolean;
 }
@@ -17,13 +17,21 @@ export const sqliteInbox = (connection: Connection, leases: Leases): SqliteInbox
      SELECT ?, 1 + coalesce(max(number), 0), ?, ? FROM letters WHERE thread = ?
      HAVING NOT EXISTS (SELECT 1 FROM letters WHERE thread = ? AND id = ?)`,
   );
-  const unanswered = database.prepare(
+  const unanswered = query<{ readonly id: string; readonly letter: string }>(
+    database,
     "SELECT id, letter FROM letters WHERE thread = ? AND answer IS NULL ORDER BY number",
+  );
+  const waiting = query<{ readonly thread: string }>(
+    database,
+    "SELECT DISTINCT thread FROM letters WHERE answer IS NULL",
   );
   const answer = database.prepare(
     "UPDATE letters SET letter = NULL, answer = ? WHERE thread = ? AND id = ? AND answer IS NULL",
   );
-  const answerTo = database.prepare("SELECT answer FROM letters WHERE thread = ? AND id = ?");
+  const answerTo = query<{ readonly answer: string | null }>(
+    database,
+    "SELECT answer FROM letters WHERE thread = ? AND id = ?",
+  );
   const discard = database.prepare("DELETE FROM letters WHERE thread = ? AND id = ?");
   const forget = database.prepare("DELETE FROM letters WHERE thread = ?");
   return {
@@ -34,14 +42,10 @@ export const sqliteInbox = (connection: Connection, leases: Leases): SqliteInbox
     },
     unanswered: async (threadId) => {
       refuseUnstorable(connection, threadId);
-      // The cast names the columns of the statement, which come from a STRICT table; the driver types a row as any
-      // record. So below.
-      const rows = attempt(connection, () => unanswered.all(threadId)) as unknown as readonly {
-        readonly id: string;
-        readonly letter: string;
-      }[];
+      const rows = attempt(connection, () => unanswered.all(threadId));
       return rows.map(({ id, letter }) => inboxItemOf(() => JSON.parse(id), letter));
     },
+    waiting: async () => attempt(connection, () => waiting.all()).map(({ thread }) => thread),
     answer: async (lease, answers) =>
       writing(connection, () => {
         leases.check(lease);
@@ -49,8 +53,7 @@ export const sqliteInbox = (connection: Connection, leases: Leases): SqliteInbox
       }),
     answerTo: async (threadId, letterId) => {
       refuseUnstorable(connection, threadId);
-      const row = attempt(connection, () => answerTo.get(threadId, JSON.stringify(letterId)));
-      const { answer: text } = (row ?? { answer: null }) as { readonly answer: string | null };
+      const text = attempt(connection, () => answerTo.get(threadId, JSON.stringify(letterId)))?.answer ?? null;
       return text === null ? null : inboxAnswerOf(letterId, text);
     },
     discard: async (threadId, letterId) => {

@@ -2,7 +2,8 @@ import { checkTtl, type Lease, LeaseLostError } from "@colloquy/host/store";
 import type { Store } from "@colloquy/host";
 
 import { ProcessLock } from "../process-lock.ts";
-import { attempt, type Connection, refuseUnstorable, writingAnyway } from "./connection.ts";
+import type { Commits } from "./commits.ts";
+import { attempt, type Connection, query, refuseUnstorable, writingAnyway } from "./connection.ts";
 
 export interface Leases extends Pick<Store, "acquire" | "renew" | "release"> {
   /** Within a transaction: throws `LeaseLostError` if a lease is not in force. */
@@ -13,11 +14,14 @@ export interface Leases extends Pick<Store, "acquire" | "renew" | "release"> {
   readonly close: () => void;
 }
 
-export const sqliteLeases = (connection: Connection): Leases => {
+export const sqliteLeases = (connection: Connection, commits: Commits): Leases => {
   const { database, file, clock } = connection;
   const location = database.location();
   const lock = new ProcessLock(location === null ? null : `${location}-holder-`);
-  const held = database.prepare("SELECT owner, expires_at AS expiresAt, holder FROM leases WHERE thread = ?");
+  const held = query<{ readonly owner: string; readonly expiresAt: number; readonly holder: string | null }>(
+    database,
+    "SELECT owner, expires_at AS expiresAt, holder FROM leases WHERE thread = ?",
+  );
   const nextToken = database.prepare("UPDATE last_token SET token = token + 1 RETURNING token");
   const grant = database.prepare(
     "INSERT OR REPLACE INTO leases (thread, owner, token, expires_at, holder) VALUES (?, ?, ?, ?, ?)",
@@ -31,18 +35,20 @@ export const sqliteLeases = (connection: Connection): Leases => {
   return {
     acquire: async (threadId, owner, ttlMs) => {
       refuseUnstorable(connection, threadId);
-      return writingAnyway(connection, () => {
-        // The cast names the columns of the statement, which come from a STRICT table; the driver types a row as any
-        // record.
-        const there = held.get(threadId) as HeldRow | undefined;
+      let lease: Lease | null = null;
+      const take = (): void => {
+        lease = null;
+        const there = held.get(threadId);
         const isOthers = there !== undefined && there.owner !== owner && there.expiresAt > clock.now();
-        if (isOthers && lock.isHeld(there.holder)) return null;
-        // As above; the table always has one row.
+        if (isOthers && lock.isHeld(there.holder)) return;
+        // The table always has one row.
         const { token } = nextToken.get() as { readonly token: number };
         grant.run(threadId, owner, token, expiry(connection, ttlMs), lock.name);
         unsearched.run(threadId);
-        return { threadId, owner, token };
-      });
+        lease = { threadId, owner, token };
+      };
+      await commits.write(threadId, { alone: () => writingAnyway(connection, take), within: take });
+      return lease;
     },
     renew: async ({ threadId, token }, ttlMs) =>
       attempt(connection, () => {
@@ -50,7 +56,10 @@ export const sqliteLeases = (connection: Connection): Leases => {
         return renew.run(expiry(connection, ttlMs), threadId, token).changes === 1;
       }),
     release: async ({ threadId, token }) =>
-      connection.reserve.makingRoom(() => attempt(connection, () => void release.run(threadId, token))),
+      commits.write(threadId, {
+        alone: () => connection.reserve.makingRoom(() => attempt(connection, () => void release.run(threadId, token))),
+        within: () => void release.run(threadId, token),
+      }),
     check: (lease) => {
       if (inForce.get(lease.threadId, lease.token, clock.now()) === undefined) throw new LeaseLostError(lease);
     },
@@ -58,12 +67,6 @@ export const sqliteLeases = (connection: Connection): Leases => {
     close: () => lock.close(),
   };
 };
-
-interface HeldRow {
-  readonly owner: string;
-  readonly expiresAt: number;
-  readonly holder: string | null;
-}
 
 const expiry = ({ clock }: Connection, ttlMs: number): number => {
   checkTtl(ttlMs);

@@ -12,7 +12,7 @@ import type { ListOptions, Store, StoredThread, ThreadPage } from "@colloquy/hos
 import type { JsonObject } from "@colloquy/machine";
 
 import { pageOf } from "../pages.ts";
-import { type Connection, reading } from "./connection.ts";
+import { type Connection, query, reading } from "./connection.ts";
 import { newestSeq, seqsPerThread } from "./schema.ts";
 
 /** Creates a listing that scans the index of creation times and filters the threads. */
@@ -33,8 +33,8 @@ export const sqliteListing = (
       const { createdAt, threadId } = place;
       const looked = said !== "" ? sifted : isFiltered ? batch : Math.min(limit + 1 - found.length, batch);
       const { last, rows } = reading(connection, () => ({
-        last: statements[order].last(createdAt, threadId, end, looked),
-        rows: statements[order].threads(createdAt, threadId, end, looked, said),
+        last: statements[order].last.get(createdAt, threadId, end, looked - 1),
+        rows: statements[order].threads.all(createdAt, threadId, end, looked, said),
       }));
       const threads = await Promise.all(rows.map((row) => threadOf(row, journals)));
       found.push(...threads.filter((thread) => isListed(thread, options)));
@@ -48,36 +48,25 @@ export const sqliteListing = (
   };
 };
 
-/** Statements about a number of threads from a place on. */
-interface Statements {
-  readonly threads: (...values: readonly [...Place, said: string]) => readonly ThreadRow[];
-  /** Returns the last of them; undefined if there are fewer. */
-  readonly last: (...values: Place) => ListingPlace | undefined;
-}
-
-type Place = readonly [createdAt: number, threadId: string, end: number, looked: number];
-
-/**
- * The casts name the columns of each statement, which come from STRICT tables; the driver types a row as any record.
- */
-const statementsOf = ({ database }: Connection, direction: "ASC" | "DESC"): Statements => {
+/** Prepares queries for a number of threads from a place on, and for the last of them. */
+const statementsOf = ({ database }: Connection, direction: "ASC" | "DESC") => {
   const [from, until] = direction === "ASC" ? [">=", "<"] : ["<", ">="];
   const range = `WHERE (created_at, thread) ${from} (?, ?) AND created_at ${until} ?
     ORDER BY created_at ${direction}, thread ${direction} LIMIT`;
   // Rows with damaged metadata pass, since the journal has their metadata.
-  const threads = database.prepare(
+  const threads = query<ThreadRow>(
+    database,
     `SELECT thread AS threadId, created_at AS createdAt, metadata, place % ${seqsPerThread} AS seq, body
      FROM (SELECT id, thread, created_at, metadata FROM threads ${range} ?) AS looked
        CROSS JOIN entries ON place = id * ${seqsPerThread} + ${newestSeq}
      WHERE instr(metadata, ?) > 0 OR NOT json_valid(metadata) OR json_type(metadata) <> 'object'
      ORDER BY created_at ${direction}, thread ${direction}`,
   );
-  const last = database.prepare(`SELECT thread AS threadId, created_at AS createdAt FROM threads ${range} 1 OFFSET ?`);
-  return {
-    threads: (...values) => threads.all(...values) as unknown as readonly ThreadRow[],
-    last: (createdAt, threadId, end, looked) =>
-      last.get(createdAt, threadId, end, looked - 1) as unknown as ListingPlace | undefined,
-  };
+  const last = query<ListingPlace>(
+    database,
+    `SELECT thread AS threadId, created_at AS createdAt FROM threads ${range} 1 OFFSET ?`,
+  );
+  return { threads, last };
 };
 
 /**
@@ -124,10 +113,7 @@ const threadOf = async (
   metadata: await listedMetadata(metadata, () => journals.read(row.threadId)),
 });
 
-/**
- * Reads the time of an entry; returns undefined if the body is damaged. Then only a reader of the thread gets the
- * error, and the listing works.
- */
+/** Reads the time of an entry; returns undefined if it is damaged, so that the listing works. */
 const timeIn = (body: string): number | undefined => {
   try {
     const entry = JSON.parse(body) as { readonly at?: unknown; readonly event?: { readonly at?: unknown } } | null;

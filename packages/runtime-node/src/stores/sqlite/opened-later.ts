@@ -3,8 +3,7 @@ import type { Store } from "@colloquy/host";
 
 type Search = NonNullable<Store["search"]>;
 
-/** A store with an inbox and a log of shown parts. */
-export type WholeStore = Required<Pick<Store, "inbox" | "parts">> & Store;
+export type WholeStore = { readonly inbox: Required<Inbox>; readonly parts: PartLog } & Store;
 
 /**
  * Creates a store that its first call opens. If that fails, the call rejects, and the next call tries again.
@@ -33,9 +32,10 @@ export const openedLater = <Opened extends WholeStore>(
         return Promise.reject(error);
       }
     };
-  const inbox: Inbox = {
+  const inbox: Required<Inbox> = {
     post: later(({ inbox }, ...given) => inbox.post(...given)),
     unanswered: later(({ inbox }, ...given) => inbox.unanswered(...given)),
+    waiting: later(({ inbox }) => inbox.waiting()),
     answer: later(({ inbox }, ...given) => inbox.answer(...given)),
     answerTo: later(({ inbox }, ...given) => inbox.answerTo(...given)),
     discard: later(({ inbox }, ...given) => inbox.discard(...given)),

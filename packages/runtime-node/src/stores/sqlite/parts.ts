@@ -1,6 +1,6 @@
 import type { PartLog, StoredPartBatch } from "@colloquy/host/store";
 
-import { attempt, type Connection, refuseUnstorable, writing } from "./connection.ts";
+import { attempt, type Connection, query, refuseUnstorable, writing } from "./connection.ts";
 import type { Leases } from "./leases.ts";
 
 export interface SqliteParts extends PartLog {
@@ -8,22 +8,19 @@ export interface SqliteParts extends PartLog {
   readonly forget: (threadId: string) => boolean;
 }
 
-/**
- * Creates a part log with one row for each batch. Writes do not wait for the disk, since parts need only survive a
- * crash of the process.
- */
+/** Creates a part log. Writes do not wait for the disk, since parts need only survive a crash of the process. */
 export const sqliteParts = (connection: Connection, leases: Leases): SqliteParts => {
   const { database } = connection;
   const add = database.prepare(
     "INSERT INTO parts (thread, token, number, turn, until, body) VALUES (?, ?, ?, ?, ?, ?)",
   );
-  // The oldest rows come first, and an index by time would be as large as the rows. Each append deletes up to 16
-  // expired ones.
+  // The oldest rows come first. An index by time would be as large as the rows.
   const forgetOld = database.prepare(
     `DELETE FROM parts WHERE thread = ?1 AND until <= ?2 AND (token, number) IN (
        SELECT token, number FROM parts WHERE thread = ?1 ORDER BY token, number LIMIT 16)`,
   );
-  const read = database.prepare(
+  const read = query<StoredPartBatch>(
+    database,
     `SELECT token, number, turn, body FROM parts
      WHERE thread = ? AND (token, number) > (?, ?) AND until > ? AND turn BETWEEN ? AND ? ORDER BY token, number`,
   );
@@ -42,9 +39,7 @@ export const sqliteParts = (connection: Connection, leases: Leases): SqliteParts
       const [token, number] = after === null ? [-1, -1] : [after.token, after.number];
       const [from, to] = turn === undefined ? [0, Number.MAX_SAFE_INTEGER] : [turn, turn];
       const rows = attempt(connection, () => read.all(threadId, token, number, at, from, to));
-      // The cast names the columns of the statement, which come from a STRICT table; the driver types a row as any
-      // record.
-      return (rows as unknown as readonly StoredPartBatch[]).map((row) => ({ ...row }));
+      return rows.map((row) => ({ ...row }));
     },
     forget: (threadId) => forget.run(threadId).changes !== 0,
   };

@@ -2,12 +2,12 @@ import type { Store } from "@colloquy/host";
 
 import { isFull, notRewritten } from "../reserve.ts";
 import { type Lease, noSuchEntry } from "@colloquy/host/store";
+import type { Commits } from "./commits.ts";
 import { type Connection, refuseUnstorable, writing } from "./connection.ts";
 import type { Eraser } from "./erasing.ts";
 import type { SqliteInbox } from "./inbox.ts";
 import type { Journals } from "./journals.ts";
 import type { Leases } from "./leases.ts";
-import type { Orphans } from "./orphans.ts";
 import type { SqliteParts } from "./parts.ts";
 import { seqsPerThread } from "./schema.ts";
 import type { SearchIndex } from "./search-index.ts";
@@ -16,24 +16,21 @@ import type { Snapshots } from "./snapshots.ts";
 /** The stores that hold data of threads, over one connection. */
 export interface PartsOfThreads {
   readonly connection: Connection;
+  readonly commits: Commits;
   readonly leases: Leases;
   readonly journals: Journals;
   readonly snapshots: Snapshots;
   readonly inbox: SqliteInbox;
   readonly parts: SqliteParts;
   readonly index: SearchIndex;
-  readonly orphans: Orphans;
   readonly eraser: Eraser;
 }
 
 /** Removes text from the file, of some entries or of a whole thread, even if the disk is full. */
 export const sqliteRemoving = (threads: PartsOfThreads): Pick<Store, "rewrite" | "delete"> => {
-  const { connection, leases, journals, snapshots, inbox, parts, index, orphans, eraser } = threads;
+  const { connection, leases, journals, snapshots, inbox, parts, index, eraser } = threads;
   const { reserve } = connection;
-  /**
-   * Overwrites all data of a thread, or only the row that names it, which takes little room. Returns whether the thread
-   * existed.
-   */
+  /** Overwrites all data of a thread, or only the row that names it. Returns whether the thread existed. */
   const forget = (threadId: string, lease: Lease | undefined, isWhole: boolean): boolean =>
     writing(connection, () => {
       if (lease !== undefined) leases.check(lease);
@@ -43,8 +40,7 @@ export const sqliteRemoving = (threads: PartsOfThreads): Pick<Store, "rewrite" |
       if (inbox.forget(threadId) || hadParts || thread !== undefined) eraser.owe();
       if (thread === undefined) return false;
       if (!isWhole) {
-        eraser.oweOrphans();
-        orphans.leave(thread);
+        eraser.leave(thread);
         return true;
       }
       index.forget(thread * seqsPerThread, (thread + 1) * seqsPerThread - 1);

@@ -2,10 +2,7 @@ import type { DatabaseSync } from "node:sqlite";
 
 import { StorageError } from "@colloquy/host/store";
 
-/**
- * The maximum number of entries of a thread. It leaves numbers for 134 million threads in the safe integers of
- * JavaScript.
- */
+/** The most entries of a thread. It leaves numbers for 134 million threads in safe integers. */
 export const seqsPerThread: number = 2 ** 26;
 
 /** The version of the schema, which `user_version` of a file has. It rises with each change of the schema. */
@@ -47,10 +44,7 @@ const schema = `
     body TEXT NOT NULL, PRIMARY KEY (thread, token, number)
   ) STRICT, WITHOUT ROWID;`;
 
-/**
- * SQL for the seq of a thread's newest entry, in a query on `threads`. It uses the primary key, so its cost does not
- * grow with the thread.
- */
+/** SQL for the seq of a thread's newest entry, in a query on `threads`. It uses the primary key. */
 export const newestSeq: string = `(SELECT max(place) FROM entries
   WHERE place BETWEEN id * ${seqsPerThread} AND (id + 1) * ${seqsPerThread} - 1) % ${seqsPerThread}`;
 

@@ -1,11 +1,11 @@
-import type { StatementSync } from "node:sqlite";
-
-import { textOfEntry, wordsOf } from "@colloquy/host/store";
+import { textOfEntry, wordsOf, checkedSearch, excerptOf } from "@colloquy/host/store";
 import type { Entry } from "@colloquy/machine";
-
-import { attempt, type Connection, writing } from "./connection.ts";
-import { entryOf } from "./entry-body.ts";
+import { attempt, type Connection, query, writing } from "./connection.ts";
+import { entryOf } from "./journals.ts";
 import { newestSeq, seqsPerThread } from "./schema.ts";
+import { setImmediate } from "node:timers/promises";
+import type { SearchHit, Store } from "@colloquy/host";
+import { pageOf } from "../pages.ts";
 
 /**
  * An index of the words of each entry, by its place. The first search creates it, and each search updates it from the
@@ -49,7 +49,7 @@ export const searchIndex = (connection: Connection): SearchIndex => {
     replace: (thread, entries) => {
       const index = ifThere();
       if (index === undefined) return;
-      const { searched } = index.thread(thread);
+      const { searched = -1 } = index.thread(thread) ?? {};
       for (const entry of entries.filter(({ seq }) => seq <= searched)) {
         index.remove(thread * seqsPerThread + entry.seq, thread * seqsPerThread + entry.seq);
         index.add(thread * seqsPerThread + entry.seq, wordsIn(entry));
@@ -69,61 +69,41 @@ export const searchIndex = (connection: Connection): SearchIndex => {
 const schema = `CREATE VIRTUAL TABLE said USING fts5 (words, columnsize = 0, detail = none, tokenize = ascii);
   CREATE INDEX threads_unsearched ON threads (id) WHERE unsearched = 1;`;
 
-interface Statements {
-  /** Returns the first thread after this one that may have new entries, of all threads or only the named one. */
-  readonly next: (after: number, threadId: string | undefined) => number | undefined;
-  readonly thread: (thread: number) => { readonly threadId: string; readonly searched: number };
-  readonly entries: (
-    thread: number,
-    after: number,
-    limit: number,
-  ) => Iterable<{ readonly seq: number; readonly body: string }>;
-  readonly add: (place: number, words: readonly string[]) => void;
-  readonly remove: (first: number, last: number) => void;
-  /**
-   * Records that entries up to a seq are indexed. If those are `all` and no lease allows an append, the thread is
-   * skipped until a lease is acquired.
-   */
-  readonly searched: (thread: number, seq: number, all: boolean) => void;
-}
+type Statements = ReturnType<typeof prepareStatements>;
 
-/**
- * Prepares the statements. The casts name their columns, which come from STRICT tables; the driver types a row as any
- * record.
- */
-const prepareStatements = ({ database }: Connection): Statements => {
-  const statement = (sql: string): StatementSync => database.prepare(sql);
+const prepareStatements = ({ database }: Connection) => {
   // A thread with a lease remains among them, but is skipped while it has no new entries.
   const fresh = `unsearched = 1 AND (${newestSeq} > searched OR thread NOT IN (SELECT thread FROM leases))`;
-  const nextOfAll = statement(`SELECT id FROM threads WHERE ${fresh} AND id > ? ORDER BY id LIMIT 1`);
-  const nextNamed = statement(`SELECT id FROM threads WHERE ${fresh} AND id > ? AND thread = ?`);
-  const thread = statement("SELECT thread AS threadId, searched FROM threads WHERE id = ?");
-  const entries = statement(
+  const nextIn = (named: string) =>
+    query<{ readonly id: number }>(database, `SELECT id FROM threads WHERE ${fresh} AND id > ? ${named}`);
+  const [nextOfAll, nextNamed] = [nextIn("ORDER BY id LIMIT 1"), nextIn("AND thread = ?")];
+  const thread = query<{ readonly threadId: string; readonly searched: number }>(
+    database,
+    "SELECT thread AS threadId, searched FROM threads WHERE id = ?",
+  );
+  const entries = query<{ readonly seq: number; readonly body: string }>(
+    database,
     `SELECT place % ${seqsPerThread} AS seq, body FROM entries WHERE place BETWEEN ? AND ? ORDER BY place LIMIT ?`,
   );
-  const add = statement("INSERT INTO said (rowid, words) VALUES (?, ?)");
-  const remove = statement("DELETE FROM said WHERE rowid BETWEEN ? AND ?");
-  const searched = statement(
+  const add = database.prepare("INSERT INTO said (rowid, words) VALUES (?, ?)");
+  const remove = database.prepare("DELETE FROM said WHERE rowid BETWEEN ? AND ?");
+  const searched = database.prepare(
     `UPDATE threads SET searched = ?, unsearched = ? = 0 OR thread IN (SELECT thread FROM leases)
      WHERE id = ?`,
   );
   return {
-    next: (after, threadId) => {
-      const row = threadId === undefined ? nextOfAll.get(after) : nextNamed.get(after, threadId);
-      return (row as { readonly id: number } | undefined)?.id;
-    },
-    thread: (id) => thread.get(id) as ReturnType<Statements["thread"]>,
-    entries: (id, after, limit) =>
-      // The cast names the columns of the statement, which come from STRICT tables; the driver types a row as any
-      // record.
-      entries.iterate(id * seqsPerThread + after + 1, (id + 1) * seqsPerThread - 1, limit) as unknown as ReturnType<
-        Statements["entries"]
-      >,
-    add: (place, words) => {
+    /** Returns the first thread after this one that may have new entries, of all threads or only the named one. */
+    next: (after: number, threadId: string | undefined): number | undefined =>
+      (threadId === undefined ? nextOfAll.get(after) : nextNamed.get(after, threadId))?.id,
+    thread: (id: number) => thread.get(id),
+    entries: (id: number, after: number, limit: number) =>
+      entries.iterate(id * seqsPerThread + after + 1, (id + 1) * seqsPerThread - 1, limit),
+    add: (place: number, words: readonly string[]): void => {
       if (words.length > 0) add.run(place, words.join(" "));
     },
-    remove: (first, last) => void remove.run(first, last),
-    searched: (id, seq, all) => void searched.run(seq, all ? 1 : 0, id),
+    remove: (first: number, last: number): void => void remove.run(first, last),
+    /** Records up to where a thread is indexed. If that is `all`, it is skipped until a lease is acquired. */
+    searched: (id: number, seq: number, all: boolean): void => void searched.run(seq, all ? 1 : 0, id),
   };
 };
 
@@ -131,10 +111,7 @@ const prepareStatements = ({ database }: Connection): Statements => {
 const batch = 512;
 const batchLength = 1_000_000;
 
-/**
- * Indexes a batch of entries, of threads after the given number. Returns the number after which to continue; null if
- * nothing is left.
- */
+/** Indexes a batch, of threads after a number. Returns the number after which to continue, or null. */
 const takeIn = (
   connection: Connection,
   index: Statements,
@@ -146,12 +123,12 @@ const takeIn = (
   for (let left = batch; left > 0;) {
     const thread = index.next(after, threadId);
     if (thread === undefined) return null;
-    const known = index.thread(thread);
+    const { threadId: id = "", searched = -1 } = index.thread(thread) ?? {};
     const most = left;
-    let newest = known.searched;
+    let newest = searched;
     let count = 0;
-    for (const { seq, body } of index.entries(thread, known.searched, most)) {
-      index.add(thread * seqsPerThread + seq, wordsOfBody(connection, known.threadId, seq, body));
+    for (const { seq, body } of index.entries(thread, searched, most)) {
+      index.add(thread * seqsPerThread + seq, wordsOfBody(connection, id, seq, body));
       [newest, count, length] = [seq, count + 1, length + body.length];
       if (length >= batchLength) break;
     }
@@ -174,4 +151,52 @@ const wordsOfBody = (connection: Connection, threadId: string, seq: number, body
   } catch {
     return [];
   }
+};
+
+/** Creates a search by the index: newest thread first, and within a thread newest entry first. */
+export const sqliteSearch = (connection: Connection, index: SearchIndex): NonNullable<Store["search"]> => {
+  const { database } = connection;
+  const number = query<{ readonly id: number }>(database, "SELECT id FROM threads WHERE thread = ?");
+  return async (text, options = {}) => {
+    const { words, limit } = checkedSearch(text, options);
+    const { threadId, after } = options;
+    const before = after === undefined ? Number.MAX_SAFE_INTEGER : placeOf(after);
+    if (words.length === 0) return { hits: [], next: null };
+    await index.catchUp(threadId, setImmediate);
+    return attempt(connection, () => {
+      const only = threadId === undefined ? null : number.get(threadId)?.id;
+      if (only === undefined) return { hits: [], next: null };
+      const [first, last] =
+        only === null ? [0, before - 1] : [only * seqsPerThread, Math.min(before, (only + 1) * seqsPerThread) - 1];
+      const rows = query<HitRow>(database, found).all(inQuery(words), first, last, limit + 1);
+      const [page, next] = pageOf(rows, limit, ({ place }) => String(place));
+      return { hits: page.map((row) => hitOf(connection, row, words)), next };
+    });
+  };
+};
+
+interface HitRow {
+  readonly place: number;
+  readonly threadId: string;
+  readonly body: string;
+}
+
+const found = `SELECT place, thread AS threadId, body
+  FROM said CROSS JOIN entries ON place = said.rowid CROSS JOIN threads ON id = place / ${seqsPerThread}
+  WHERE said MATCH ? AND said.rowid BETWEEN ? AND ? ORDER BY said.rowid DESC LIMIT ?`;
+
+/** Builds a query for all words. Each is quoted, so that it cannot contain an operator. */
+const inQuery = (words: readonly string[]): string => words.map((word) => `"${word}"`).join(" ");
+
+const placeOf = (cursor: string): number => {
+  const place = /^\d+$/.test(cursor) ? Number(cursor) : Number.NaN;
+  if (Number.isSafeInteger(place)) return place;
+  throw new RangeError(`search: after is ${JSON.stringify(cursor)}; it must be the next of a page that was found`);
+};
+
+const hitOf = (connection: Connection, { place, threadId, body }: HitRow, words: readonly string[]): SearchHit => {
+  const seq = place % seqsPerThread;
+  // The cast is safe: the index found words in this entry.
+  const entry = entryOf(connection, threadId, seq, body) as Entry;
+  return { threadId, seq, at: entry.event.at, excerpt: excerptOf(textOfEntry(entry), words) };
 };

@@ -1,7 +1,7 @@
 import type { Store } from "@colloquy/host";
 import { noSuchEntry, type StoredSnapshot } from "@colloquy/host/store";
 
-import { attempt, type Connection, refuseUnstorable, writing } from "./connection.ts";
+import { attempt, type Connection, query, refuseUnstorable, writing } from "./connection.ts";
 import type { Leases } from "./leases.ts";
 
 export interface Snapshots extends Pick<Store, "saveSnapshot" | "readSnapshot"> {
@@ -9,10 +9,7 @@ export interface Snapshots extends Pick<Store, "saveSnapshot" | "readSnapshot"> 
   readonly forget: (thread: number) => void;
 }
 
-/**
- * Creates snapshots in one table: a row for the head, and one for each chunk, which is read on demand. `numberOf`
- * returns, within a transaction, the number of a thread whose snapshot is saved; undefined if it has no entries.
- */
+/** Creates snapshots: a row for the head, and one for each chunk. `numberOf` finds the number of a thread. */
 export const sqliteSnapshots = (
   connection: Connection,
   leases: Leases,
@@ -21,14 +18,12 @@ export const sqliteSnapshots = (
   const { database } = connection;
   const save = database.prepare("INSERT OR REPLACE INTO snapshots (thread, part, body) VALUES (?, ?, ?)");
   const drop = database.prepare("DELETE FROM snapshots WHERE thread = ? AND part = ?");
-  const read = database.prepare(
+  const read = query<{ readonly body: string }>(
+    database,
     "SELECT body FROM snapshots WHERE thread = (SELECT id FROM threads WHERE thread = ?) AND part = ?",
   );
   const forget = database.prepare("DELETE FROM snapshots WHERE thread = ?");
-  const part = (threadId: string, name: string): string | undefined =>
-    // The cast names the column of the statement, which comes from a STRICT table; the driver types a row as any
-    // record.
-    (read.get(threadId, name) as { readonly body: string } | undefined)?.body;
+  const part = (threadId: string, name: string): string | undefined => read.get(threadId, name)?.body;
   return {
     saveSnapshot: async (lease, { seq, head, chunks, dropped }) =>
       writing(connection, () => {

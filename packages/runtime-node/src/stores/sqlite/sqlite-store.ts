@@ -1,22 +1,21 @@
 import type { Clock, Store } from "@colloquy/host";
+import { kinds } from "@colloquy/host/store";
 import type { DatabaseSync } from "node:sqlite";
 
 import { systemClock } from "../../ports/system.ts";
-import { checkBusyTimeout, checkStoreOptions, checkWord } from "../store-options.ts";
+import { checkStoreOptions, fileStoreKinds } from "../store-options.ts";
+import { commitsOf } from "./commits.ts";
 import { connectionOver, nameOf } from "./connection.ts";
 import { absolute, openSqlite, reserveOf } from "./database.ts";
 import { eraserOf, type Erasing } from "./erasing.ts";
 import { sqliteInbox } from "./inbox.ts";
-import { appenderOf } from "./appending.ts";
-import { type Journals, sqliteJournals } from "./journals.ts";
+import { appenderOf, type Journals, sqliteJournals } from "./journals.ts";
 import { sqliteLeases } from "./leases.ts";
 import { sqliteListing } from "./listing.ts";
 import { openedLater, type WholeStore } from "./opened-later.ts";
-import { orphansOf } from "./orphans.ts";
 import { sqliteParts } from "./parts.ts";
 import { type PartsOfThreads, sqliteRemoving } from "./removing.ts";
-import { searchIndex } from "./search-index.ts";
-import { sqliteSearch } from "./searching.ts";
+import { searchIndex, sqliteSearch } from "./search-index.ts";
 import { sqliteSnapshots } from "./snapshots.ts";
 
 export interface SqliteStoreOptions {
@@ -31,7 +30,7 @@ export interface SqliteStoreOptions {
   readonly busyTimeoutMs?: number;
   /**
    * How durable an acknowledged append is. `FULL`: it survives a crash of the process or the operating system, and a
-   * power cut (one flush to the disk for each append). `NORMAL`: it survives a crash of the process; a power cut may
+   * power cut (one flush to the disk for each append, or for those of several threads together). `NORMAL`: it survives a crash of the process; a power cut may
    * lose the newest appends, but the file stays valid. Default `FULL`, since a once-only tool relies on it.
    */
   readonly synchronous?: "NORMAL" | "FULL";
@@ -49,12 +48,8 @@ export interface SqliteStoreOptions {
  * @throws ConfigurationError for invalid options.
  */
 export const sqliteStore = (options: SqliteStoreOptions): Store & AsyncDisposable => {
-  const names = { path: true, clock: true, busyTimeoutMs: true, synchronous: true, erasing: true } as const;
-  checkStoreOptions("sqliteStore", options, names, ["path"]);
+  checkStoreOptions("sqliteStore", options, { path: kinds.anyText, ...fileStoreKinds }, ["path"]);
   const { clock = systemClock, busyTimeoutMs = 5000, synchronous = "FULL", erasing = "at-once" } = options;
-  checkBusyTimeout("sqliteStore", busyTimeoutMs);
-  checkWord("sqliteStore: synchronous", synchronous, ["NORMAL", "FULL"]);
-  checkWord("sqliteStore: erasing", erasing, ["at-once", "on-close"]);
   const path = absolute(options.path);
   const open = () => {
     const database = openSqlite({ path, busyTimeoutMs: Math.ceil(busyTimeoutMs), synchronous });
@@ -69,10 +64,10 @@ export const storeOver = (
   options: SettledOptions,
 ): WholeStore & Required<Pick<Store, "search">> => {
   const { threads, store } = partsOfThreads(database, options, ({ numberOf }) => numberOf);
-  const { connection, journals, index } = threads;
+  const { connection, commits, journals, index } = threads;
   return {
     ...store,
-    append: appenderOf(connection, journals),
+    append: appenderOf(connection, journals, commits),
     read: journals.read,
     list: sqliteListing(connection, journals),
     search: sqliteSearch(connection, index),
@@ -82,10 +77,7 @@ export const storeOver = (
 
 type SettledOptions = Required<Pick<SqliteStoreOptions, "path" | "clock" | "erasing">>;
 
-/**
- * Creates the parts of a store over a database that `openSqlite` opened, and all its methods but those of journals.
- * `numbers` says how a thread whose snapshot is saved gets its number.
- */
+/** Creates the parts of a store, and all methods but those of journals. `numbers` finds a thread's number. */
 export const partsOfThreads = (
   database: DatabaseSync,
   { path, clock, erasing }: SettledOptions,
@@ -93,14 +85,14 @@ export const partsOfThreads = (
 ): { readonly threads: PartsOfThreads; readonly store: StoreBesideJournals } => {
   const reserve = reserveOf(path);
   const connection = connectionOver(database, path, clock, reserve);
-  const leases = sqliteLeases(connection);
+  const commits = commitsOf(connection);
+  const leases = sqliteLeases(connection, commits);
   const journals = sqliteJournals(connection);
   const snapshots = sqliteSnapshots(connection, leases, numbers(journals));
   const inbox = sqliteInbox(connection, leases);
   const parts = sqliteParts(connection, leases);
   const index = searchIndex(connection);
-  const orphans = orphansOf(connection, index);
-  const eraser = eraserOf(connection, index, orphans, erasing);
+  const eraser = eraserOf(connection, index, erasing);
   eraser.settle();
   reserve.keep();
   const store: StoreBesideJournals = {
@@ -116,12 +108,13 @@ export const partsOfThreads = (
     parts,
     close: async () => {
       if (!database.isOpen) return;
+      commits.settle();
       if (connection.file.isInPlace()) eraser.settle();
       leases.close();
       database.close();
     },
   };
-  return { threads: { connection, leases, journals, snapshots, inbox, parts, index, orphans, eraser }, store };
+  return { threads: { connection, commits, leases, journals, snapshots, inbox, parts, index, eraser }, store };
 };
 
 type StoreBesideJournals = Omit<WholeStore, "append" | "read" | "rewrite" | "list" | "search" | "delete">;

@@ -6,7 +6,7 @@ import { aiSdkModel } from "../../../src/llm/ai-sdk/index.ts";
 import { callOf, perform, testClock } from "../call.ts";
 import { ask, finish, modelOf, type Piece, text } from "./mock.ts";
 
-/** A provider may throw anything. */
+/** Makes a model that throws this; a provider may throw anything. */
 const throwing = (error: unknown): MockLanguageModelV4 =>
   new MockLanguageModelV4({
     doStream: () => {
@@ -180,7 +180,7 @@ test("a call that was cancelled before it began is not made", async () => {
 
 describe("a key", () => {
   const [sent, given, environment] = ["sk-sent-0123456789abcdef", "header-0123456789abcdef", "env-0123456789abcdef"];
-  // As the providers of the SDK hold what they send.
+  // The SDK's providers hold their headers so.
   const config = { headers: () => ({ Authorization: `Bearer ${sent}` }) };
   const model = (pieces: readonly Piece[]): MockLanguageModelV4 => Object.assign(modelOf(pieces), { config });
   const exchange = (made: MockLanguageModelV4): Promise<{ outcome: LlmOutcome; deltas: readonly LlmDelta[] }> => {

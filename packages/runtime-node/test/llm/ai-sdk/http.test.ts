@@ -7,7 +7,7 @@ import { ask } from "./mock.ts";
 
 const key = "sk-test-key-0123456789";
 
-/** A model of the AI SDK's own client for OpenAI, of a server on this machine. */
+/** Makes a handler with the AI SDK's own OpenAI client, for a server on this machine. */
 const handlerOf = async (answer: Answer, fetch?: typeof globalThis.fetch) => {
   const { baseURL } = await chatServer(answer);
   const openai = createOpenAI({ baseURL, apiKey: key, ...(fetch === undefined ? {} : { fetch }) });

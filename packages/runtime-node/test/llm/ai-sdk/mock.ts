@@ -5,10 +5,10 @@ import { callOf, testClock } from "../call.ts";
 
 type Answer = Awaited<ReturnType<MockLanguageModelV4["doStream"]>>["stream"];
 
-/** A piece of what a model answers. */
+/** A piece of a model's answer. */
 export type Piece = Answer extends ReadableStream<infer Part> ? Part : never;
 
-/** A model that answers with these pieces; `open` leaves the stream open behind them. */
+/** Makes a model that answers with these pieces; `open` leaves the stream open after them. */
 export const modelOf = (pieces: readonly Piece[], { open = false } = {}): MockLanguageModelV4 =>
   new MockLanguageModelV4({
     modelId: "model-1",

@@ -289,8 +289,8 @@ describe("a request", () => {
   });
 });
 
-test("what is no model, or no option, is refused with the way out", () => {
-  // Arguments that only a program without types may give.
+test("an invalid model or option is refused with a remedy", () => {
+  // Only a program without types can pass these.
   const given = (model: unknown, options?: unknown) => () =>
     Reflect.apply(aiSdkModel, undefined, options === undefined ? [model] : [model, options]);
   expect(given("openai/gpt-5")).toThrow(/give gateway\("openai\/gpt-5"\) of "ai"/);

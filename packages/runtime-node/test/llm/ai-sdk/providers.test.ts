@@ -1,15 +1,14 @@
 import { createAnthropic } from "@ai-sdk/anthropic";
 import { createOpenAI } from "@ai-sdk/openai";
-import { createHost, tool } from "@colloquy/host";
+import { createHost, declarationsOf, tool } from "@colloquy/host";
 import { conversationMachine } from "@colloquy/machine";
-import { declarationsOf } from "@colloquy/host";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { aiSdkModel, type AiSdkLanguageModel, type AiSdkModelOptions } from "../../../src/llm/ai-sdk/index.ts";
+import { type AiSdkLanguageModel, aiSdkModel, type AiSdkModelOptions } from "../../../src/llm/ai-sdk/index.ts";
 import { ask } from "./mock.ts";
 import { memoryStore, randomIds, systemClock } from "../../../src/index.ts";
 
-/** A server that answers each request with the next stream of events, and keeps the bodies. */
+/** Makes a fetch that answers each request with the next stream of events, and records the bodies. */
 const canned = (...answers: readonly (readonly { readonly type: string }[])[]) => {
   const bodies: unknown[] = [];
   const fetch = (_url: unknown, init?: { readonly body?: unknown }): Promise<Response> => {
@@ -21,7 +20,7 @@ const canned = (...answers: readonly (readonly { readonly type: string }[])[]) =
   return { bodies, fetch };
 };
 
-/** Asks once, with a tool that says what the weather is. */
+/** Asks once, with a weather tool. */
 const asked = async (model: AiSdkLanguageModel, options?: AiSdkModelOptions) => {
   const weather = tool({
     name: "weather",
@@ -69,7 +68,7 @@ describe("of Anthropic", () => {
     { type: "message_stop" },
   ];
 
-  test("what the provider notes for itself is neither counted nor lost", async () => {
+  test("the provider's metadata is neither counted nor lost", async () => {
     const { fetch } = canned([
       start,
       ...block(0, { type: "text", text: "" }, { type: "text_delta", text: "Yes." }),
@@ -79,7 +78,7 @@ describe("of Anthropic", () => {
     expect(outcome).toMatchObject({ type: "completed", reply: { content: "Yes." } });
   });
 
-  test("thinking goes back with its signature, byte for byte, and what was redacted too", async () => {
+  test("thinking goes back with its signature, byte for byte, and so does redacted thinking", async () => {
     const signature = "EqQBCgIYAhIM+/1gbcDa9GJwZA2b3hGgxBdjrkzLoky3dl1pkiMOYds==";
     const { bodies, fetch } = canned(
       [

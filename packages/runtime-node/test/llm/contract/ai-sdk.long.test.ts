@@ -2,7 +2,7 @@ import { createOpenAI, type OpenAIProvider } from "@ai-sdk/openai";
 import { modelContract, type ModelServer } from "@colloquy/runtime-test/contracts";
 import { aiSdkModel } from "../../../src/llm/ai-sdk/index.ts";
 
-/** A provider of the AI SDK follows redirects, unless its `fetch` does not. */
+/** Makes a provider that follows no redirects, unlike the AI SDK by default. */
 const provider = ({ url, apiKey }: ModelServer): OpenAIProvider =>
   createOpenAI({
     baseURL: url,

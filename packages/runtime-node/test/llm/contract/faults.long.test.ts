@@ -9,11 +9,11 @@ import { expect, test } from "vitest";
 import { openaiChat } from "../../../src/llm/openai.ts";
 import { faults, silentAboutTools } from "./faults.ts";
 
-/** Why a handler does not pass the checks, of those given, that it does not pass; by their names. */
+/** Returns the errors of the checks that a handler fails, by name. */
 const brokenPromises = async (
   makeModel: MakeModel,
   checks: readonly ModelCheck[],
-  // A fault that hangs is noticed soon: a sound handler is not asked here.
+  // The default patience is short, to notice hanging faults soon. No sound handler runs here.
   options: Partial<Parameters<typeof modelSubject>[1]> = {},
 ): Promise<ReadonlyMap<string, unknown>> => {
   const broken = await Promise.all(
@@ -52,7 +52,7 @@ test("each promise has a fault that it notices", async () => {
 /** Longer than a test may take. */
 const patienceMs = 1_000_000;
 
-/** One whose requests go to `/generate`. */
+/** Makes a handler whose requests go to `/generate`. */
 const elsewhere: MakeModel = ({ url, apiKey, stream }) =>
   openaiChat({
     baseURL: url,

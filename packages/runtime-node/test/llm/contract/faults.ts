@@ -3,10 +3,10 @@ import type { Failure, FailureKind, JsonObject, ReplyDraft } from "@colloquy/mac
 import type { MakeModel, ModelServer } from "@colloquy/runtime-test/contracts";
 import { openaiChat } from "../../../src/llm/openai.ts";
 
-/** Handlers with one fault each, and a part of the name of a check that has to notice it. */
+/** Handlers with one fault each, and a part of the name of a check that must notice it. */
 export type Faults = Readonly<Record<string, readonly [noticedBy: string, MakeModel]>>;
 
-/** The handler that has none. */
+/** Makes a handler without a fault. */
 const sound = ({ url, apiKey, stream }: ModelServer, options: JsonObject = {}): LlmHandler =>
   openaiChat({ baseURL: url, apiKey, stream, model: "contract", tools: [], ...options });
 
@@ -15,7 +15,7 @@ const wrong =
   (server) =>
     change(sound(server));
 
-/** What the handler gives, told otherwise. */
+/** Changes the outcome of a handler. */
 const retold = (tell: (outcome: LlmOutcome) => LlmOutcome): MakeModel =>
   wrong((handler) => async (call, context) => tell(await handler(call, context)));
 
@@ -37,7 +37,7 @@ const ofReply = (change: (reply: ReplyDraft) => ReplyDraft): MakeModel =>
 const inContext = (change: (context: LlmContext) => LlmContext): MakeModel =>
   wrong((handler) => (call, context) => handler(call, change(context)));
 
-/** The pieces, but only when the answer is there. */
+/** Sends the deltas only when the answer is complete. */
 const atTheEnd = (order: (deltas: readonly LlmDelta[]) => readonly LlmDelta[]): MakeModel =>
   wrong((handler) => async (call, context) => {
     const deltas: LlmDelta[] = [];
@@ -74,7 +74,7 @@ const asKind = (from: FailureKind, kind: FailureKind): MakeModel =>
 
 const neverAborted = new AbortController().signal;
 
-/** One for each promise, and some more. */
+/** A fault for each promise, and some more. */
 export const faults: Faults = {
   "a handler that asks twice": [
     "in one request",
@@ -211,7 +211,7 @@ export const faults: Faults = {
   "a call that it writes into": [
     "changes nothing",
     wrong((handler) => (call, context) => {
-      // A handler in JavaScript would not be kept from it.
+      // Cast: a handler in JavaScript could do this.
       (call.model as { seed?: number }).seed = 1;
       return handler(call, context);
     }),
@@ -225,5 +225,5 @@ export const faults: Faults = {
   ],
 };
 
-/** One that takes no tools, and leaves them out in silence. */
+/** A handler that silently leaves out all tools. */
 export const silentAboutTools: MakeModel = inContext((context) => ({ ...context, tools: [] }));

@@ -72,28 +72,26 @@ describe("an error response", () => {
   });
 });
 
-describe("an error in place of an answer", () => {
-  test.each([
-    [{ message: "no", type: "invalid_request_error", code: "tool_use_failed", status_code: 400 }, "unknown", true],
-    [{ message: "no", code: 502 }, "unknown", true],
-    [{ message: "no", code: "429" }, "rate_limit", true],
-    [{ message: "no", type: "overloaded_error" }, "overloaded", true],
-    [{ message: "no", code: "rate_limit_exceeded" }, "rate_limit", true],
-    [{ message: "no", type: "authentication_error" }, "auth", false],
-    [{ message: "no", type: "server_error" }, "unknown", true],
-    [
-      { message: "context deadline exceeded (Client.Timeout or context cancellation while reading body)" },
-      "unknown",
-      true,
-    ],
-    [{ message: "failed to decode, try again, increasing context size or reducing parallel" }, "unknown", true],
-    ["no", "unknown", true],
-    [{}, "unknown", true],
-  ])("%j is %s", (error, kind, retryable) => {
-    const failure = failureOfErrorObject(error, setting);
-    expect(failure).toMatchObject({ kind, retryable });
-    expect(failure.message).not.toBe("");
-  });
+test.each([
+  [{ message: "no", type: "invalid_request_error", code: "tool_use_failed", status_code: 400 }, "unknown", true],
+  [{ message: "no", code: 502 }, "unknown", true],
+  [{ message: "no", code: "429" }, "rate_limit", true],
+  [{ message: "no", type: "overloaded_error" }, "overloaded", true],
+  [{ message: "no", code: "rate_limit_exceeded" }, "rate_limit", true],
+  [{ message: "no", type: "authentication_error" }, "auth", false],
+  [{ message: "no", type: "server_error" }, "unknown", true],
+  [
+    { message: "context deadline exceeded (Client.Timeout or context cancellation while reading body)" },
+    "unknown",
+    true,
+  ],
+  [{ message: "failed to decode, try again, increasing context size or reducing parallel" }, "unknown", true],
+  ["no", "unknown", true],
+  [{}, "unknown", true],
+])("an error in place of an answer %j is %s", (error, kind, retryable) => {
+  const failure = failureOfErrorObject(error, setting);
+  expect(failure).toMatchObject({ kind, retryable });
+  expect(failure.message).not.toBe("");
 });
 
 describe("an error of 400 or so", () => {
@@ -102,7 +100,7 @@ describe("an error of 400 or so", () => {
     return [kind, retryable];
   };
 
-  // Each as the server named beside it words it.
+  // Each in the words of the server that the comment names.
   test.each([
     [
       "Your input exceeds the context window of this model. Please adjust your input and try again.",
@@ -268,6 +266,7 @@ describe("a body that says what went wrong under other names", () => {
     [throttled, 500, "rate_limit", true],
     ["inputs tokens + max_new_tokens must be <= 4097", 422, "context_length", false],
     ["tokens in request more than max tokens allowed", 400, "context_length", false],
+    ["litellm.ContextWindowExceededError: litellm.BadRequestError: OpenAIException", 400, "context_length", false],
     ["Invalid 'messages[1].content': string too long. Expected 1048576", 400, "context_length", false],
     ["Invalid 'messages': array too long. Expected 2048", 400, "context_length", false],
     ["Invalid 'messages[1].tool_calls[0].id': string too long. Expected 40", 400, "bad_request", false],

@@ -10,7 +10,7 @@ import { decodeChatStream } from "../../../src/llm/reply/chat-answer.ts";
 import { bytesOf, chunkOf } from "./wire.ts";
 import { runs } from "../../../../../test/runs.ts";
 
-/** An entry of a delta's `tool_calls` as servers send it: with an index from 0, from 1 or none, ids that are repeated, empty or missing. */
+/** An entry of a delta's `tool_calls` as servers send it: an index from 0, 1 or none; a repeated, empty or no id. */
 const piece = fc.record(
   {
     index: fc.constantFrom(0, 1, 2, 5),
@@ -51,7 +51,7 @@ test("a tool call has one id and one position from its first piece to the store,
         const own = pieces.filter(({ callId }) => callId === call.callId);
         expect(own.every((each) => each.position === position)).toBe(true);
         expect(own.at(-1)).toMatchObject({ name: call.name, providerCallId: call.providerCallId });
-        // A whole object was shown already when another came in its place.
+        // A whole object was already shown when another replaced it.
         const shown = own.map((each) => each.arguments).join("");
         const isReplaced = isWhole(shown) && (isWhole(call.arguments) || call.arguments.startsWith(shown));
         expect(shown === call.arguments || isReplaced).toBe(true);
@@ -69,7 +69,7 @@ const isWhole = (text: string): boolean => {
   }
 };
 
-/** The parts of the first step of an ask whose model streams these lists, and the calls of the message that is stored. */
+/** Returns the shown parts of an ask's first step whose model streams these lists, and the stored calls. */
 const shownAndStored = async (lists: readonly (readonly unknown[])[]) => {
   const clock = virtualClock();
   const bytes = bytesOf(

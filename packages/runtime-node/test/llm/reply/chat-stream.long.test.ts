@@ -1,2 +1,2 @@
-// `pnpm test` decodes some of the recorded streams. The long run decodes all.
+// `pnpm test` decodes some of the recorded streams, the long run all.
 import "./chat-stream.test.ts";

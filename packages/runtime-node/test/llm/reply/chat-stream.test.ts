@@ -1,12 +1,10 @@
 import { fc, test as property } from "@fast-check/vitest";
 import type { LlmDelta } from "@colloquy/host";
-import type { JsonObject } from "@colloquy/machine";
-import { messageFromReply } from "@colloquy/machine";
+import { type JsonObject, messageFromReply } from "@colloquy/machine";
 import { replyFromChatMessage, toChatMessage } from "@colloquy/interchange";
 import * as Either from "fp-ts/lib/Either.js";
 import { describe, expect, test } from "vitest";
-import type { DecodedChat } from "../../../src/llm/reply/chat-answer.ts";
-import { ChatAnswer, decodeChatStream } from "../../../src/llm/reply/chat-answer.ts";
+import { ChatAnswer, decodeChatStream, type DecodedChat } from "../../../src/llm/reply/chat-answer.ts";
 import { bytesOf, callOf, chunkOf, decode } from "./wire.ts";
 import { canonical } from "../../../../interchange/test/canonical.ts";
 import { recordingsFolder, recordingsOf } from "../../../../interchange/test/recordings.ts";
@@ -19,10 +17,10 @@ interface Transcript {
 }
 
 const folder = recordingsFolder();
-// As the recordings say what this file holds.
+// Cast: the recordings describe their file so.
 const transcripts = recordingsOf(folder, "sse-chat-transcripts.jsonl") as readonly Transcript[];
 
-/** A decode in the form in which the recordings say it: what is compared of a message, and the three sums. */
+/** Returns a decoded chat in the recordings' form: the compared members of a message, and the three sums. */
 const asRecorded = (chat: DecodedChat): unknown => ({
   choices: chat.choices.map(({ index, finish_reason, message }) => {
     const { role, content, refusal, tool_calls, function_call } = message;
@@ -36,7 +34,7 @@ const asRecorded = (chat: DecodedChat): unknown => ({
   },
 });
 
-/** A reply as the next request would carry it. */
+/** Returns a reply as the next request would send it. */
 const sentBackOf = (message: JsonObject): JsonObject => {
   const reply = replyFromChatMessage(message);
   return Either.isLeft(reply) ? {} : toChatMessage(messageFromReply("1.1", "1.1", reply.right));
@@ -70,7 +68,7 @@ describe.skipIf(folder === null)("recorded streams", () => {
     const transcript = transcripts[which % transcripts.length];
     if (transcript === undefined) throw new Error("no recordings");
     const bytes = bytesOf(transcript.sse);
-    const stream = new ChatAnswer();
+    const stream = new ChatAnswer(replyFromChatMessage);
     for (let at = 0, piece = 0; at < bytes.length; piece++) {
       const size = sizes[piece % sizes.length] ?? 1;
       stream.feed(bytes.subarray(at, at + size));
@@ -141,11 +139,34 @@ describe("the format", () => {
     expect(chat.error).toBeUndefined();
   });
 
+  test("several objects in one line are pieces, whatever their texts have", async () => {
+    const pieces = ['} {"', "a", "\\"].map((content) => JSON.stringify({ choices: [{ delta: { content } }] }));
+    const chat = await decode(
+      `data: ${pieces.join("")} ${pieces.join(" ")}\n\n`,
+      chunkOf({}, { finish_reason: "stop" }),
+    );
+    expect(chat.choices).toMatchObject([{ finish_reason: "stop", message: { content: '} {"a\\} {"a\\' } }]);
+  });
+
+  test("events that lost the line breaks between them are pieces", async () => {
+    const lost = chunkOf({ content: "a" }).trimEnd() + chunkOf({ content: "b" }, { finish_reason: "stop" }).trimEnd();
+    const answer = new ChatAnswer(replyFromChatMessage);
+    answer.feed(bytesOf(`${lost}data: [DONE]\n\n`));
+    expect(answer.decoded().choices).toMatchObject([{ finish_reason: "stop", message: { content: "ab" } }]);
+    expect(answer).toMatchObject({ done: true, damaged: false });
+  });
+
+  test("a row of objects that was cut off is noticed in time that does not grow with the square of its length", () => {
+    const damaged = new ChatAnswer(replyFromChatMessage);
+    damaged.feed(bytesOf(`data: {"a":1}{"b":"${'\\"}{'.repeat(500_000)}\n\n`));
+    expect(damaged.damaged).toBe(true);
+  });
+
   test("a piece that can't be read is noticed, unless the answer had ended", () => {
-    const damaged = new ChatAnswer();
+    const damaged = new ChatAnswer(replyFromChatMessage);
     damaged.feed(bytesOf('data: {"choices":[{"delta":{"con\n\n'));
     expect(damaged.damaged).toBe(true);
-    const ended = new ChatAnswer();
+    const ended = new ChatAnswer(replyFromChatMessage);
     ended.feed(bytesOf(`${chunkOf({}, { finish_reason: "stop" })}data: {"usa\n\n`));
     expect(ended).toMatchObject({ begun: true, finished: true, done: false, damaged: false });
   });
@@ -248,7 +269,7 @@ describe("texts that come whole so far", () => {
     [["I", "I am", "I am here", "I am here."], "I am here."],
     [["He", "Hello", "Hello there", "Hello there"], "Hello there"],
     [["Hello ", "Hello there"], "Hello there"],
-    // Pieces, although the second begins with the first.
+    // These are pieces, although the second begins with the first.
     [["ha", "haha", "!"], "hahaha!"],
     [["#", "##", " Title"], "### Title"],
     [["ha", "haha"], "hahaha"],
@@ -299,7 +320,7 @@ test("a call of Anthropic's among the parts of the content is a call", async () 
 });
 
 test("each call of a body is one, although its server gives all of them one id", () => {
-  const answer = new ChatAnswer();
+  const answer = new ChatAnswer(replyFromChatMessage);
   const calls = [1, 2].map((x) => ({ id: "a", type: "function", function: { name: "f", arguments: `{"x":${x}}` } }));
   answer.readBody(JSON.stringify({ choices: [{ message: { tool_calls: calls }, finish_reason: "tool_calls" }] }));
   expect(answer.decoded().choices[0]?.message["tool_calls"]).toEqual(calls);

@@ -1,2 +1,2 @@
-// `pnpm test` looks for some of the faults. The long run looks for all.
+// `pnpm test` looks for some of the faults, the long run for all.
 import "./decoder-law.test.ts";

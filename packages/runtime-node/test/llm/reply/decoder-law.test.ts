@@ -1,3 +1,4 @@
+import { replyFromChatMessage } from "@colloquy/interchange";
 import { checkChatDecoder, type ChatDecoder, LawBroken } from "@colloquy/runtime-test/laws";
 import type { Json, JsonObject } from "@colloquy/machine";
 import { describe, expect, test } from "vitest";
@@ -6,7 +7,7 @@ import { isObject, listOf, textOf } from "../../../src/llm/json/loose-json.ts";
 import { usageFromWire } from "../../../src/llm/reply/usage.ts";
 import { spread } from "../../../../../test/runs.ts";
 
-/** A fault of a decoder, as a change to what the right one is given, or gives. */
+/** A fault of a decoder, as a change to the input or output of the right one. */
 interface Fault {
   readonly bytes?: (piece: Uint8Array) => Uint8Array;
   readonly chunk?: (chunk: JsonObject) => JsonObject;
@@ -25,7 +26,7 @@ const decoderWith =
         return chunk(entry === undefined ? value : withEntries(value, entry));
       }
     }
-    const answer = new Faulty(undefined, true);
+    const answer = new Faulty(replyFromChatMessage, undefined, true);
     for (const piece of pieces) answer.feed(bytes(piece));
     answer.end();
     const decoded = chat(answer.decoded(), chunks);
@@ -55,7 +56,7 @@ const withEntries = (chunk: JsonObject, change: (entry: JsonObject) => JsonObjec
     return { ...choice, delta: { ...delta, tool_calls: entries } };
   });
 
-/** The entry with its arguments as this makes them. */
+/** Returns the entry with changed arguments. */
 const withArguments = (entry: JsonObject, change: (given: Json | undefined) => Json | undefined): JsonObject => {
   const { function: called } = entry;
   return isObject(called)
@@ -89,7 +90,7 @@ const faults: Readonly<Record<string, Fault>> = {
   "wants arguments to be a text": {
     entry: (entry) => withArguments(entry, (given) => (typeof given === "string" ? given : "")),
   },
-  // A text that is no row of objects is not looked into.
+  // The decoder does not parse a text that is not a sequence of objects.
   "joins whole objects": { entry: (entry) => withArguments(entry, (given) => (given === "{}" ? "{};" : given)) },
   "wants a function in each entry": {
     entry: (entry) => (isObject(entry["function"]) ? entry : without(without(entry, "name"), "arguments")),

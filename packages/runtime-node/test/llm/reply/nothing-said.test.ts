@@ -1,7 +1,7 @@
 import type { ReplyDraft } from "@colloquy/machine";
 import * as Either from "fp-ts/lib/Either.js";
 import { expect, test } from "vitest";
-import { completed, nothingSaid } from "../../../src/llm/reply/outcome.ts";
+import { nothingSaid, outcomeOf } from "../../../src/llm/reply/answer-reader.ts";
 
 const thought: ReplyDraft = { content: [{ type: "reasoning", text: "Hm." }] };
 const nothing: readonly ReplyDraft[] = [
@@ -57,6 +57,8 @@ test.each([
   "SAFETY",
   "refusal",
   "sensitive",
+  "content_filter: PROHIBITED_CONTENT",
+  "IMAGE_PROHIBITED_CONTENT",
 ])("an answer that ends with %j is incomplete, whatever it has", (reason) => {
   for (const reply of [...nothing, ...something, thought]) expect(nothingSaid(reply, reason)).toBeNull();
 });
@@ -82,13 +84,12 @@ test.each([
   ["end_turn", false],
   ["im_end", false],
   ["", false],
-  // The machine runs no call of a reply that was cut.
+  // The machine runs no calls of a truncated reply.
   ["length", false],
 ])("a call before the reason %j fails and is asked for again: %s", (reason, isUnclear) => {
-  const reply = (written: string) =>
-    Either.right<string, ReplyDraft>({ toolCalls: [{ id: "a", name: "wipe", arguments: written }] });
-  const outcome = (written: string) =>
-    completed(reply(written), reason, {}, (failure) => ({ type: "failed", failure })).type;
-  expect(outcome("")).toBe(isUnclear ? "failed" : "completed");
-  expect(outcome("{}")).toBe(isUnclear ? "failed" : "completed");
+  const outcomes = ["", "{}"].map((written) => {
+    const reply = Either.right<string, ReplyDraft>({ toolCalls: [{ id: "a", name: "wipe", arguments: written }] });
+    return outcomeOf({ reply, finishReason: reason, facts: {} }, () => ({ content: undefined, usage: undefined })).type;
+  });
+  expect(outcomes).toEqual(isUnclear ? ["failed", "failed"] : ["completed", "completed"]);
 });

@@ -1,3 +1,4 @@
+import { replyFromResponseItems } from "@colloquy/interchange";
 import type { LlmDelta } from "@colloquy/host";
 import { describe, expect, test } from "vitest";
 import { type DecodedResponse, ResponseAnswer } from "../../../src/llm/reply/response-answer.ts";
@@ -9,10 +10,10 @@ interface Read {
   readonly deltas: readonly LlmDelta[];
 }
 
-/** What is made of these events. */
+/** Decodes these events. */
 const read = (...events: readonly object[]): Read => {
   const deltas: LlmDelta[] = [];
-  const stream = new ResponseAnswer((delta) => deltas.push(delta));
+  const stream = new ResponseAnswer(replyFromResponseItems, (delta) => deltas.push(delta));
   stream.feed(new TextEncoder().encode(events.map(eventOf).join("")));
   stream.end();
   return { decoded: stream.decoded(), deltas };
@@ -188,6 +189,11 @@ describe("a call", () => {
     const events = without("output_index", eventsOf(unnamed, 0));
     expect(read(...events, ended([])).decoded.output).toHaveLength(1);
   });
+});
+
+test("an end with all items has each call, even if their ids repeat", () => {
+  const output = [callOf("a", "Oslo"), { ...callOf("a", "Lima"), id: "fc_b" }];
+  expect(read(ended(output)).decoded.output).toEqual(output);
 });
 
 test("a text that comes whole is read, and `response.done` ends an answer", () => {

@@ -2,10 +2,10 @@ import { describe, expect, test } from "vitest";
 import { eventOf } from "../server.ts";
 import { callOf, chunkOf, decode } from "./wire.ts";
 
-/** The calls of a reply whose deltas bring one entry each. */
+/** Returns the calls of a reply whose deltas have one entry each. */
 const callsOf = (...entries: readonly object[]): Promise<unknown> => inLists(...entries.map((entry) => [entry]));
 
-/** The calls of a reply whose deltas bring these lists. */
+/** Returns the calls of a reply whose deltas have these lists. */
 const inLists = async (...lists: readonly (readonly object[])[]): Promise<unknown> =>
   (await decode(...lists.map((calls) => chunkOf({ tool_calls: calls })))).choices[0]?.message["tool_calls"];
 

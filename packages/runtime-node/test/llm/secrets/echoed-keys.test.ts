@@ -15,7 +15,7 @@ const connection = (baseURL: string): OpenAiChatOptions => ({
   defaultHeaders: { "api-key": header, authorization: "Token inner-secret-2" },
 });
 
-/** Puts a key wherever a server may put one. */
+/** Returns an answer with a key in every place where a server may put one. */
 const echo = (said: string) => ({
   id: `chatcmpl-${said}`,
   model: `gpt ${said}`,
@@ -117,7 +117,7 @@ describe.each([
         eventOf({ choices: [{ index: 0, delta: { content: `a ${said}` } }] }),
         eventOf({ error: { message: said } }),
       ),
-      // Broken off in the middle of it.
+      // Cut off in the middle of the key.
       streaming(eventOf({ choices: [{ index: 0, delta: { content: `a ${said.slice(0, -1)}` } }] })),
     ]) {
       const { baseURL } = await chatServer(answer);
@@ -164,7 +164,7 @@ test("a header is a key's by the words of its name, not by a piece of one", () =
     expect([name, isKey(name, "release-2026")]).toEqual([name, false]);
 });
 
-test("what is no key stays in replies: a placeholder for one, a title, an address", async () => {
+test("text that is not a key stays in replies: a placeholder, a title, an address", async () => {
   const defaultHeaders = { "x-title": "Travel assistant", "http-referer": "https://travel.example/app" };
   const content = "Your assistant at https://travel.example/app: nothing is not-needed here, tasks end in s";
   const { baseURL } = await chatServer(

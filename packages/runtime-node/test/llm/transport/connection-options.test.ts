@@ -1,11 +1,8 @@
 import type { LlmHandler } from "@colloquy/host";
 import { ConfigurationError } from "@colloquy/machine";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { chatHandler } from "../../../src/llm/http-handlers.ts";
-import type { ChatRequestOptions } from "../../../src/llm/http-handlers.ts";
-import { chatKinds, openaiChat } from "../../../src/llm/openai.ts";
-import { openaiResponses } from "../../../src/llm/openai.ts";
-import { textCompletion } from "../../../src/llm/openai.ts";
+import { chatHandler, type ChatRequestOptions } from "../../../src/llm/http-handlers.ts";
+import { chatKinds, openaiChat, openaiResponses, textCompletion } from "../../../src/llm/openai.ts";
 import { connect } from "../../../src/llm/transport/connection.ts";
 import { callOf, perform } from "../call.ts";
 import { chatServer } from "../server.ts";
@@ -21,7 +18,7 @@ afterEach(() => {
 
 const local = { baseURL: "http://127.0.0.1:1/v1", apiKey: "k" };
 
-/** As a caller in JavaScript may have them. */
+/** Makes a handler with any options, as a caller in JavaScript may. */
 const made = (options: object): LlmHandler => openaiChat({ ...local, ...options });
 
 const refusalOf = (make: () => unknown): string => {
@@ -141,7 +138,7 @@ test("where key, organization and project are given, a server gets nothing of th
 });
 
 test("all handlers over HTTP say so, each by its name", () => {
-  // As a caller in JavaScript may have it.
+  // Cast: a caller in JavaScript may pass it.
   const wrong = { ...local, timeout: "5" as unknown as number };
   expect(refusalOf(() => openaiResponses(wrong))).toMatch(/^openaiResponses: timeout must be .*"5"/);
   const template = { name: "t", version: 1, options: {}, stop: [], opening: [], render: () => never() };

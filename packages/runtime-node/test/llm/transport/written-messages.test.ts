@@ -9,15 +9,12 @@ import {
 import fc from "fast-check";
 import OpenAI, { AzureOpenAI } from "openai";
 import { describe, expect, test } from "vitest";
-import { chatMessages } from "../../../src/llm/http-handlers.ts";
-import { responseItems } from "../../../src/llm/http-handlers.ts";
-import { writtenBody } from "../../../src/llm/transport/written-messages.ts";
-import { type MessageFormat, messageWriter } from "../../../src/llm/transport/written-messages.ts";
+import { chatMessages, responseItems } from "../../../src/llm/http-handlers.ts";
+import { type MessageFormat, messageWriter, writtenBody } from "../../../src/llm/transport/written-messages.ts";
 import { dialects } from "../../../src/llm/wire/dialects.ts";
 import { type Wire, wireMessages, WireState } from "../../../src/llm/wire/messages.ts";
-import { callOf as callWith } from "../call.ts";
+import { callOf as callWith, perform } from "../call.ts";
 import { openaiChat } from "../../../src/llm/openai.ts";
-import { perform } from "../call.ts";
 import { runs } from "../../../../../test/runs.ts";
 
 const formats: { readonly [name: string]: MessageFormat } = {
@@ -30,13 +27,13 @@ let made = 0;
 const common: Wire = { dialect: dialects["common"] ?? expect.unreachable(), origin: "here m", format: null };
 const wireOf = (): Wire => common;
 
-/** All of them as if none was known. */
+/** Writes all messages without any cached one. */
 const whole = (format: MessageFormat, messages: readonly Message[], variant = ""): readonly unknown[] => {
   const state = new WireState();
   return format(wireMessages(messages, common, state), variant, state);
 };
 
-/** What is said in one go: a question, an answer, or calls and their results. */
+/** Messages that a thread gains together: a question, an answer, or calls and their results. */
 const units: fc.Arbitrary<readonly Message[]> = fc.oneof(
   fc.string({ unit: "grapheme" }).map((content) => [messageFromDraft(`${made++}`, { role: "user", content })]),
   fc.string().map((content) => {
@@ -57,7 +54,7 @@ const units: fc.Arbitrary<readonly Message[]> = fc.oneof(
 const textOf = (text: string): readonly { readonly type: "text"; readonly text: string }[] =>
   text === "" ? [] : [{ type: "text", text }];
 
-/** What becomes of the messages of a thread before its next call. */
+/** The changes to a thread's messages before its next call. */
 const changes = fc.oneof(
   { weight: 6, arbitrary: fc.record({ change: fc.constant("grows" as const), by: units }) },
   fc.record({ change: fc.constant("is cut in front" as const), at: fc.nat() }),
@@ -170,12 +167,12 @@ test("what was kept of a thread that was called long ago falls out first, and a 
   const [a, b, c] = ["a", "b", "c"].map((name) => [said("1", `${name} ${long}`), said("2", name)] as const);
   if (a === undefined || b === undefined || c === undefined) throw new Error("there are three");
   expect([writes("a", a), writes("b", b), writes("a", a)]).toEqual([2, 2, 1]);
-  // There is room for two of them.
+  // The cache has room for two threads.
   expect(writes("c", c)).toBe(2);
   expect([writes("a", a), writes("c", c), writes("b", b)]).toEqual([1, 1, 2]);
   const large = [said("1", "y".repeat(2_000)), said("2", "y")];
   expect([writes("d", large), writes("d", large), writes("b", b)]).toEqual([2, 2, 1]);
-  // The messages are kept with their JSON: what is large about it may be the newest alone.
+  // The cache also keeps the messages' JSON, of which the newest alone may be large.
   const largeAtLast = large.toReversed();
   expect([writes("e", largeAtLast), writes("e", largeAtLast), writes("b", b)]).toEqual([2, 2, 1]);
 });

@@ -1,13 +1,18 @@
 import { readFileSync } from "node:fs";
-import type { CallLlm, JsonObject, ReplyDraft } from "@colloquy/machine";
-import { messageFromDraft, messageFromReply, messageFromResult, toolCallsOf } from "@colloquy/machine";
-import { describe, expect, test } from "vitest";
+import {
+  type CallLlm,
+  type JsonObject,
+  messageFromDraft,
+  messageFromReply,
+  messageFromResult,
+  type ReplyDraft,
+  toolCallsOf,
+} from "@colloquy/machine";
+import { describe, expect, test, vi } from "vitest";
 import { isObject, listOf } from "../../../src/llm/json/loose-json.ts";
-import { openaiChat } from "../../../src/llm/openai.ts";
-import { openaiResponses } from "../../../src/llm/openai.ts";
-import type { Dialect } from "../../../src/llm/wire/dialect.ts";
-import { dialectFor, dialects } from "../../../src/llm/wire/dialects.ts";
-import { originOf } from "../../../src/llm/wire/origin.ts";
+import { openaiChat, openaiResponses } from "../../../src/llm/openai.ts";
+import { type Dialect, dialectFor, dialects } from "../../../src/llm/wire/dialects.ts";
+import { originOf } from "../../../src/llm/wire/handler-on-wire.ts";
 import { completedSchema } from "../../../src/llm/wire/schemas.ts";
 import { callOf, perform } from "../call.ts";
 import { strictRefusal } from "@colloquy/runtime-test/server";
@@ -186,6 +191,14 @@ describe("a schema on the wire", () => {
   });
 });
 
+test("a reference with escapes is followed in a page, which has no Buffer", () => {
+  vi.stubGlobal("Buffer", undefined);
+  const schema = { $ref: "#/$defs/gr%C3%B6%C3%9Fe%20x", $defs: { "größe x": { properties: { a: {} } } } };
+  const { properties } = completedSchema(schema);
+  vi.unstubAllGlobals();
+  expect(properties).toEqual({ a: {} });
+});
+
 describe("a schema of a property", () => {
   const inside = (each: JsonObject, form: Dialect["schemas"]) =>
     (completedSchema({ type: "object", properties: { a: each } }, form)["properties"] as JsonObject)["a"];
@@ -221,6 +234,10 @@ describe("a schema of a property", () => {
   test.each<readonly [JsonObject, JsonObject]>([
     [{}, { anyOf: any }],
     [{ description: "a" }, { description: "a", anyOf: any }],
+    [
+      { type: "object", properties: { b: true } },
+      { type: "object", properties: { b: { anyOf: any } } },
+    ],
     [{ type: "array" }, { type: "array", items: { anyOf: any } }],
     [{ properties: {} }, { type: "object", properties: {} }],
     [{ enum: ["a"] }, { enum: ["a"] }],
@@ -248,31 +265,29 @@ describe("a schema of a property", () => {
   });
 });
 
-describe("a tool", () => {
-  test("goes by a name that the server takes, and is called by its own", async () => {
-    const odd = "maps: route (fast)";
-    const { baseURL, bodies } = await chatServer((_request, response, body) => {
-      const [tool] = body["tools"] as readonly { readonly function: { readonly name: string } }[];
-      const called = { id: "a", type: "function", function: { name: tool?.function.name, arguments: "{}" } };
-      answeringJson({ choices: [{ message: { tool_calls: [called] }, finish_reason: "tool_calls" }] })(
-        _request,
-        response,
-        body,
-      );
-    });
-    const handler = openaiChat({ baseURL, apiKey: "k", model: "m", stream: false, tools: [{ name: odd }] });
-    const call = callOf({
-      tools: [{ name: odd, digest: "" }],
-      model: { tool_choice: { type: "function", function: { name: odd } } },
-    });
-    const { outcome, deltas } = perform(handler, call);
-    expect(await outcome).toMatchObject({ reply: { toolCalls: [{ name: odd }] } });
-    expect(deltas).toMatchObject([{ name: odd }]);
-    const [{ tools, tool_choice: choice } = {}] = bodies as readonly Record<string, unknown>[];
-    const name = expect.stringMatching(/^[a-zA-Z_][a-zA-Z0-9_-]{0,63}$/);
-    expect(tools).toMatchObject([{ function: { name } }]);
-    expect(choice).toEqual({ type: "function", function: { name: (tools as never[])[0]?.["function"]["name"] } });
+test("a tool goes by a name that the server takes, and is called by its own", async () => {
+  const odd = "maps: route (fast)";
+  const { baseURL, bodies } = await chatServer((_request, response, body) => {
+    const [tool] = body["tools"] as readonly { readonly function: { readonly name: string } }[];
+    const called = { id: "a", type: "function", function: { name: tool?.function.name, arguments: "{}" } };
+    answeringJson({ choices: [{ message: { tool_calls: [called] }, finish_reason: "tool_calls" }] })(
+      _request,
+      response,
+      body,
+    );
   });
+  const handler = openaiChat({ baseURL, apiKey: "k", model: "m", stream: false, tools: [{ name: odd }] });
+  const call = callOf({
+    tools: [{ name: odd, digest: "" }],
+    model: { tool_choice: { type: "function", function: { name: odd } } },
+  });
+  const { outcome, deltas } = perform(handler, call);
+  expect(await outcome).toMatchObject({ reply: { toolCalls: [{ name: odd }] } });
+  expect(deltas).toMatchObject([{ name: odd }]);
+  const [{ tools, tool_choice: choice } = {}] = bodies as readonly Record<string, unknown>[];
+  const name = expect.stringMatching(/^[a-zA-Z_][a-zA-Z0-9_-]{0,63}$/);
+  expect(tools).toMatchObject([{ function: { name } }]);
+  expect(choice).toEqual({ type: "function", function: { name: (tools as never[])[0]?.["function"]["name"] } });
 });
 
 describe("keys of properties that the server refuses", () => {
@@ -285,7 +300,7 @@ describe("keys of properties that the server refuses", () => {
   };
   const given = `{ "$filter": {"a b": "\\"a b\\": 12345678901234567890"}, "${long}": [{"a b":"$filter"}], "plain": 1.0 }`;
 
-  /** A server that calls the tool with the keys of its schema, in pieces of two characters. */
+  /** Runs a call at a server that calls the tool with the keys of its schema, in pieces of two characters. */
   const called = async (dialect: string, output?: CallLlm["output"]) => {
     const { baseURL, bodies } = await chatServer((_request, response, body) => {
       const [tool] = listOf(body["tools"]) as readonly { readonly function: { readonly parameters: JsonObject } }[];

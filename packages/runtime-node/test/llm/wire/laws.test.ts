@@ -2,11 +2,9 @@ import type { Json, JsonObject, Message } from "@colloquy/machine";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { runs } from "../../../../../test/runs.ts";
-import { chatMessages } from "../../../src/llm/http-handlers.ts";
+import { chatMessages, responseItems } from "../../../src/llm/http-handlers.ts";
 import { isList, isObject, listOf, parseJson, textOf } from "../../../src/llm/json/loose-json.ts";
-import { responseItems } from "../../../src/llm/http-handlers.ts";
-import type { Dialect } from "../../../src/llm/wire/dialect.ts";
-import { dialects } from "../../../src/llm/wire/dialects.ts";
+import { type Dialect, dialects } from "../../../src/llm/wire/dialects.ts";
 import { type Wire, wireMessages, WireState } from "../../../src/llm/wire/messages.ts";
 import { threads } from "./threads.ts";
 
@@ -22,7 +20,7 @@ const wireTo = (name: string): Wire => ({
 const sent = (messages: readonly Message[], wire: Wire, state = new WireState()): readonly JsonObject[] =>
   chatMessages(wireMessages(messages, wire, state), "", state);
 
-/** Whether a message says anything but white space. */
+/** Returns whether a message has anything but white space. */
 const says = ({ content, tool_calls: calls, function_call: called, audio, refusal }: JsonObject): boolean =>
   [called, audio, refusal].some((value) => value !== undefined) ||
   listOf(calls).length > 0 ||
@@ -31,9 +29,9 @@ const says = ({ content, tool_calls: calls, function_call: called, audio, refusa
     : textOf(content).trim() !== "");
 
 /**
- * What is wrong with the messages of a body under a dialect; null for nothing. Written without the code of the room.
+ * Returns the problem of a body's messages under a dialect, or null. Written without the code under test.
  *
- * @param from Where the replies came from; null if nobody recorded it.
+ * @param from The origin of the replies; null if unknown.
  */
 const problemOf = (messages: readonly JsonObject[], dialect: Dialect, from: string | null): string | null => {
   const isTaken = takenFrom(from, dialect);
@@ -88,7 +86,7 @@ const problemOf = (messages: readonly JsonObject[], dialect: Dialect, from: stri
   return null;
 };
 
-/** Fields of another server are never taken, but for those that a dialect wants of every reply. */
+/** Returns which fields a dialect accepts: none of another server, except those that it requires of every reply. */
 const takenFrom = (from: string | null, { name, fields, ownFields, owedReasoning, owedOfCall }: Dialect) => {
   if (from !== null && from !== name)
     return (key: string): boolean => key === owedReasoning || Object.keys(owedOfCall ?? {}).includes(key);
@@ -187,7 +185,7 @@ describe("what leaves", () => {
             if (!["user", "assistant"].includes(role) || (!isEnd && !cuts.next().value)) continue;
             pieces.push(...sent(messages.slice(from, index), wire, state));
             from = index;
-            // A turn that continues begins with what was sent before.
+            // A continued turn begins with the messages that were sent before.
             expect(sent(messages.slice(0, index), wire)).toEqual(whole.slice(0, pieces.length));
           }
           expect(pieces).toEqual(whole);

@@ -20,7 +20,7 @@ const ofResponses: ReplyDraft = {
 };
 const ofChat: ReplyDraft = { content: "Because.", provider: { thinking_blocks: [{ signature: "SEALED" }] } };
 
-/** A server that refuses a reply of its own with a message, a thread with that reply, and a handler. */
+/** Makes a server that refuses its own reply with a message, a thread with that reply, and a handler. */
 const refusing = async (make: typeof openaiChat | typeof openaiResponses, reply: ReplyDraft, message: string) => {
   const answer = {
     choices: [{ index: 0, message: { content: "Yes." }, finish_reason: "stop" }],
@@ -63,6 +63,8 @@ describe("a server that refuses what it gave itself", () => {
   test.each([
     "messages.1.content.0: Invalid `signature` in `thinking` block",
     "Thought signature is not valid.",
+    "Invalid value: 'thinking'. Supported values are: 'text', 'refusal'.",
+    "messages[1]: unknown variant `thinking`, expected `text` at line 1 column 9",
     "'messages.1' : for 'role:assistant' the following must be satisfied[('messages.1' : property 'reasoning_content' is unsupported)]",
     "body.messages.1.assistant.reasoning_content: Extra inputs are not permitted",
   ])("is asked once more without it, by chat completions: %s", async (message) => {

@@ -8,7 +8,7 @@ import {
 } from "@colloquy/machine";
 import fc from "fast-check";
 
-// What a thread may hold that some server refuses.
+// Contents of threads that some server refuses.
 
 const half = "\ud83d";
 const texts = fc.constantFrom("Hello.", "", " \n", `cut ${half}`, "two\nlines");
@@ -17,7 +17,7 @@ const names = fc.constantFrom("look", "look around", "a.b", "n".repeat(65), "1st
 const written = fc.constantFrom("{}", '{"a": 1}', '{"city":"Os', "", "null", "[1]", '"text"', `{"a":"${half}"}`);
 const image = { type: "image", url: "data:image/png;base64,iVBORw0KGgo=" } as const;
 
-/** A part that the Responses API alone can read. */
+/** A part that only the Responses API can read. */
 const search = {
   type: "opaque",
   value: { type: "foreign", format: "responses", value: { type: "web_search_call", id: "ws_1" } },
@@ -72,7 +72,7 @@ const turns = fc.record({
   }),
 });
 
-/** Threads whose replies came from one origin, or whose origin nobody recorded. */
+/** Generates threads whose replies are from one origin, or of unknown origin. */
 export const threads = (origin: string | null): fc.Arbitrary<readonly Message[]> =>
   fc
     .tuple(

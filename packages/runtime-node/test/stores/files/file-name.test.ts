@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { idOf, isShortened, nameOf } from "../../../src/stores/files/file-name.ts";
 import { runs } from "../../../../../test/runs.ts";
 
-/** Ids that file systems take for one another, for something else, or not at all. */
+/** Ids that file systems confuse, interpret or refuse. */
 const id = fc.oneof(
   fc.string({ unit: "binary", maxLength: 20 }),
   fc

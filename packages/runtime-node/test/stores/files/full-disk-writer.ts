@@ -3,7 +3,7 @@ import type { Entry } from "@colloquy/machine";
 
 import { filesStore } from "../../../src/stores/files/files-store.ts";
 
-// Writes more than a file may hold where it runs, and says what came of it.
+// Writes more than the limit of a file's size, and prints the result.
 
 const store = filesStore({ folder: process.argv[2] ?? "" });
 

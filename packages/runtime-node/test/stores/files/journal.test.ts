@@ -1,27 +1,26 @@
-import { appendFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { appendFileSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-import type { Lease } from "@colloquy/host/store";
 import type { Store } from "@colloquy/host";
 import type { Entry } from "@colloquy/machine";
 import { afterEach, beforeEach, expect, test } from "vitest";
 
 import { filesStore } from "../../../src/stores/files/files-store.ts";
+import { newFolder } from "../folder.ts";
+import { take } from "../journal.ts";
 
 let folder: string;
 let store: Store;
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), "colloquy-journal-"));
+  folder = newFolder();
   store = filesStore({ folder, synchronous: "NORMAL" });
 });
 afterEach(async () => {
   await store.close();
-  rmSync(folder, { recursive: true, force: true });
 });
 
 test("a person finds each thread in a file of its name, and each entry in a line", async () => {
-  const lease = await leaseOf("order-17");
+  const lease = await take(store, "order-17");
   await store.append(lease, -1, [entry(0), entry(1)]);
   await store.append(lease, 1, [entry(2, "é\n\u2028🙂")]);
   expect(
@@ -37,7 +36,7 @@ test("a person finds each thread in a file of its name, and each entry in a line
 });
 
 test("wherever a crash tears an append, its readers find none of it, and the next holder goes on from there", async () => {
-  const lease = await leaseOf("thread");
+  const lease = await take(store, "thread");
   await store.append(lease, -1, [entry(0)]);
   await store.append(lease, 0, [entry(1)]);
   const whole = readFileSync(journal()).length;
@@ -48,7 +47,7 @@ test("wherever a crash tears an append, its readers find none of it, and the nex
     expect(await store.read("thread")).toEqual([entry(0), entry(1)]);
     expect(await store.read("thread", 1)).toEqual([entry(1)]);
     expect((await store.list()).threads).toMatchObject([{ threadId: "thread", seq: 1 }]);
-    await store.append(await leaseOf("thread"), 1, [entry(2, "again")]);
+    await store.append(await take(store, "thread"), 1, [entry(2, "again")]);
     expect(await store.read("thread")).toEqual([entry(0), entry(1), entry(2, "again")]);
     expect(readFileSync(journal(), "utf8").split("\n")).toHaveLength(4);
   }
@@ -57,14 +56,14 @@ test("wherever a crash tears an append, its readers find none of it, and the nex
 });
 
 test("the zeros that a power cut leaves at the end of a file are no entry", async () => {
-  const lease = await leaseOf("thread");
+  const lease = await take(store, "thread");
   await store.append(lease, -1, [entry(0)]);
   for (const torn of ["\0\0\0", '{"seq":1,"ev\0\0\0\0']) {
     appendFileSync(journal(), torn);
     expect(await store.read("thread")).toEqual([entry(0)]);
-    await store.append(await leaseOf("thread"), 0, []);
+    await store.append(await take(store, "thread"), 0, []);
   }
-  await store.append(await leaseOf("thread"), 0, [entry(1)]);
+  await store.append(await take(store, "thread"), 0, [entry(1)]);
   expect(await store.read("thread")).toEqual([entry(0), entry(1)]);
 });
 
@@ -74,7 +73,7 @@ test.each([
 ])(
   "blocks of an append that a power cut left out, and %s in their places, are none of the journal",
   async (_, byteAt) => {
-    const lease = await leaseOf("thread");
+    const lease = await take(store, "thread");
     await store.append(lease, -1, [entry(0)]);
     await store.append(lease, 0, [entry(1)]);
     const whole = readFileSync(journal()).length;
@@ -88,20 +87,20 @@ test.each([
         expect(await store.read("thread")).toEqual([entry(0), entry(1)]);
         expect(await store.read("thread", 1)).toEqual([entry(1)]);
         expect((await store.list()).threads).toMatchObject([{ threadId: "thread", seq: 1 }]);
-        await store.append(await leaseOf("thread"), 1, [entry(2, "again")]);
+        await store.append(await take(store, "thread"), 1, [entry(2, "again")]);
         expect(await store.read("thread")).toEqual([entry(0), entry(1), entry(2, "again")]);
       }
   },
 );
 
 test("a damage with appends behind it is no torn append, and nothing is cut off", async () => {
-  const lease = await leaseOf("thread");
+  const lease = await take(store, "thread");
   for (let seq = 0; seq < 6; seq += 1) await store.append(lease, seq - 1, [entry(seq)]);
   const bytes = readFileSync(journal());
   bytes.fill(0, bytes.indexOf('{"seq":2') + 5, bytes.indexOf('{"seq":3') + 20);
   writeFileSync(journal(), bytes);
   await expect(store.read("thread")).rejects.toMatchObject({ kind: "corrupt" });
-  const other = await leaseOf("thread");
+  const other = await take(store, "thread");
   await expect(async () => store.append(other, 1, [entry(2)])).rejects.toMatchObject({ name: "SequenceConflictError" });
   expect(readFileSync(journal())).toEqual(bytes);
 });
@@ -122,7 +121,7 @@ test.each([
   ["at the end that is whole and no JSON", (lines: string[]) => lines.with(4, '{"seq":4,"event":}'), 5],
 ])("a line %s is told by file and number", async (_, damage, line) => {
   await store.append(
-    await leaseOf("thread"),
+    await take(store, "thread"),
     -1,
     [0, 1, 2, 3, 4].map((seq) => entry(seq)),
   );
@@ -146,7 +145,7 @@ test.each([
   ["at the end", 5],
 ])("an empty line %s is told, with the way out", async (_, index) => {
   await store.append(
-    await leaseOf("thread"),
+    await take(store, "thread"),
     -1,
     [0, 1, 2, 3, 4].map((seq) => entry(seq)),
   );
@@ -165,19 +164,19 @@ test("nothing is appended to a journal that ends in a damaged line, or to what i
     ["some notes\n", "not-a-store"],
   ] as const) {
     writeFileSync(journal(), text);
-    const lease = await leaseOf("thread");
+    const lease = await take(store, "thread");
     await expect(async () => store.append(lease, 1, [entry(2)])).rejects.toMatchObject({ kind });
     await expect(store.rewrite(lease, [entry(kind === "corrupt" ? 2 : 0)])).rejects.toMatchObject({ kind });
     expect(readFileSync(journal(), "utf8")).toBe(text);
   }
-  await expect(store.read("thread")).rejects.toThrow(/thread\.jsonl" is no journal/);
+  await expect(store.read("thread")).rejects.toThrow(/thread\.jsonl" is not a journal/);
   expect((await store.list()).threads).toMatchObject([{ threadId: "thread", seq: -1, createdAt: 0 }]);
 });
 
 test("a damaged journal is listed by what can be read of it, and keeps no other from being listed", async () => {
   const long = "x".repeat(300);
   for (const threadId of ["a", "cut", "odd", "words", long])
-    await store.append(await leaseOf(threadId), -1, threadOf(threadId));
+    await store.append(await take(store, threadId), -1, threadOf(threadId));
   const spoil = (name: string, text: string) => writeFileSync(join(folder, name), text);
   spoil("cut.jsonl", `${readFileSync(join(folder, "cut.jsonl"), "utf8")}words\n`);
   const odd = [
@@ -206,30 +205,30 @@ test("a damaged journal is listed by what can be read of it, and keeps no other 
 test("what is no thread's file is left alone", async () => {
   const others = ["README.md", "Notes.jsonl", "a.b.jsonl", "thread.jsonl.part"];
   for (const name of others) writeFileSync(join(folder, name), "words\n");
-  await store.append(await leaseOf("other"), -1, [entry(0)]);
+  await store.append(await take(store, "other"), -1, [entry(0)]);
   expect((await store.list()).threads).toMatchObject([{ threadId: "other" }]);
   await store.delete("other");
   for (const name of others) expect(readFileSync(join(folder, name), "utf8")).toBe("words\n");
 });
 
 test("the end of a long journal is read alone", async () => {
-  const lease = await leaseOf("thread");
+  const lease = await take(store, "thread");
   const entries = Array.from({ length: 3000 }, (_, seq) => entry(seq, "x".repeat(seq % 500)));
   // Entries that are appended together are read together.
   for (let seq = 0; seq < entries.length; seq += 100) await store.append(lease, seq - 1, entries.slice(seq, seq + 100));
-  // Its first half is overwritten: reading more than necessary would fail.
+  // The first half is overwritten, so that reading more than necessary would fail.
   const bytes = readFileSync(journal());
   writeFileSync(journal(), bytes.fill("?", 0, Math.floor(bytes.length / 2)));
   expect(await store.read("thread", 2990)).toEqual(entries.slice(2990));
   expect(await store.read("thread", 2999)).toEqual(entries.slice(2999));
   expect(await store.read("thread", 3000)).toEqual([]);
   expect(await store.read("thread", 2000)).toEqual(entries.slice(2000));
-  await store.append(await leaseOf("thread"), 2999, [entry(3000)]);
+  await store.append(await take(store, "thread"), 2999, [entry(3000)]);
   await expect(store.read("thread")).rejects.toMatchObject({ kind: "not-a-store" });
 });
 
 test("what a listing remembers of a file goes when the file changes", async () => {
-  const lease = await leaseOf("thread");
+  const lease = await take(store, "thread");
   await store.append(lease, -1, [entry(0)]);
   expect((await store.list()).threads).toMatchObject([{ seq: 0, metadata: {} }]);
   await store.append(lease, 0, [
@@ -244,12 +243,6 @@ test("what a listing remembers of a file goes when the file changes", async () =
 });
 
 const journal = (): string => join(folder, "thread.jsonl");
-
-const leaseOf = async (threadId: string): Promise<Lease> => {
-  const lease = await store.acquire(threadId, "owner", 60_000);
-  if (lease === null) throw new Error("the lease should have been free");
-  return lease;
-};
 
 const entry = (seq: number, name = `entry ${seq}`): Entry =>
   seq === 0

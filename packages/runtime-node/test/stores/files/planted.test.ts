@@ -1,34 +1,33 @@
-// Something other than a journal in the place of one: it keeps a host from no other thread.
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync } from "node:fs";
-import { tmpdir } from "node:os";
+// Something else in the place of a journal does not keep a host from other threads.
+import { mkdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 
 import { createHost, type Recovered, type Store } from "@colloquy/host";
-import type { Lease } from "@colloquy/host/store";
 import { conversationMachine, type Entry, start } from "@colloquy/machine";
 import { afterEach, beforeEach, expect, test } from "vitest";
 
 import { systemClock, randomIds } from "../../../src/ports/system.ts";
 import { filesStore } from "../../../src/stores/files/files-store.ts";
+import { newFolder } from "../folder.ts";
+import { take } from "../journal.ts";
 
 let parent: string;
 let folder: string;
 let store: Store;
 beforeEach(async () => {
-  parent = mkdtempSync(join(tmpdir(), "colloquy-planted-"));
+  parent = newFolder();
   folder = join(parent, "threads");
   store = filesStore({ folder, synchronous: "NORMAL" });
   await store.list();
 });
 afterEach(async () => {
   await store.close();
-  rmSync(parent, { recursive: true, force: true });
 });
 
 test("a folder that is itself reached by a link is the caller's choice", async () => {
   symlinkSync(folder, join(parent, "link"));
   const linked = filesStore({ folder: join(parent, "link") });
-  const lease = await leaseOf("thread");
+  const lease = await take(store, "thread");
   await store.append(lease, -1, [start(conversationMachine(), { threadId: "thread", at: 0 }).entry]);
   expect(await linked.read("thread")).toHaveLength(1);
   await linked.close();
@@ -36,7 +35,7 @@ test("a folder that is itself reached by a link is the caller's choice", async (
 
 test("a folder in the place of a journal is refused by its path", async () => {
   mkdirSync(join(folder, "thread.jsonl"));
-  const lease = await leaseOf("thread");
+  const lease = await take(store, "thread");
   const later: Entry = { seq: 1, event: { type: "checkpoint.named", at: 1, name: "later" } };
   const { entry } = start(conversationMachine(), { threadId: "thread", at: 0 });
   for (const use of [
@@ -53,7 +52,7 @@ test("a folder in the place of a journal keeps a host from no other thread", asy
   mkdirSync(join(folder, "thread.jsonl"));
   const machine = conversationMachine();
   const open = { event: { type: "ask.received", at: 1, askId: "a", input: "hi" }, id: "a" } as const;
-  const lease = await leaseOf("sound");
+  const lease = await take(store, "sound");
   await store.append(lease, -1, [start(machine, { threadId: "sound", at: 0 }).entry]);
   await store.release(lease);
   await store.inbox?.post("sound", open);
@@ -74,9 +73,3 @@ const refusedFolder = () => ({
   kind: "not-a-store",
   message: expect.stringContaining("a folder stands where a file should"),
 });
-
-const leaseOf = async (threadId: string): Promise<Lease> => {
-  const lease = await store.acquire(threadId, "owner", 60_000);
-  if (lease === null) throw new Error("the lease should have been free");
-  return lease;
-};

@@ -1,23 +1,22 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
 import type { Lease } from "@colloquy/host/store";
 import type { Store } from "@colloquy/host";
-import type { Entry } from "@colloquy/machine";
 import { afterEach, beforeEach, expect, test } from "vitest";
 
 import { filesStore } from "../../../src/stores/files/files-store.ts";
+import { newFolder } from "../folder.ts";
+import { said, take } from "../journal.ts";
 
 let folder: string;
 let store: Store;
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), "colloquy-privacy-"));
+  folder = newFolder();
   store = filesStore({ folder, synchronous: "NORMAL" });
 });
 afterEach(async () => {
   await store.close();
-  rmSync(folder, { recursive: true, force: true });
 });
 
 test.each(["thread", "x".repeat(400)])(
@@ -28,7 +27,7 @@ test.each(["thread", "x".repeat(400)])(
     expect(rawFiles().filter((text) => text.includes("secret")).length).toBeGreaterThan(2);
     const before = readdirSync(folder).length;
     await store.delete(threadId);
-    // The journal of the other, and what is beside the journals.
+    // The journal of the other thread, and the file beside the journals.
     expect(rawFiles().filter((text) => text.includes("secret"))).toHaveLength(2);
     expect(rawFiles().join("\n")).not.toContain(`secret of ${threadId}`);
     expect(rawFiles().join("\n")).toContain("secret of other");
@@ -41,18 +40,17 @@ test("no file keeps the words that were rewritten, and the rest stays to the let
   const lease = await say("thread", 1);
   const before = readFileSync(join(folder, "thread.jsonl"), "utf8").split("\n");
   await store.inbox?.answer(lease, [{ id: "letter", handled: true, seq: 1 }]);
-  await store.rewrite(lease, [{ ...entryOf(1, "[redacted]"), redacted: true }]);
+  await store.rewrite(lease, [{ ...said(1, "[redacted]"), redacted: true }]);
   expect(rawFiles().join("\n")).not.toContain("secret");
   const after = readFileSync(join(folder, "thread.jsonl"), "utf8").split("\n");
   expect(after.toSpliced(1, 1)).toEqual(before.toSpliced(1, 1));
   expect(await store.readSnapshot("thread")).toBeNull();
 });
 
-/** Leaves words in every kind of file; in the journal only in the entry of one seq, where it is named. */
+/** Writes words into every kind of file; in the journal only into entry `only`, if given. */
 const say = async (threadId: string, only?: number): Promise<Lease> => {
-  const lease = await store.acquire(threadId, "owner", 60_000);
-  if (lease === null) throw new Error("the lease should have been free");
-  const entries = [0, 1, 2].map((seq) => entryOf(seq, only === undefined || only === seq ? "secret" : "words"));
+  const lease = await take(store, threadId);
+  const entries = [0, 1, 2].map((seq) => said(seq, only === undefined || only === seq ? "secret" : "words"));
   await store.append(lease, -1, entries);
   const secret = `the secret of ${threadId}`;
   const chunks = new Map([["1-2", secret.repeat(2000)]]);
@@ -62,11 +60,6 @@ const say = async (threadId: string, only?: number): Promise<Lease> => {
   await store.inbox?.post(threadId, { id: "letter", event });
   return lease;
 };
-
-const entryOf = (seq: number, name: string): Entry =>
-  seq === 0
-    ? { seq, format: 2, event: { type: "thread.started", at: 0, threadId: "thread" } }
-    : { seq, event: { type: "checkpoint.named", at: seq, name } };
 
 const rawFiles = (): readonly string[] =>
   readdirSync(folder, { recursive: true, withFileTypes: true })

@@ -10,7 +10,7 @@ withPostgres("PostgreSQL", (server) => {
   let janitor: pg.Pool | null = null;
   afterAll(() => janitor?.end());
   let made = 0;
-  // A schema takes its time to make: they are emptied and used again, when no check can still be at work in them.
+  // Making a schema takes long, so schemas are emptied and reused once no check can still use them.
   const emptySchema = async (): Promise<string> => {
     const schema = `contract_${made % schemasMax}`;
     made += 1;
@@ -39,5 +39,5 @@ withPostgres("PostgreSQL", (server) => {
 
 const schemasMax = 8;
 
-/** A pool has ended before its connections have: the database may be dropped under one that says goodbye. */
+/** Ignores errors: a pool ends before its connections do, and the database may be dropped under a closing one. */
 const droppedWithTheDatabase = (): void => {};

@@ -24,15 +24,6 @@ test.each([
   expect(inspect(error, { depth: 9, showHidden: true })).not.toContain("hunter2");
 });
 
-test.each([
-  [{ schema: "no; such" }, /schema is "no; such"/],
-  [{ schema: "" }, /schema is ""/],
-  [{ timeoutMs: 0 }, /timeoutMs is 0/],
-  [{ timeoutMs: Number.NaN }, /timeoutMs is NaN/],
-])("options %o are refused", (options, words) => {
-  expect(() => postgresStore({ connectionString: "postgres://127.0.0.1/none", ...options })).toThrow(words);
-});
-
 test.each<[string | undefined, string, string]>([
   ["53100", "could not extend file", "full"],
   ["23505", "duplicate key value violates unique constraint", "corrupt"],

@@ -9,7 +9,7 @@ import { withPostgres } from "./server.ts";
 
 withPostgres("The schema in PostgreSQL", (server) => {
   const migrateBy = async (schema: string, known: readonly ((schema: string) => string)[]): Promise<void> => {
-    // Its end does not wait until its connection is closed, which dropping the database may still break.
+    // `end` does not wait for the connection to close, so dropping the database may break it.
     const pool = new pg.Pool({ connectionString: await server.url() }).on("error", () => {});
     try {
       await migrate(pool, schema, `the store "${schema}"`, 7_000, known);

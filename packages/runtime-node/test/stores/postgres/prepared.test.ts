@@ -5,10 +5,10 @@ import type { Store } from "@colloquy/host";
 
 import { postgresStore } from "../../../src/stores/postgres/index.ts";
 import { withPostgres } from "./server.ts";
+import { take } from "../journal.ts";
 
 const turns = async (store: Store, between: () => Promise<unknown>): Promise<readonly unknown[]> => {
-  const lease = await store.acquire("t", "here", 60_000);
-  if (lease === null) throw new Error("another owner has it");
+  const lease = await take(store, "t");
   await store.append(lease, -1, [{ seq: 0, format: 2, event: { type: "thread.started", at: 1, threadId: "t" } }]);
   for (const seq of [1, 2, 3]) {
     await between();

@@ -38,7 +38,7 @@ withPostgres("Words that were deleted from PostgreSQL", (server) => {
   });
 });
 
-/** Two threads in which everything that a store keeps says a word, and something harmless. */
+/** Writes two threads, in which everything that a store keeps has a word and something harmless. */
 const written = async (server: PostgresServer, schema: string, word: string): Promise<PostgresStore> => {
   const store = postgresStore({ connectionString: await server.url(), schema });
   for (const threadId of ["deleted", "redacted"]) {
@@ -56,7 +56,7 @@ const written = async (server: PostgresServer, schema: string, word: string): Pr
   return store;
 };
 
-/** All rows of the schema, and what the server noted of their columns. */
+/** Returns all rows of the schema, and the server's statistics of their columns. */
 const reachable = async (server: PostgresServer, schema: string): Promise<string> => {
   const tables = await server.rows(`SELECT tablename AS name FROM pg_tables WHERE schemaname = '${schema}'`);
   const rows = await Promise.all(tables.map(({ name }) => server.rows(`SELECT * FROM ${schema}."${String(name)}"`)));
@@ -64,7 +64,7 @@ const reachable = async (server: PostgresServer, schema: string): Promise<string
   return JSON.stringify([rows, statistics]);
 };
 
-/** The bytes of all files of the database. */
+/** Returns the bytes of all files of the database. */
 const files = async (server: PostgresServer): Promise<string> => {
   const [place] = await server.rows(
     `SELECT current_setting('data_directory') AS data, oid FROM pg_database WHERE datname = current_database()`,

@@ -3,17 +3,17 @@ import { randomUUID } from "node:crypto";
 import pg from "pg";
 import { afterAll, describe } from "vitest";
 
-/** The server for the tests of one file: an empty database on the server that COLLOQUY_POSTGRES_URL names. */
+/** An empty database for the tests of one file, on the server of COLLOQUY_POSTGRES_URL. */
 export interface PostgresServer {
-  /** Of the database, which is dropped after the tests. */
+  /** The address of the database, which is dropped after the tests. */
   readonly url: () => Promise<string>;
-  /** A name that no other test has. */
+  /** Returns a schema name that no other test has. */
   readonly schema: () => string;
-  /** The rows of a statement. */
+  /** Returns the rows of a statement. */
   readonly rows: (text: string) => Promise<readonly Readonly<Record<string, unknown>>[]>;
 }
 
-/** Tests that need a PostgreSQL. Without one they are left out, and their name says why. */
+/** Declares tests that need a PostgreSQL. Without one they are skipped, and their name says why. */
 export const withPostgres = (name: string, tests: (server: PostgresServer) => void): void => {
   const server = process.env["COLLOQUY_POSTGRES_URL"] ?? "";
   // The report shows the reason.
@@ -29,7 +29,7 @@ export const withPostgres = (name: string, tests: (server: PostgresServer) => vo
       return url.href;
     };
     const url = (): Promise<string> => (made ??= make());
-    // Before the tests' own, which run first then.
+    // Declared before the tests' own hooks, which then run first.
     afterAll(async () => {
       if (made !== null) await query(server, `DROP DATABASE ${database} WITH (FORCE)`);
     }, 60_000);

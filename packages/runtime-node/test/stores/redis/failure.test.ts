@@ -1,6 +1,6 @@
 import { inspect } from "node:util";
 
-import { createClient } from "redis";
+import { createClient, RESP_TYPES } from "redis";
 import { expect, test } from "vitest";
 
 import { redisFailure } from "../../../src/stores/redis/connection.ts";
@@ -18,13 +18,6 @@ test.each([
   const error: unknown = await store.list().catch((thrown: unknown) => thrown);
   expect(error).toMatchObject({ name: "StorageError", kind: "cannot-open" });
   expect(inspect(error, { depth: 9, showHidden: true })).not.toContain("hunter2");
-});
-
-test.each([
-  [{ prefix: "a{b" }, /prefix is "a\{b"/],
-  [{ timeoutMs: -1 }, /timeoutMs is -1/],
-])("options %o are refused", (options, words) => {
-  expect(() => redisStore({ url: "redis://127.0.0.1:1", ...options })).toThrow(words);
 });
 
 test.each([
@@ -82,6 +75,19 @@ withRedis("Redis that refuses", (server) => {
     const again = redisStore({ client, prefix: server.prefix() });
     client.destroy();
     await expect(again.list()).rejects.toMatchObject({ name: "StorageError", kind: "closed" });
+  });
+
+  test("a client that reads numbers as texts is told of a lost lease too", async () => {
+    const commandOptions = { typeMapping: { [RESP_TYPES.NUMBER]: String } };
+    const client = createClient({ url: server.url, commandOptions });
+    await client.connect();
+    const store = redisStore({ client, prefix: server.prefix() });
+    const lease = await take(store, "thread", "first");
+    await store.append(lease, -1, [said(0, "first")]);
+    await store.release(lease);
+    await take(store, "thread", "second");
+    await expect(store.rewrite(lease, [said(0, "other")])).rejects.toMatchObject({ name: "LeaseLostError" });
+    client.destroy();
   });
 
   test("an entry that is damaged is named", async () => {

@@ -15,7 +15,7 @@ withRedis("The listing in Redis", (server) => {
     const made = await take(store, "made");
     await store.append(made, -1, [said(0, "there")]);
     const begun = await take(store, "begun");
-    // As when a process ends between the listing and the entry, or between the entries and the listing.
+    // A process may end between the listing and the entry, or between the entries and the listing.
     for (const [threadId, token] of [
       ["begun", begun.token],
       ["deleted", 7],

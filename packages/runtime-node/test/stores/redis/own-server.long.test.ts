@@ -79,7 +79,7 @@ withRedis("Redis servers of their own", ({ prefix }) => {
   });
 });
 
-/** The server may have to be unpacked. */
+/** Long enough to unpack the server. */
 const startingMsMax = 60_000;
 
 const clusterAt = (url: string) => {

@@ -6,13 +6,13 @@ import { afterAll, describe } from "vitest";
 /** The server for the tests of one file, named by COLLOQUY_REDIS_URL. */
 export interface RedisServer {
   readonly url: string;
-  /** A prefix that no other test has. Its keys are deleted after the tests. */
+  /** Returns a prefix that no other test has. Its keys are deleted after the tests. */
   readonly prefix: () => string;
-  /** All that stands under a prefix: keys and their values, as one text. */
+  /** Returns all keys and values of a prefix as one text. */
   readonly everything: (prefix: string) => Promise<string>;
 }
 
-/** Tests that need a Redis. Without one they are left out, and their name says why. */
+/** Declares tests that need a Redis. Without one they are skipped, and their name says why. */
 export const withRedis = (name: string, tests: (server: RedisServer) => void): void => {
   const url = process.env["COLLOQUY_REDIS_URL"] ?? "";
   const ours = `test-${randomUUID()}`;
@@ -26,7 +26,7 @@ export const withRedis = (name: string, tests: (server: RedisServer) => void): v
   const leftOut =
     url === "" ? " (left out: COLLOQUY_REDIS_URL names no server; `pnpm servers pnpm test` starts one)" : "";
   describe.skipIf(url === "")(`${name}${leftOut}`, () => {
-    // Before the tests' own, which run first then.
+    // Declared before the tests' own hooks, which then run first.
     afterAll(() =>
       withClient(url, async (client) => {
         for await (const keys of client.scanIterator({ MATCH: `${ours}-*` })) {

@@ -1,27 +1,27 @@
-import { chmodSync, mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { chmodSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 
 import type { Lease, InboxItem, SnapshotDraft } from "@colloquy/host/store";
 import type { Store } from "@colloquy/host";
 import type { Entry } from "@colloquy/machine";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, test } from "vitest";
 
 import { openSqlite } from "../../../src/stores/sqlite/database.ts";
 import { sqliteStore, storeOver } from "../../../src/stores/sqlite/sqlite-store.ts";
+import { newFolder } from "../folder.ts";
+import { take } from "../journal.ts";
 
-// A store is not opened again for any of this: what was refused works as soon as the cause is gone.
+// A store need not be reopened after any of these faults: refused calls work as soon as the cause is gone.
 
 let folder: string;
 let path: string;
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), "colloquy-faults-"));
+  folder = newFolder();
   path = join(folder, "store.db");
 });
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-/** All that writes, by name; each is refused while there is a fault, changes nothing, and works afterwards. */
+/** All writing calls, by name. During a fault each is refused and changes nothing; afterwards it works. */
 const writes: Readonly<Record<string, (store: Store, lease: Lease) => unknown>> = {
   acquire: (store) => store.acquire("x".repeat(100_000), "owner", 1000),
   append: (store, lease) => store.append(lease, 2, [entry(3)]),
@@ -39,7 +39,7 @@ test.each(Object.entries(writes))(
     const store = storeOver(database, { path, clock: Date, erasing: "at-once" });
     const lease = await begun(store);
     const before = await contentsOf(store);
-    // What stands for a full disk: SQLite takes no page beyond those that are there.
+    // Stands in for a full disk: SQLite may not add pages.
     database.exec(`PRAGMA max_page_count = 1`);
     await expect(async () => write(store, lease)).rejects.toMatchObject({
       name: "StorageError",
@@ -73,7 +73,7 @@ test.each(Object.entries({ ...writes, ...smallWrites }))(
       kind: "locked",
       message: expect.stringMatching(/store\.db": another process kept it locked for longer than busyTimeoutMs/),
     });
-    // Whoever only reads needs no lock.
+    // A reader needs no lock.
     expect(await contentsOf(store)).toEqual(before);
     other.close();
     await write(store, lease);
@@ -92,14 +92,14 @@ test.each([
     fullfsync: pragma("fullfsync"),
     autocheckpoint: pragma("wal_autocheckpoint"),
   }).toEqual(told);
-  // The log is flushed before it is put into the file, and the file before the log starts again, with either.
+  // With either, the log is flushed before it is copied into the file, and the file before the log restarts.
   expect(pragma("journal_mode")).toBe("wal");
   database.close();
 });
 
 test("a file that may only be read is refused, and taken when it may be written", async () => {
   await (await began()).close();
-  // Whoever is root may write any file, and has to say that it will not.
+  // Root may write any file, so it must open the file read-only.
   const isRoot = process.getuid?.() === 0;
   if (!isRoot) chmodSync(path, 0o444);
   const store = sqliteStore({ path: isRoot ? `file:${path}?mode=ro` : path });
@@ -123,8 +123,7 @@ test("damaged rows of a snapshot are given as they are, for its reader to judge,
   expect(found?.head).toBe("{");
   expect(found?.chunk("a")).toBeUndefined();
   expect(await store.read("thread")).toHaveLength(3);
-  const lease = await store.acquire("thread", "owner", 1000);
-  if (lease === null) throw new Error("the lease should have been free");
+  const lease = await take(store);
   await store.saveSnapshot(lease, snapshot("whole"));
   expect((await store.readSnapshot("thread"))?.chunk("a")).toBe("whole");
   await store.close();
@@ -147,10 +146,9 @@ const began = async (): Promise<Store> => {
   return store;
 };
 
-/** A thread of three entries with a snapshot and an inbox item. */
+/** Makes a thread of three entries with a snapshot and an inbox item. */
 const begun = async (store: Store): Promise<Lease> => {
-  const lease = await store.acquire("thread", "owner", 1e9);
-  if (lease === null) throw new Error("the lease should have been free");
+  const lease = await take(store);
   await store.append(lease, -1, [
     { seq: 0, format: 2, event: { type: "thread.started", at: 0, threadId: "thread" } },
     entry(1),

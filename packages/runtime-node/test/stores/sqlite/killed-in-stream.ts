@@ -1,7 +1,7 @@
 import { createHost } from "../../../src/host.ts";
 import { sqliteStore } from "../../../src/stores/sqlite/sqlite-store.ts";
 
-// A process whose model writes half of an answer and hangs. Says so when that is in the store, and waits to be killed.
+// A process whose model writes half of an answer and hangs. It reports when the half is stored, and waits to be killed.
 
 const store = sqliteStore({ path: process.argv[2] ?? "" });
 const { parts } = store;
@@ -17,7 +17,7 @@ const host = createHost({
       read: (...given) => parts.read(...given),
     },
   },
-  // Longer than a busy machine keeps this process waiting.
+  // Longer than this process waits on a busy machine.
   leaseTtlMs: 60_000,
   partsMs: 5,
   llm: async (_, { onDelta }) => {

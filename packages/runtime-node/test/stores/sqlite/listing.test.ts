@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { afterEach, expect, test, vi } from "vitest";
 
 import { sqliteStore } from "../../../src/stores/sqlite/sqlite-store.ts";
+import { take } from "../journal.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "colloquy-listing-"));
 afterEach(() => {
@@ -13,15 +14,14 @@ afterEach(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** More than are looked at at once. */
+/** More than one scan covers. */
 const count = 600;
 
 test("a page has each thread once, whatever another process writes between two statements of it", async () => {
   const path = join(folder, "store.db");
   const store = sqliteStore({ path, synchronous: "NORMAL" });
   const made = async (threadId: string, at: number): Promise<void> => {
-    const lease = await store.acquire(threadId, "here", 60_000);
-    if (lease === null) throw new Error("another owner has it");
+    const lease = await take(store, threadId);
     await store.append(lease, -1, [{ seq: 0, format: 2, event: { type: "thread.started", at, threadId } }]);
     await store.release(lease);
   };
@@ -31,7 +31,7 @@ test("a page has each thread once, whatever another process writes between two s
     "INSERT INTO threads (thread, created_at, metadata) SELECT ?, ?, metadata FROM threads WHERE thread = 't0'",
   );
   const remove = other.prepare("DELETE FROM threads WHERE thread = ?");
-  // oxlint-disable-next-line typescript/unbound-method -- each is applied to its statement.
+  // oxlint-disable-next-line typescript/unbound-method -- each is called with its statement.
   const { get, all } = StatementSync.prototype;
   let written = 0;
   const write = (): void => {

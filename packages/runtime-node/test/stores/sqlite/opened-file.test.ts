@@ -1,5 +1,4 @@
-import { mkdtempSync, readdirSync, renameSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readdirSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 
@@ -9,6 +8,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 
 import { sqliteStore } from "../../../src/stores/sqlite/sqlite-store.ts";
 import { said, take } from "../journal.ts";
+import { newFolder } from "../folder.ts";
 
 let folder: string;
 let path: string;
@@ -16,7 +16,7 @@ let now: number;
 let store: Store;
 let lease: Lease;
 beforeEach(async () => {
-  folder = mkdtempSync(join(tmpdir(), "colloquy-replaced-"));
+  folder = newFolder();
   path = join(folder, "store.db");
   now = 1_000_000;
   store = sqliteStore({ path, clock: { now: () => now } });
@@ -25,7 +25,6 @@ beforeEach(async () => {
 });
 afterEach(async () => {
   await store.close();
-  rmSync(folder, { recursive: true, force: true });
 });
 
 const gone = {
@@ -71,7 +70,7 @@ describe("a store whose file", () => {
   test("was replaced leaves the new one alone, whose processes have their own leases", async () => {
     new DatabaseSync(path).exec(`VACUUM INTO '${join(folder, "backup.db")}'`);
     await store.append(lease, 1, [said(2, "lost")]);
-    // As the documentation has it, but for this process, which somebody forgot.
+    // Follows the documentation, except that this process still has the file open.
     rmSync(`${path}-wal`);
     rmSync(`${path}-shm`);
     renameSync(join(folder, "backup.db"), path);

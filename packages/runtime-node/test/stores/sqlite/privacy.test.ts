@@ -1,24 +1,24 @@
-import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { copyFileSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 
 import type { Lease } from "@colloquy/host/store";
 import type { Store } from "@colloquy/host";
 import type { Entry } from "@colloquy/machine";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, test } from "vitest";
 
 import { sqliteStore } from "../../../src/stores/sqlite/sqlite-store.ts";
+import { newFolder } from "../folder.ts";
+import { take } from "../journal.ts";
 
-// What was said is looked for in the raw bytes of all files of the store: the file, its log, its shared memory.
+// Searches for words in the raw bytes of all the store's files: the database, its log and its shared memory.
 
 let folder: string;
 let path: string;
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), "colloquy-privacy-"));
+  folder = newFolder();
   path = join(folder, "store.db");
 });
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 test("nothing of a deleted thread is in any file: entries, metadata, search index, snapshot, letters, its id", async () => {
   const store = await filled();
@@ -34,7 +34,7 @@ test("nothing of a deleted thread is in any file: entries, metadata, search inde
 
 test("nothing of what was rewritten is in any file", async () => {
   const store = await filled();
-  const lease = await leaseOf(store, idOf(3));
+  const lease = await take(store, idOf(3), "owner", 1e9);
   const journal = (await store.read(idOf(3))) as readonly Entry[];
   const rewritten = journal.map((entry): Entry => {
     if (entry.seq === 0)
@@ -47,7 +47,7 @@ test("nothing of what was rewritten is in any file", async () => {
   expect(traces(folder, `${wordOf(3)}xchunk`)).toEqual([]);
   expect(traces(folder, `${wordOf(3)}x9x`)).not.toEqual([]);
   await store.rewrite(lease, rewritten);
-  // Its id is all that is left.
+  // Only its id is left.
   expect(traces(folder, wordOf(3)).filter((behind) => !behind.startsWith("id"))).toEqual([]);
   await store.close();
 });
@@ -55,7 +55,7 @@ test("nothing of what was rewritten is in any file", async () => {
 test("what is erased later is gone when the store is closed", async () => {
   const store = await filled({ erasing: "on-close" });
   for (const thread of [0, 4, 7, 11]) await store.delete(idOf(thread));
-  // The words were in the search index, which forgets them at last.
+  // The search index had the words; closing removes them.
   expect(traces(folder, wordOf(4))).not.toEqual([]);
   await store.close();
   for (const thread of [0, 4, 7, 11]) expect(traces(folder, wordOf(thread))).toEqual([]);
@@ -108,10 +108,12 @@ test("what could not be erased is, when a lease is released and nobody reads any
 
 const threads = 12;
 
-/** A store in which threads were written in turns, with entries of all sizes, so that pages were split and moved about. */
+/** Fills a store with threads in alternation, with entries of all sizes, so that pages split and move. */
 const filled = async (options: Partial<Parameters<typeof sqliteStore>[0]> = {}): Promise<Store> => {
   const store = sqliteStore({ path, synchronous: "NORMAL", ...options });
-  const leases = await Promise.all(Array.from({ length: threads }, (_, thread) => leaseOf(store, idOf(thread))));
+  const leases = await Promise.all(
+    Array.from({ length: threads }, (_, thread) => take(store, idOf(thread), "owner", 1e9)),
+  );
   const lengths = leases.map(() => 0);
   for (const [thread, lease] of leases.entries()) {
     await store.append(lease, -1, [
@@ -138,7 +140,7 @@ const filled = async (options: Partial<Parameters<typeof sqliteStore>[0]> = {}):
   return store;
 };
 
-/** A snapshot, another in its place, and inbox items, one of them answered. */
+/** Writes a snapshot, a second one over it, and inbox items, one of them answered. */
 const derive = async (store: Store, lease: Lease, thread: number): Promise<void> => {
   const { threadId } = lease;
   const text = `${wordOf(thread)}xchunk `.repeat(3000);
@@ -152,18 +154,12 @@ const derive = async (store: Store, lease: Lease, thread: number): Promise<void>
   await store.search?.(wordOf(thread));
 };
 
-const leaseOf = async (store: Store, threadId: string): Promise<Lease> => {
-  const lease = await store.acquire(threadId, "owner", 1e9);
-  if (lease === null) throw new Error("the lease should have been free");
-  return lease;
-};
-
-/** A word that is in nothing but the thread, and in all that the thread is. */
+/** Returns the word that is in everything of this thread and nowhere else. */
 const wordOf = (thread: number): string => `secret${String.fromCharCode(97 + thread)}`;
 
 const idOf = (thread: number): string => `thread ${thread} ${wordOf(thread)}xid`;
 
-/** What stands behind each occurrence of a word in the bytes of the files of a folder, as far as it tells where it was. */
+/** Returns the text after each occurrence of a word in a folder's files, which tells the place. */
 const traces = (directory: string, word: string): readonly string[] =>
   readdirSync(directory, { withFileTypes: true })
     .filter((file) => file.isFile())

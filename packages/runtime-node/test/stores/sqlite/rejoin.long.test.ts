@@ -1,21 +1,19 @@
 import { fork } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, test } from "vitest";
 
 import type { AskPart } from "@colloquy/host";
 import { createHost } from "../../../src/host.ts";
 import { systemClock } from "../../../src/ports/system.ts";
 import { sqliteStore } from "../../../src/stores/sqlite/sqlite-store.ts";
+import { newFolder } from "../folder.ts";
 
 let folder: string;
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), "colloquy-rejoin-"));
+  folder = newFolder();
 });
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 test("a reader in another process is shown what was shown before a kill -9, that it is void, and the step that is made anew", async () => {
   const path = join(folder, "store.db");
@@ -42,7 +40,7 @@ test("a reader in another process is shown what was shown before a kill -9, that
       if (part.type !== "text.delta" || cursor !== null) continue;
       cursor = rejoined.cursor;
       writer.kill("SIGKILL");
-      // Its lease runs out.
+      // The dead process's lease expires.
       aheadMs = 120_000;
     }
     const place = { turn: 1, step: 1 } as const;

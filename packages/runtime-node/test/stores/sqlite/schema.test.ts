@@ -17,7 +17,7 @@ test("a new file gets the schema once, and keeps what it holds", () => {
 
 test("a schema that can't be made whole leaves the file as it was", () => {
   const database = new DatabaseSync(":memory:");
-  // The last table is there, so all others are made before it fails.
+  // The last table exists, so making the schema fails after all others.
   database.exec("CREATE TABLE parts (a); PRAGMA application_id = 1131180409");
   expect(() => makeSchema(database, ":memory:")).toThrow(/already exists/);
   expect(versionOf(database)).toBe(0);

@@ -1,31 +1,29 @@
 import { DatabaseSync } from "node:sqlite";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-import type { Lease } from "@colloquy/host/store";
 import { memoryStore, type SearchHit, type SearchOptions, type Store } from "@colloquy/host";
 import type { Entry } from "@colloquy/machine";
 import * as fc from "fast-check";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, test } from "vitest";
 
 import { sqliteStore } from "../../../src/stores/sqlite/sqlite-store.ts";
 import { runs } from "../../../../../test/runs.ts";
+import { newFolder } from "../folder.ts";
+import { take } from "../journal.ts";
 
 let folder: string;
 let path: string;
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), "colloquy-searching-"));
+  folder = newFolder();
   path = join(folder, "store.db");
 });
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 test("the index takes in long threads and many of them, in more than one batch each", async () => {
   const store = sqliteStore({ path, synchronous: "NORMAL" });
-  const long = await leaseOf(store, "long");
+  const long = await take(store, "long");
   await store.append(long, -1, [start, ...Array.from({ length: 1300 }, (_, index) => saying(index + 1, "apple pie"))]);
   for (let count = 0; count < 700; count += 1) {
-    const lease = await leaseOf(store, `short ${count}`);
+    const lease = await take(store, `short ${count}`);
     await store.append(lease, -1, [start, saying(1, "apple tart")]);
     if (count % 2 === 0) await store.release(lease);
   }
@@ -39,12 +37,12 @@ test("the index takes in long threads and many of them, in more than one batch e
 
 test("the index takes in a few large entries at a time, so that others can write in between", async () => {
   const store = sqliteStore({ path, synchronous: "NORMAL" });
-  const lease = await leaseOf(store, "thread");
+  const lease = await take(store, "thread");
   const large = `apple ${"x ".repeat(150_000)}`;
   await store.append(lease, -1, [start, ...Array.from({ length: 12 }, (_, index) => saying(index + 1, large))]);
   const other = new DatabaseSync(path);
   const searching = countOf(store, "apple");
-  // The first batch is done when the call returns.
+  // The first batch is indexed when the call returns.
   const taken = Number(other.prepare("SELECT count(*) AS taken FROM said").get()?.["taken"]);
   expect(taken).toBeGreaterThan(0);
   expect(taken).toBeLessThan(6);
@@ -57,7 +55,7 @@ test("the index takes in a few large entries at a time, so that others can write
 
 test("a file in which nobody searches has no index, and one made by another process is kept up by all", async () => {
   const store = sqliteStore({ path, synchronous: "NORMAL" });
-  const lease = await leaseOf(store, "thread");
+  const lease = await take(store, "thread");
   await store.append(lease, -1, [start, saying(1, "apple"), saying(2, "apple")]);
   await store.rewrite(lease, [saying(1, "pear")]);
   expect(tablesOf(path)).not.toContain("said");
@@ -116,7 +114,7 @@ const action: fc.Arbitrary<Action> = fc.oneof(
   fc.record({ type: fc.constant("list"), limit: fc.integer({ min: 1, max: 3 }), from: fc.nat(9) }),
 );
 
-/** Performs an action, and returns its outcome as far as any two stores must agree. */
+/** Performs an action. Returns the part of its outcome on which all stores must agree. */
 const perform = async (store: Store, each: Action): Promise<unknown> => {
   if (each.type === "search") {
     const { text, limit, thread } = each;
@@ -130,7 +128,7 @@ const perform = async (store: Store, each: Action): Promise<unknown> => {
   }
   const threadId = `thread ${each.thread}`;
   if (each.type === "delete") return store.delete(threadId);
-  const lease = await leaseOf(store, threadId);
+  const lease = await take(store, threadId);
   const length = (await store.read(threadId)).length;
   if (each.type === "rewrite") {
     const rewriting = store.rewrite(lease, [saying(each.seq, each.text)]);
@@ -153,12 +151,6 @@ const hitsOf = async (store: Store, text: string, options: SearchOptions): Promi
 
 const countOf = async (store: Store, text: string, options: SearchOptions = {}): Promise<number> =>
   (await hitsOf(store, text, { limit: 5000, ...options })).length;
-
-const leaseOf = async (store: Store, threadId: string): Promise<Lease> => {
-  const lease = await store.acquire(threadId, "owner", 1e9);
-  if (lease === null) throw new Error("the lease should have been free");
-  return lease;
-};
 
 const startAt = (at: number): Entry => ({ seq: 0, format: 2, event: { type: "thread.started", at, threadId: "it" } });
 

@@ -1,16 +1,16 @@
-import type { LlmDelta, LlmHandler } from "@colloquy/host";
-import { type CallLlm, digestOfPrompt, messageFromDraft } from "@colloquy/machine";
+import type { LlmDelta, LlmHandler, LlmOutcome } from "@colloquy/host";
+import { type CallLlm, messageFromDraft, type Failure, type ReplyDraft } from "@colloquy/machine";
 import { frozenCopy } from "@colloquy/machine/hosting";
 import { scriptedModel } from "../../models/scripted-model.ts";
 import type { ScriptLine } from "../../models/script.ts";
-import { loopbackServer, type LoopbackServer } from "../../server/loopback-server.ts";
+import { callOf, loopbackServer, type LoopbackServer } from "../../server/loopback-server.ts";
 import { type ManualClock, manualClock } from "../store/manual-clock.ts";
 import type { CallSetting, CallUnderTest, MakeModel, ModelDialect, ModelPath, ModelSubject } from "./subject.ts";
+import { spokenOf } from "../../server/answer.ts";
 
-/** The question that each check asks the handler. */
 export const question = "What is the weather like in Reykjavík?";
 
-export interface ModelSubjectOptions {
+interface ModelSubjectOptions {
   readonly dialect: ModelDialect;
   /** As in the options of `modelContract`. */
   readonly path?: ModelPath;
@@ -61,7 +61,7 @@ const startCall = (
   };
   const context = { signal: control.signal, onDelta, clock, tools: frozenCopy(tools) };
   // A handler that throws synchronously rejects like one that throws later.
-  const outcome = Promise.resolve().then(() => model(callOf(fields), context));
+  const outcome = Promise.resolve().then(() => model(frozenCall(fields), context));
   outcome.catch(() => undefined);
   const during: CallUnderTest["during"] = async (promise, what) => {
     const early = outcome.then((end): never => {
@@ -94,21 +94,9 @@ const startCall = (
 const scribbled = { text: "scribbled", arguments: "scribbled", name: "scribbled", id: "scribbled" };
 
 /** Returns a frozen call: a handler that writes into it throws. */
-const callOf = (fields: Partial<CallLlm>): CallLlm => {
+const frozenCall = (fields: Partial<CallLlm>): CallLlm => {
   const messages = [messageFromDraft("1.0", { role: "user", content: question })];
-  return frozenCopy({
-    type: "callLlm",
-    id: "contract/1.1#1",
-    threadId: "contract",
-    turn: 1,
-    step: 1,
-    attempt: 1,
-    purpose: "answer",
-    messages,
-    promptDigest: digestOfPrompt(messages),
-    model: {},
-    ...fields,
-  } satisfies CallLlm);
+  return frozenCopy({ ...callOf("contract", 1, messages, {}), ...fields });
 };
 
 const watchedClock = (): { readonly clock: ManualClock; readonly timers: () => number } => {
@@ -161,3 +149,49 @@ const requests = {
   responses: { path: "/responses", body: { input: question, reasoning: { summary: "auto" } } },
   completions: { path: "/completions", body: { prompt: question } },
 } as const;
+
+/** The whole content of a reply or of its pieces, by kind, to compare the two. */
+interface Said {
+  readonly text: string;
+  readonly reasoning: string;
+  readonly refusal: string;
+  /** In the order of their indexes. */
+  readonly calls: readonly { readonly id: string | null; readonly name: string; readonly arguments: string }[];
+}
+
+export const saidInPieces = (deltas: readonly LlmDelta[]): Said => {
+  const said = { text: "", reasoning: "", refusal: "" };
+  const calls: { id: string | null; name: string; arguments: string }[] = [];
+  for (const delta of deltas) {
+    if (delta.type !== "toolCall") said[delta.type] += delta.text;
+    else {
+      const { id, name, index } = delta;
+      calls[index] = { id, name, arguments: (calls[index]?.arguments ?? "") + delta.arguments };
+    }
+  }
+  return { ...said, calls };
+};
+
+export const saidInReply = (reply: ReplyDraft): Said => ({
+  ...spokenOf(reply),
+  calls: (reply.toolCalls ?? []).map(({ id, name, arguments: written }) => ({ id, name, arguments: written })),
+});
+
+type Completed = Extract<LlmOutcome, { readonly type: "completed" }>;
+
+export const completed = (outcome: LlmOutcome): Completed => {
+  if (outcome.type === "completed") return outcome;
+  throw new Error(`the call should have completed, and failed: ${JSON.stringify(outcome.failure)}`);
+};
+
+export const failureOf = (outcome: LlmOutcome): Failure => {
+  if (outcome.type === "failed") return outcome.failure;
+  throw new Error(`the call should have failed, and gave ${JSON.stringify(outcome.reply)}`);
+};
+
+export const partialOf = (outcome: LlmOutcome, deltas: readonly LlmDelta[]): Said => {
+  failureOf(outcome);
+  return outcome.type === "failed" && outcome.partial !== undefined
+    ? saidInReply(outcome.partial)
+    : saidInPieces(deltas);
+};

@@ -3,10 +3,9 @@ import { reply, streams } from "../../models/script.ts";
 import { scriptedModel } from "../../models/scripted-model.ts";
 import { loopbackServer } from "../../server/loopback-server.ts";
 import { recordedJson, recordedNothing, recordedStream } from "../../server/recorded-response.ts";
-import { completed, failureOf, saidInPieces } from "./said.ts";
+import { completed, failureOf, saidInPieces } from "./call.ts";
 import type { CallUnderTest, ModelChecks } from "./subject.ts";
 
-/** Checks that secrets are not disclosed and that inputs stay unchanged. */
 export const discretionChecks: ModelChecks = {
   "takes its key out of an answer that repeats it, however that is cut": async ({ apiKey, play, wire }) => {
     const pieces = ["The key is ", ...pairs(apiKey), ", they say."];

@@ -2,22 +2,21 @@ import type { LlmHandler } from "@colloquy/host";
 import { expect } from "vitest";
 import { reply } from "../../models/script.ts";
 import { type Fault, recordedStream } from "../../server/recorded-response.ts";
-import { failureOf, partialOf, saidInPieces } from "./said.ts";
+import { failureOf, partialOf, saidInPieces } from "./call.ts";
 import type { ModelChecks, ModelSubject } from "./subject.ts";
 
 const text = "It is snowing, and will be sunny.";
 const idleTimeoutMs = 1000;
 
-/** Checks of answers that break off, stall, or are cancelled. */
 export const endingChecks: ModelChecks = {
-  "keeps what came of a stream that ends too early, and calls it truncated": (subject) => cuts(subject, "end"),
-  "keeps what came of a stream whose connection is cut": (subject) => cuts(subject, "cut"),
-  "fails retryably when nothing comes back": async ({ play }) => {
+  "keeps the received part of a stream that ends too early, and calls it truncated": (subject) => cuts(subject, "end"),
+  "keeps the received part of a stream whose connection is cut": (subject) => cuts(subject, "cut"),
+  "fails with a retryable network error when nothing comes back": async ({ play }) => {
     const { ended, requests } = await play([recordedStream("", { fault: { type: "reset" } })]);
     expect(failureOf(await ended())).toMatchObject({ kind: "network", retryable: true });
     expect(requests).toHaveLength(1);
   },
-  "ends a call to which nothing comes for longer than allowed": async ({ call, soon }) => {
+  "ends a call when nothing comes for longer than the idle timeout": async ({ call, soon }) => {
     const server = waitingModel([]);
     const { ended, during, clock, timers } = await call(server.model, { fields: { idleTimeoutMs } });
     await during(server.asked, "no request came to the model");
@@ -65,7 +64,7 @@ export const endingChecks: ModelChecks = {
     await soon(server.gone, "the connection was left open");
     expect(timers()).toBe(0);
   },
-  "ends when it is cancelled in an answer, keeps what came, and closes the connection": async ({ call, soon }) => {
+  "ends when cancelled in an answer, keeps the received part, and closes the connection": async ({ call, soon }) => {
     const server = waitingModel(["It", " is"]);
     const { ended, control, shown, deltas } = await call(server.model);
     server.next();
@@ -75,12 +74,12 @@ export const endingChecks: ModelChecks = {
     expect(partialOf(await ended(), deltas).text).toBe("It is");
     await soon(server.gone, "the connection was left open");
   },
-  "ends at whichever moment it is cancelled, and shows nothing after that": async ({ play, wire }) => {
+  "ends at any moment when it is cancelled, and shows nothing after that": async ({ play, wire }) => {
     const bytes = await wire(reply(text), true);
-    for (const turns of [0, 1, 2, 3, 5, 8, 13, 21, 34]) {
+    for (const ticks of [0, 1, 2, 3, 5, 8, 13, 21, 34]) {
       const fault = { type: "stall", afterBytes: bytes.length - 1 } as const;
       const { ended, control, deltas } = await play([recordedStream(bytes, { pieceBytes: 40, fault })]);
-      for (let turn = 0; turn < turns; turn++) await settled();
+      for (let tick = 0; tick < ticks; tick++) await settled();
       control.abort();
       await ended();
       const shown = deltas.length;
@@ -117,7 +116,7 @@ const cuts = async ({ play, wire }: ModelSubject, type: Exclude<Fault["type"], "
   }
 };
 
-/** Makes a model that says one piece at each call of `next`, and completes at the call after the last piece. */
+/** Makes a model that says a piece at each call of `next`, then completes; without pieces it waits for the client. */
 const waitingModel = (
   pieces: readonly string[],
 ): {

@@ -1,11 +1,18 @@
 import { afterEach, describe, it } from "vitest";
-import { answerChecks, plainChecks, reasoningChecks, refusalChecks } from "./answer-checks.ts";
+import {
+  answerChecks,
+  plainChecks,
+  reasoningChecks,
+  refusalChecks,
+  failureChecks,
+  noToolChecks,
+  plainToolChecks,
+  toolChecks,
+} from "./answer-checks.ts";
 import { modelSubject } from "./call.ts";
 import { discretionChecks, redirectChecks, secretReasoningChecks, secretToolChecks } from "./discretion-checks.ts";
 import { endingChecks } from "./ending-checks.ts";
-import { failureChecks } from "./failure-checks.ts";
 import type { MakeModel, ModelCheck, ModelChecks, ModelDialect, ModelFeature, ModelPath } from "./subject.ts";
-import { noToolChecks, plainToolChecks, toolChecks } from "./tool-checks.ts";
 
 const listed = (checks: ModelChecks, only: Pick<ModelCheck, "features" | "lack"> = {}): readonly ModelCheck[] =>
   Object.entries(checks).map(([name, check]) => ({ name, check, ...only }));

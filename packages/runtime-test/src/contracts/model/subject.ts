@@ -1,7 +1,7 @@
 import type { LlmDelta, LlmHandler, LlmOutcome } from "@colloquy/host";
 import type { CallLlm, ToolDeclaration } from "@colloquy/machine";
 import type { ScriptLine } from "../../models/script.ts";
-import type { RecordedRequest } from "../../server/recorded-request.ts";
+import type { RecordedRequest } from "../../server/http.ts";
 import type { RecordedResponse } from "../../server/recorded-response.ts";
 import type { ManualClock } from "../store/manual-clock.ts";
 
@@ -39,7 +39,6 @@ export interface ModelCheck {
   readonly check: (subject: ModelSubject) => Promise<void>;
 }
 
-/** Checks by the promise that each of them verifies. */
 export type ModelChecks = Readonly<Record<string, ModelCheck["check"]>>;
 
 /** The tools of a check. */

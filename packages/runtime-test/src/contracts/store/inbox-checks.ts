@@ -5,7 +5,6 @@ import { expect } from "vitest";
 import { begun, entryOf, lostLeases, take, write } from "./sample-entries.ts";
 import type { StoreChecks } from "./subject.ts";
 
-/** Checks that the lease holder finds each inbox item once, in order, until it is answered. */
 export const inboxChecks: StoreChecks = {
   "keeps inbox items in order, and shows them to every reader": async ({ store, another, reopen }) => {
     const other = await another();
@@ -57,6 +56,21 @@ export const inboxChecks: StoreChecks = {
     await areAnswered(inbox);
     await areAnswered(inboxOf(await another()));
     await areAnswered(inboxOf(await reopen()));
+  },
+  "names the threads in which inbox items wait, if it names any": async ({ store, another }) => {
+    const inbox = inboxOf(store);
+    if (inbox.waiting === undefined) return;
+    const waiting = async (): Promise<readonly string[]> => [...((await inbox.waiting?.()) ?? [])].sort();
+    expect(await waiting()).toEqual([]);
+    const lease = await take(store, "thread");
+    for (const id of ["a", "b"]) await inboxOf(await another()).post("thread", item(id));
+    await inbox.post("it's é", item("a"));
+    expect(await waiting()).toEqual(["it's é", "thread"]);
+    await inbox.answer(lease, [handled("a", 1)]);
+    await inbox.discard("it's é", "a");
+    expect(await waiting()).toEqual(["thread"]);
+    await inbox.answer(lease, [refused("b")]);
+    expect(await waiting()).toEqual([]);
   },
   "answers nothing under a lease that is not in force": async (subject) => {
     const inbox = inboxOf(subject.store);

@@ -6,7 +6,6 @@ import { expect } from "vitest";
 import { append, entryOf, startOf, take, write, writeEntries } from "./sample-entries.ts";
 import type { StoreChecks } from "./subject.ts";
 
-/** Checks of the content and the order of listing pages, also while others write. */
 export const listingChecks: StoreChecks = {
   "lists each thread with its newest seq, its times and its metadata": async ({ store, another }) => {
     const metadata: JsonObject = { user: "ada", tags: ["a", { b: null }], "": 1, emoji: "🙂 \ud800" };
@@ -155,10 +154,7 @@ type Change =
   | { readonly type: "add"; readonly threadId: string; readonly at: number }
   | { readonly type: "append" | "delete"; readonly which: number };
 
-/**
- * Makes a change, as another process would between two pages. `untouched` are the threads that have existed since the
- * first page.
- */
+/** Makes a change, as another process would. `untouched` are the threads that existed on the first page. */
 const apply = async (store: Store, change: Change, untouched: Set<string>): Promise<void> => {
   if (change.type === "add") {
     if ((await store.read(change.threadId)).length > 0) return;

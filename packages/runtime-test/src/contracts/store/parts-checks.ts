@@ -5,7 +5,6 @@ import { expect } from "vitest";
 import { begun, entryOf, lostLeases, saying, take, ttlMs } from "./sample-entries.ts";
 import type { StoreChecks } from "./subject.ts";
 
-/** Checks that every process reads the shown parts of turns in order, for exactly the retention time. */
 export const partsChecks: StoreChecks = {
   "keeps the parts of turns in order, and shows them to every reader": async ({ store, another, reopen }) => {
     const lease = await begun(store, [entryOf(0)]);
@@ -70,11 +69,9 @@ export const partsChecks: StoreChecks = {
   },
   "gives back the texts of parts exactly": async ({ store }) => {
     const lease = await begun(store, [entryOf(0)]);
-    const bodies = [
-      "[]",
-      JSON.stringify(["é e\u0301 🙂 \0 \ud800 \u2028 '; DROP"]),
-      JSON.stringify("x".repeat(100_000)),
-    ];
+    const bodies = [[], ["é e\u0301 🙂 \0 \ud800 \u2028 '; DROP"], "x".repeat(100_000)].map((each) =>
+      JSON.stringify(each),
+    );
     for (const [number, body] of bodies.entries()) await logOf(store).append(lease, batch(number, { body }));
     expect((await logOf(store).read("thread", all)).map(({ body }) => body)).toEqual(bodies);
   },

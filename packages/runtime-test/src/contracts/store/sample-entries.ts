@@ -11,7 +11,6 @@ export const entryOf = (seq: number, metadata: JsonObject = {}): Entry => {
   return { seq, event: { type: "turn.annotated", at: seq, turn: 1, name: "note", value: `entry ${seq}`, metadata } };
 };
 
-/** Returns the entries from one seq to another, both included. */
 export const entriesFrom = (first: number, last: number): readonly Entry[] =>
   Array.from({ length: last - first + 1 }, (_, index) => entryOf(first + index));
 
@@ -21,7 +20,6 @@ export const atMost = (cases: number): number => Math.min(cases, fc.readConfigur
 /** A lease time, in milliseconds, that is long enough for most checks. */
 export const ttlMs = 1000;
 
-/** Takes the lease of a thread, and throws if it is not free. */
 export const take = async (store: Store, threadId: string, owner = "somebody"): Promise<Lease> => {
   const lease = await store.acquire(threadId, owner, ttlMs);
   if (lease === null) throw new Error(`the lease of thread ${JSON.stringify(threadId)} should have been free`);
@@ -40,7 +38,6 @@ export const begun = async (store: Store, entries: readonly Entry[], owner?: str
   return lease;
 };
 
-/** Writes a thread of `count` entries, and releases its lease. */
 export const write = (store: Store, threadId: string, count: number): Promise<void> =>
   writeEntries(store, threadId, entriesFrom(0, count - 1));
 
@@ -51,14 +48,12 @@ export const writeEntries = async (store: Store, threadId: string, entries: read
   await store.release(lease);
 };
 
-/** Returns the first entry of a thread that was created at this time. */
 export const startOf = (at: number, metadata?: JsonObject): Entry => ({
   seq: 0,
   format: 2,
   event: { type: "thread.started", at, threadId: "any", ...(metadata && { metadata }) },
 });
 
-/** Returns an entry with an ask. */
 export const saying = (seq: number, input: string, at: number = seq): Entry => ({
   seq,
   event: { type: "ask.received", at, askId: `ask ${seq}`, input },

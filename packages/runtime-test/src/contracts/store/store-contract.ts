@@ -1,21 +1,16 @@
 import { afterEach, describe, it, expect } from "vitest";
 import { manualClock } from "./manual-clock.ts";
-import { appendChecks } from "./append-checks.ts";
-import { concurrencyChecks } from "./concurrency-checks.ts";
-import { idChecks } from "./id-checks.ts";
-import { inboxChecks } from "./inbox-checks.ts";
 import { leaseChecks } from "./lease-checks.ts";
+import { valueChecks } from "./value-checks.ts";
+import { inboxChecks } from "./inbox-checks.ts";
 import { listingChecks } from "./listing-checks.ts";
 import { partsChecks } from "./parts-checks.ts";
-import { rewriteChecks } from "./rewrite-checks.ts";
-import { searchChecks } from "./search-checks.ts";
 import { snapshotChecks } from "./snapshot-checks.ts";
+import { searchChecks } from "./search-checks.ts";
 import type { MakeStore, StoreCheck, StoreFeature, Subject, StoreChecks } from "./subject.ts";
-import { valueChecks } from "./value-checks.ts";
 import { LeaseLostError } from "@colloquy/host/store";
 import { append, begun, entriesFrom, entryOf, take, write } from "./sample-entries.ts";
 
-/** Checks of what readers find: entries and threads, and nothing that was deleted. */
 const readingChecks: StoreChecks = {
   "reads from a seq on, in order": async ({ store }) => {
     await write(store, "thread", 12);
@@ -69,13 +64,9 @@ const readingChecks: StoreChecks = {
 export const storeChecks: readonly StoreCheck[] = [
   ...Object.entries({
     ...leaseChecks,
-    ...appendChecks,
     ...readingChecks,
     ...valueChecks,
-    ...idChecks,
-    ...concurrencyChecks,
     ...listingChecks,
-    ...rewriteChecks,
     ...snapshotChecks,
   }).map(([name, check]) => ({ name, check })),
   ...Object.entries(inboxChecks).map(([name, check]) => ({ name, check, feature: "inbox" as const })),

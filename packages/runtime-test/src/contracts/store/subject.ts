@@ -27,7 +27,6 @@ export interface StoreCheck {
 /** An optional member of the port, by its name. */
 export type StoreFeature = "inbox" | "search" | "parts";
 
-/** Checks by the promise that each of them verifies. */
 export type StoreChecks = Readonly<Record<string, StoreCheck["check"]>>;
 
 /** The tools of a check. All stores are closed after it. */

@@ -1,7 +1,7 @@
 import { type State, toArray } from "@colloquy/machine";
 
 /** The place of an ask. `turn` is its turn, or the turn that it joins. */
-export interface PlacedAsk {
+interface PlacedAsk {
   readonly askId: string;
   readonly place: "queued" | "joining" | "turn" | "dropped";
   readonly turn: number | null;

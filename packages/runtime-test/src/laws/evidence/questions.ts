@@ -1,17 +1,40 @@
+import type { Turn } from "@colloquy/machine";
 import type { Unit } from "@colloquy/machine/policies";
+
+/** The units of a thread, among which questions are found. */
+export interface Asked {
+  /** Units of the seed and of the closed turns on the path, oldest first, with their pins. */
+  readonly closed: readonly Unit[];
+  /**
+   * Units of the open turn, with a result for each running call, and with the messages of joining asks. Between turns:
+   * the messages that wait for the next turn.
+   */
+  readonly open: readonly Unit[];
+  /** False between turns. */
+  readonly isOpen: boolean;
+  /** Closed turns on the path, by number. */
+  readonly turns: ReadonlyMap<number, Turn>;
+}
+
+/** The shown units of closed turns, and the turn from which on they are not shown only because they are pinned. */
+interface ShownUnits {
+  readonly units: ReadonlySet<Unit>;
+  /** 0 is the seed. */
+  readonly from: number;
+}
 
 /**
  * Returns the shown units and the questions that go with them. If anything of a turn is shown, so is the first user
  * message before it in that turn. The nearest question is added before the first unit if that is a model's, and before
- * a pinned unit of a model. A question of which no field is shown is not added. Written independently of the machine;
- * slow.
+ * a pinned unit of a model. It is also added before the first turn if nothing is said in it, since the next message may
+ * be a model's. A question of which no field is shown is not added. Written independently of the machine; slow.
  */
 export const withQuestions = (
-  closed: readonly Unit[],
-  open: readonly Unit[],
-  shown: ReadonlySet<Unit>,
+  said: Asked,
+  { units: shown, from }: ShownUnits,
   hasWords: HasWords = always,
 ): ReadonlySet<Unit> => {
+  const { closed, open } = said;
   const all = [...closed, ...open];
   const led = new Set(shown);
   for (const unit of shown) {
@@ -20,32 +43,59 @@ export const withQuestions = (
     if (question !== undefined && (unit.pinned === true || hasWords(question))) led.add(question);
   }
   const first = [...closed.filter((unit) => led.has(unit)), ...open].find((unit) => !isOfSystem(unit));
-  const lead = first !== undefined && isOfModel(first) ? questionBefore(all, first, hasWords) : undefined;
+  const silent = silentTurn(said, { units: led, from }, hasWords);
+  const before =
+    first !== undefined && isOfModel(first)
+      ? first
+      : silent !== null && (first === undefined || first.turn > silent.turn)
+        ? silent
+        : undefined;
+  const lead = before === undefined ? undefined : questionBefore(all, before, hasWords);
   if (lead !== undefined) led.add(lead);
   return led;
 };
 
+type Place = Pick<Unit, "turn" | "position">;
+
+/** Returns where the first turn of a prompt begins if nothing is said in it: it is empty, or only system messages. */
+const silentTurn = (
+  { closed, open, isOpen, turns }: Asked,
+  { units, from }: ShownUnits,
+  hasWords: HasWords,
+): Place | null => {
+  const numbers = [0, ...turns.keys()].filter((turn) => turn >= from).sort((left, right) => left - right);
+  for (const turn of numbers) {
+    const own = closed.filter((unit) => unit.turn === turn);
+    const seen = own.filter((unit) => units.has(unit) && hasWords(unit));
+    const [first] = seen;
+    if (first !== undefined) return seen.every(isOfSystem) ? first : null;
+    if (turn > 0 && own.length === 0) return { turn, position: 0 };
+  }
+  return isOpen && open.every(isOfSystem) ? { turn: Number.POSITIVE_INFINITY, position: 0 } : null;
+};
+
 /** Returns whether a shown unit would also be shown without the policy, as a question. */
 export const isQuestionAlone = (
-  closed: readonly Unit[],
-  open: readonly Unit[],
-  shown: ReadonlySet<Unit>,
+  said: Asked,
+  { units, from }: ShownUnits,
   unit: Unit,
   hasWords: HasWords = always,
-): boolean => withQuestions(closed, open, new Set([...shown].filter((other) => other !== unit)), hasWords).has(unit);
+): boolean =>
+  withQuestions(said, { units: new Set([...units].filter((other) => other !== unit)), from }, hasWords).has(unit);
 
 /** Returns whether the shown fields leave anything of a unit. */
 export type HasWords = (unit: Unit) => boolean;
 
 const always: HasWords = () => true;
 
-/**
- * Returns the nearest question before a unit: the first user message of an earlier turn, or any user message of the
- * seed.
- */
-const questionBefore = (units: readonly Unit[], unit: Unit, hasWords: HasWords = always): Unit | undefined =>
+/** Returns the nearest question before a unit: the first user message of its turn, or any of the seed. */
+const questionBefore = (
+  units: readonly Unit[],
+  { turn, position }: Place,
+  hasWords: HasWords = always,
+): Unit | undefined =>
   units
-    .slice(0, units.indexOf(unit))
+    .filter((other) => other.turn < turn || (other.turn === turn && other.position < position))
     .filter(hasWords)
     .findLast((other) => isOfUser(other) && (other.turn === 0 || ownQuestion(units, other) === undefined));
 

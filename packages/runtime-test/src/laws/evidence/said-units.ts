@@ -8,25 +8,16 @@ import {
   toArray,
   type Turn,
 } from "@colloquy/machine";
+import type { RoundCall } from "@colloquy/machine/hosting";
 import { LawBroken } from "./law-broken.ts";
-import { type HasWords, ownQuestion, withQuestions } from "./questions.ts";
+import { type Asked, type HasWords, ownQuestion, withQuestions } from "./questions.ts";
 import { draftsOfAsk } from "./utterance.ts";
 
 /** The content of a thread before any policy, read by a simple, slow way. */
-export interface SaidUnits {
+export interface SaidUnits extends Asked {
   readonly system: Message | null;
-  /** Units of the seed and of the closed turns on the path, oldest first, with their pins. */
-  readonly closed: readonly Unit[];
-  /**
-   * Units of the open turn, with a result for each running call, and with the messages of joining asks. Between turns:
-   * the messages that wait for the next turn.
-   */
-  readonly open: readonly Unit[];
-  /** Closed turns on the path, by number. */
-  readonly turns: ReadonlyMap<number, Turn>;
 }
 
-/** Returns the units of a thread on its path. */
 export const saidUnits = (state: State): SaidUnits => {
   const { conversation } = state.context;
   const all = toArray(conversation.turns);
@@ -46,30 +37,27 @@ export const saidUnits = (state: State): SaidUnits => {
       ...path.flatMap((turn) => unitsOf(turn.number, toArray(turn.messages), pins)),
     ],
     open: unitsOf(all.length + 1, openMessages(state), pins),
+    isOpen: state.context.open !== null,
     turns,
   };
 };
 
-/** Returns the messages of units, in order. */
 export const messagesIn = (units: readonly Unit[]): readonly Message[] => units.flatMap(({ messages }) => messages);
 
-/**
- * Returns the mandatory messages of every prompt: the system message, pinned units, the open turn, and their questions.
- */
+/** Returns what every prompt must show: the system message, pinned units, the open turn, and their questions. */
 export const fixedIn = (said: SaidUnits, hasWords?: HasWords): readonly Message[] =>
-  wholeWith(said, ({ pinned }) => pinned === true, hasWords);
+  wholeWith(said, { isShown: ({ pinned }) => pinned === true, from: Number.POSITIVE_INFINITY }, hasWords);
 
-/** Returns the messages of a prompt that shows some of the closed units, and their questions. */
+/** Returns a prompt that shows these closed units and their questions; before turn `from` only pinned ones count. */
 export const wholeWith = (
   said: SaidUnits,
-  isShown: (unit: Unit, index: number) => boolean,
+  { isShown, from }: { readonly isShown: (unit: Unit, index: number) => boolean; readonly from: number },
   hasWords?: HasWords,
 ): readonly Message[] => {
-  const led = withQuestions(said.closed, said.open, new Set(said.closed.filter(isShown)), hasWords);
+  const led = withQuestions(said, { units: new Set(said.closed.filter(isShown)), from }, hasWords);
   return wholeOf({ ...said, closed: said.closed.filter((unit) => led.has(unit)) });
 };
 
-/** Returns all messages of a prompt that leaves nothing out. */
 export const wholeOf = ({ system, closed, open }: SaidUnits): readonly Message[] => [
   ...(system === null ? [] : [system]),
   ...messagesIn(closed),
@@ -86,9 +74,7 @@ export const withGapsFilled = (said: SaidUnits, shown: readonly Message[]): Said
   return { ...said, open: said.open.map((unit) => ({ ...unit, messages: unit.messages.map(filled) })) };
 };
 
-/**
- * Returns the units without those of omitted interrupted turns. Pinned units in these turns, and their questions, stay.
- */
+/** Leaves out interrupted turns if they are omitted. Pinned units in them, and their questions, stay. */
 export const withoutLeftOut = (said: SaidUnits, { interrupted }: Pick<MachineOptions, "interrupted">): SaidUnits => {
   if (interrupted !== "omit") return said;
   const turns = new Map([...said.turns].filter(([, { outcome }]) => outcome.status === "completed"));
@@ -121,26 +107,21 @@ export const sumOfTokens = (counter: Counter, messages: readonly Message[]): num
   return tokens;
 };
 
-/** Returns the messages of the open turn. A running call has a message with its id and unknown content. */
-const openMessages = ({ context: { open, conversation } }: State): readonly Message[] => {
+/**
+ * Returns the messages of the open turn, including those of joining asks. A running call has a message with its id and
+ * unknown content. Between turns, returns the appended messages that wait for the next turn.
+ */
+export const openMessages = ({ context: { open, conversation } }: State): readonly Message[] => {
   if (open === null) return conversation.appended;
   const { stage } = open;
-  const results =
-    stage.type === "running"
-      ? stage.calls.map(({ callId, providerCallId, name, result }): Message => {
-          if (result !== null) return result;
-          const part = {
-            type: "toolResult",
-            callId,
-            providerCallId,
-            name,
-            outcome: "interrupted",
-            content: [],
-          } as const;
-          return { id: callId, role: "tool", parts: [part], digest: "", synthesised: true };
-        })
-      : [];
+  const results = stage.type === "running" ? stage.calls.map(resultOrGap) : [];
   return [...toArray(open.messages), ...results, ...open.waiting, ...joiningMessages(open)];
+};
+
+const resultOrGap = ({ callId, providerCallId, name, result }: RoundCall): Message => {
+  if (result !== null) return result;
+  const part = { type: "toolResult", callId, providerCallId, name, outcome: "interrupted", content: [] } as const;
+  return { id: callId, role: "tool", parts: [part], digest: "", synthesised: true };
 };
 
 /** Returns the messages of joining asks, as the turn's next prompt shows them. */
@@ -149,9 +130,6 @@ export const joiningMessages = (open: OpenTurn | null): readonly Message[] =>
     .flatMap(draftsOfAsk)
     .map((draft, index) => messageFromDraft(`${open?.number}.${(open?.made ?? 0) + index}`, draft));
 
-/**
- * Returns the messages that were set aside when a turn ended: answers that were refused as its output, and the repair
- * requests.
- */
+/** Returns what was set aside when a turn ended: answers that were refused as its output, and repair requests. */
 export const refusedMessages = ({ refusedOutputs = [] }: Pick<Turn, "refusedOutputs">): readonly Message[] =>
   refusedOutputs.flatMap(({ reply, request }) => [reply, ...(request === undefined ? [] : [request])]);

@@ -7,10 +7,8 @@ export type Utterance = string;
 export const utteranceOf = ({ role, parts }: Pick<Message, "role" | "parts">): Utterance =>
   `${role} ${JSON.stringify(parts.flatMap(withoutIds))}`;
 
-/** Returns the messages of an ask as utterances. */
 export const ofAsk = (ask: QueuedAsk): readonly Utterance[] => draftsOfAsk(ask).map(ofDraft);
 
-/** Returns the messages of an ask. */
 export const draftsOfAsk = ({ input, name, metadata }: QueuedAsk): readonly MessageDraft[] => {
   const drafts = typeof input === "string" ? null : input.filter((item) => "role" in item);
   if (drafts !== null && drafts.length === input.length) return drafts;
@@ -29,13 +27,11 @@ export const draftsOfAsk = ({ input, name, metadata }: QueuedAsk): readonly Mess
 /** Returns the utterance of a message draft from a host. */
 export const ofDraft = ({ role, content }: MessageDraft): Utterance => utterance(role, partsOf(content));
 
-/** Returns the utterance of a message of an earlier conversation. */
 export const ofSeed = (draft: SeedDraft): Utterance => {
   if (draft.role === "tool") return utterance("tool", partsOf(draft.content));
   return draft.role === "assistant" ? ofReply(draft) : ofDraft(draft);
 };
 
-/** Returns the utterance of a model's reply. */
 export const ofReply = ({ content, toolCalls = [] }: Pick<ReplyDraft, "content" | "toolCalls">): Utterance =>
   utterance("assistant", [
     ...(typeof content === "string" ? partsOf(content) : (content ?? [])),
@@ -55,7 +51,6 @@ const withoutIds = (part: Part): readonly object[] => {
   return [{ type: part.type, name: part.name, arguments: part.arguments, id: part.providerCallId }];
 };
 
-/** Returns the parts of a content. */
 export const partsOf = (content: Content): readonly object[] => {
   if (typeof content !== "string") return content;
   return content === "" ? [] : [{ type: "text", text: content }];

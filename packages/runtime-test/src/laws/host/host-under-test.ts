@@ -1,9 +1,9 @@
 import { type Clock, createHost, type Host, type HostOptions, memoryStore, type Store } from "@colloquy/host";
-import { checkOptions } from "@colloquy/host/store";
-import type * as fc from "fast-check";
 import { runningClock } from "../../ports/virtual-clock.ts";
-import { runKinds } from "../evidence/run-kinds.ts";
 import { LawBroken } from "../evidence/law-broken.ts";
+import type { Entry, LaterEntry, State } from "@colloquy/machine";
+import { fold, foldEntry } from "@colloquy/machine/journal";
+import * as Either from "fp-ts/lib/Either.js";
 
 /** The host and the store that a law is checked for. The defaults are Colloquy's own. */
 export interface HostUnderTest {
@@ -18,19 +18,7 @@ export interface HostUnderTest {
   readonly createClock?: () => Clock;
 }
 
-/** How often a law is checked, and from which seed. */
-export interface HostLawRun {
-  /** The number of conversations. Each law documents its default. */
-  readonly runs?: number;
-  /** Repeats a run that was reported. */
-  readonly seed?: number;
-  /** The path that was reported with the seed: leads to that same conversation. */
-  readonly path?: string;
-}
-
-/**
- * The clock and the store of one conversation, and a function that opens hosts over both, each like another process.
- */
+/** The clock and the store of one conversation. Each opened host over both is like another process. */
 export interface Ground {
   readonly clock: Clock;
   readonly store: Store;
@@ -99,18 +87,15 @@ const groundOf = async (subject: HostUnderTest, clock: Clock): Promise<Ground> =
   };
 };
 
-/** Returns the parameters of `fc.assert`. @throws ConfigurationError for an invalid `run` */
-export const parametersOf = (
-  of: string,
-  run: HostLawRun,
-  defaultRuns: number,
-): Pick<fc.Parameters, "numRuns" | "includeErrorInReport" | "seed" | "path"> => {
-  checkOptions(of, run, runKinds);
-  const { runs, seed, path } = run;
-  return {
-    numRuns: runs ?? defaultRuns,
-    includeErrorInReport: true,
-    ...(seed === undefined ? {} : { seed }),
-    ...(path === undefined ? {} : { path }),
-  };
+/** Returns the state to which entries fold. @throws LawBroken if they do not fold; `where` comes before its message */
+export const foldedUnder = (law: string, entries: readonly Entry[], where = ""): State => {
+  const state = fold(entries);
+  if (Either.isRight(state)) return state.right;
+  const { seq, reason } = state.left;
+  throw new LawBroken(law, `${where}the journal can't be folded: entry ${seq}: ${reason}`);
 };
+
+/** Returns the state after one more entry; the first one starts a journal. @throws LawBroken as above */
+export const stateAfter = (law: string, state: State | null, entry: Entry, where = ""): State =>
+  // The type of `event` does not narrow that of the entry: the first one alone has the format.
+  state === null || "format" in entry ? foldedUnder(law, [entry], where) : foldEntry(state, entry satisfies LaterEntry);

@@ -8,9 +8,8 @@ import {
   type State,
   turnNumbered,
 } from "@colloquy/machine";
-import { preview } from "../evidence/difference.ts";
-import { LawBroken, requireSame } from "../evidence/law-broken.ts";
-import { foldedUnder, stateAfter } from "./folded.ts";
+import { preview, LawBroken, requireSame } from "../evidence/law-broken.ts";
+import { foldedUnder, stateAfter } from "./host-under-test.ts";
 
 /** An act of a host on one thread. A log has them in the order of the acts. */
 export type HostLogItem =

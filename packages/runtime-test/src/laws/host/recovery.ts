@@ -5,10 +5,8 @@ import {
   type ToolDeclaration,
   type ToolRecovery,
 } from "@colloquy/machine";
-import { differenceOf } from "../evidence/difference.ts";
-import { LawBroken } from "../evidence/law-broken.ts";
-import { foldedUnder } from "./folded.ts";
-import { withoutTimes } from "./same-journal.ts";
+import { differenceOf, LawBroken } from "../evidence/law-broken.ts";
+import { foldedUnder } from "./host-under-test.ts";
 
 /** One script, run twice: without a crash, and with one or more. */
 export interface RecoveredRun {
@@ -54,11 +52,10 @@ export const lawRecovery = ({ uncrashed, resumed, tools, ran }: RecoveredRun): v
   requireAsks(uncrashed, resumed);
   if (first >= 0) requireSameAnswers(uncrashed, resumed);
   if (outstandingAfter(uncrashed).length === 0 && outstandingAfter(resumed).length > 0)
-    throw new LawBroken(
-      "R2",
-      `the uncrashed run came to its end; after the crash there is still something outstanding`,
-    );
+    throw broken(`the uncrashed run came to its end; after the crash there is still something outstanding`);
 };
+
+const broken = (words: string): LawBroken => new LawBroken("R2", words);
 
 const requireFewRuns = (resumed: readonly Entry[], tools: readonly ToolDeclaration[], ran: readonly string[]): void => {
   const single = new Set(
@@ -71,7 +68,7 @@ const requireFewRuns = (resumed: readonly Entry[], tools: readonly ToolDeclarati
     const times = ran.filter((other) => other === id).length;
     const allowed = 1 + again.filter((other) => other === id).length;
     if (single.has(id) && times > allowed)
-      throw new LawBroken("R2", `the call ${id}, whose tool is not to be run again, ran ${times} times`);
+      throw broken(`the call ${id}, whose tool is not to be run again, ran ${times} times`);
   }
 };
 
@@ -88,10 +85,7 @@ const requireAsks = (uncrashed: readonly Entry[], resumed: readonly Entry[]): vo
   const [expected, got] = [askIdsIn(uncrashed), askIdsIn(resumed)];
   const missing = expected.findIndex((askId, index) => got[index] !== askId);
   if (missing >= 0)
-    throw new LawBroken(
-      "R2",
-      `ask "${expected[missing]}" stands at place ${missing} without the crash, and not after it`,
-    );
+    throw broken(`ask "${expected[missing]}" stands at place ${missing} without the crash, and not after it`);
 };
 
 const askIdsIn = (entries: readonly Entry[]): readonly string[] =>
@@ -102,14 +96,11 @@ const requireSameAnswers = (uncrashed: readonly Entry[], resumed: readonly Entry
   for (const { call, seq, answer } of answersIn(resumed)) {
     const expected = before.filter((other) => other.call === call).map((other) => other.answer);
     if (expected.length > 0 && !expected.includes(answer))
-      throw new LawBroken("R2", `entry ${seq} answers ${call} with ${answer}; without the crash it is ${expected[0]}`);
+      throw broken(`entry ${seq} answers ${call} with ${answer}; without the crash it is ${expected[0]}`);
   }
 };
 
-/**
- * Returns the answers of tools, as text that is equal for equal calls and answers, without the answers that recovery
- * gave in their place.
- */
+/** Returns the answers of tools, without those of recovery, as text that is equal for equal calls and answers. */
 const answersIn = (
   entries: readonly Entry[],
 ): readonly { readonly seq: number; readonly call: string; readonly answer: string }[] =>
@@ -129,7 +120,7 @@ const isRecovered = (entry: Entry): boolean => "recovered" in entry;
 const requireEqual = (uncrashed: readonly Entry[], resumed: readonly Entry[], length: number): void => {
   for (let index = 0; index < length; index++) {
     const difference = differenceOf(withoutTimes(uncrashed[index]), withoutTimes(resumed[index]));
-    if (difference !== null) throw new LawBroken("R2", `entry ${index} is another after the crash: ${difference}`);
+    if (difference !== null) throw broken(`entry ${index} is another after the crash: ${difference}`);
   }
 };
 
@@ -142,8 +133,7 @@ export const requireByTable = (
   const answered = "effectId" in event ? event.effectId : "";
   const effect = outstandingAfter(before).find(({ id }) => id === answered);
   if (effect?.type !== "callTool" || (event.type !== "tool.failed" && event.type !== "tool.withheld")) {
-    throw new LawBroken(
-      "R2",
+    throw broken(
       `recovered entry ${seq} (${event.type}) answers ${effect?.type ?? "nothing that was out"}: only a tool call is answered by recovery`,
     );
   }
@@ -152,8 +142,7 @@ export const requireByTable = (
   const is = event.type === "tool.failed" ? event.outcome : event.because;
   if (is !== allowed) {
     const how = `${rule}${effect.started ? ", started" : ""}`;
-    throw new LawBroken(
-      "R2",
+    throw broken(
       `recovered entry ${seq} says that ${effect.id} (${how}) is ${is}; it should ${allowed === null ? "run" : `be ${allowed}`}`,
     );
   }
@@ -180,3 +169,9 @@ const calls = (entries: readonly Entry[]): readonly ToolCall[] => {
 
 const outstandingAfter = (entries: readonly Entry[]): readonly AnswerableEffect[] =>
   outstanding(foldedUnder("R2", entries));
+
+/** Returns an entry without its times, which differ between two runs. */
+export const withoutTimes = (entry: Entry | undefined): unknown =>
+  JSON.parse(JSON.stringify(entry ?? null), (key: string, value: unknown) => (times.has(key) ? 0 : value));
+
+const times: ReadonlySet<string> = new Set(["at", "dueAt", "deadlineAt"]);

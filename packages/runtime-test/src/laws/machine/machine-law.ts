@@ -2,8 +2,7 @@ import { type ConversationMachine, conversationMachine, type MachineOptions } fr
 import { keepAll, lastTurns } from "@colloquy/machine/policies";
 import { runSchedule } from "../../arbitraries/run-schedule.ts";
 import type { Schedule } from "../../arbitraries/schedule.ts";
-import type { Subject } from "../../arbitraries/subject.ts";
-import type { Trace } from "../../arbitraries/trace.ts";
+import { type HandledStep, handledSteps, realSubject, type Subject, type Trace } from "../../arbitraries/trace.ts";
 
 /**
  * A law of the machine. It sends the events of the schedule to a machine with these options, and throws `LawBroken` if
@@ -16,7 +15,7 @@ export type MachineLaw = (options: MachineOptions, schedule: Schedule, subject?:
  * trace of a schedule is cached, because running each schedule once for every law took a fifth of `checkMachineLaws`.
  * Callers must not write into it. For a second run, pass other options.
  */
-export const traceFor = (options: MachineOptions, schedule: Schedule, subject: Subject): Trace => {
+export const traceFor: LookAtSchedule<Trace> = (options, schedule, subject = realSubject) => {
   const known = traces.get(schedule);
   if (known?.options === options && known.subject === subject) return known.trace;
   const { machine, alternate } = machinesFor(options);
@@ -25,18 +24,18 @@ export const traceFor = (options: MachineOptions, schedule: Schedule, subject: S
   return trace;
 };
 
-interface TraceKnown {
-  readonly options: MachineOptions;
-  readonly subject: Subject;
-  readonly trace: Trace;
+type LookAtSchedule<Seen> = (options: MachineOptions, schedule: Schedule, subject?: Subject) => Seen;
+
+const traces = new WeakMap<Schedule, { options: MachineOptions; subject: Subject; trace: Trace }>();
+
+export const namedSteps: LookAtSchedule<readonly NamedStep[]> = (...given) =>
+  handledSteps(traceFor(...given)).map((step, index) => ({ ...step, name: `handled ${stepNamed(index, step.event)}` }));
+
+export interface NamedStep extends HandledStep {
+  readonly name: string;
 }
 
-const traces = new WeakMap<Schedule, TraceKnown>();
-
-/**
- * Caches a value by the identity of the options. Many laws share them, and making a machine takes longer than most
- * steps.
- */
+/** Caches a value by the identity of the options, since making a machine takes longer than most steps. */
 export const onceFor = <Made>(make: (options: MachineOptions) => Made): ((options: MachineOptions) => Made) => {
   const known = new WeakMap<MachineOptions, { readonly made: Made }>();
   return (options) => {
@@ -46,7 +45,6 @@ export const onceFor = <Made>(make: (options: MachineOptions) => Made): ((option
   };
 };
 
-/** Returns the machine with these options, and one that decides most things differently. */
 export const machinesFor: (options: MachineOptions) => {
   readonly machine: ConversationMachine;
   readonly alternate: ConversationMachine;
@@ -55,19 +53,7 @@ export const machinesFor: (options: MachineOptions) => {
   alternate: conversationMachine(alternateOptions(options)),
 }));
 
-/** Returns options under which a machine decides most things differently. */
-export const alternateOptions: (options: MachineOptions) => MachineOptions = onceFor((options) => otherwise(options));
-
-/** Returns whether a law checks the state after this step as a whole. States share their parts, so a few suffice. */
-export const isLookedAt = ({ steps }: Trace, index: number): boolean =>
-  (steps.length - 1 - index) % Math.max(1, Math.ceil(steps.length / statesLookedAt)) === 0;
-
-const statesLookedAt = 6;
-
-/** Returns the name of a step for messages. */
-export const stepNamed = (index: number, event: { readonly type: string }): string => `step ${index} (${event.type})`;
-
-const otherwise = (options: MachineOptions): MachineOptions => ({
+export const alternateOptions: (options: MachineOptions) => MachineOptions = onceFor((options) => ({
   ...options,
   policy: options.policy?.name === "last-turns" ? keepAll() : lastTurns(1),
   overlap: options.overlap?.type === "queue" ? { type: "reject" } : { type: "queue", max: 2 },
@@ -76,4 +62,12 @@ const otherwise = (options: MachineOptions): MachineOptions => ({
   limits: options.limits === undefined ? { steps: 2, toolCalls: 3 } : {},
   budget: (options.budget ?? null) === null ? { tokens: 250, reserve: 50 } : null,
   idleTimeoutMs: 7_000,
-});
+}));
+
+/** Returns whether a law checks the state after this step as a whole. States share their parts, so a few suffice. */
+export const isLookedAt = ({ steps }: Trace, index: number): boolean =>
+  (steps.length - 1 - index) % Math.max(1, Math.ceil(steps.length / statesLookedAt)) === 0;
+
+const statesLookedAt = 6;
+
+export const stepNamed = (index: number, event: { readonly type: string }): string => `step ${index} (${event.type})`;

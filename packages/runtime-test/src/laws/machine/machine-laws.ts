@@ -1,27 +1,124 @@
+import type {
+  ConversationMachine,
+  Event,
+  RefusalKind,
+  State,
+  Transition,
+  Entry,
+  MachineOptions,
+  Effect,
+} from "@colloquy/machine";
+import { realSubject, statesOf, type Subject, effectsOf, entriesOf, handledSteps } from "../../arbitraries/trace.ts";
+import { LawBroken, requireSame, parametersOf, runKinds } from "../evidence/law-broken.ts";
+import { isLookedAt, type MachineLaw, stepNamed, traceFor, onceFor, machinesFor } from "./machine-law.ts";
 import { checkOptions, kinds, type OptionKinds } from "@colloquy/host/store";
-import type { MachineOptions, Effect, Entry } from "@colloquy/machine";
 import fc from "fast-check";
 import { scheduleFor } from "../../arbitraries/journal.ts";
-import { type Subject, realSubject } from "../../arbitraries/subject.ts";
-import { answering, oneAtATime } from "./answering.ts";
-import { approving } from "./approving.ts";
-import { runKinds } from "../evidence/run-kinds.ts";
-import { accounted } from "./asks.ts";
-import { continuation } from "./continuation.ts";
-import { explaining } from "./explained.ts";
-import { type MachineLaw, traceFor, isLookedAt, onceFor, stepNamed, machinesFor } from "./machine-law.ts";
-import { outputsHold } from "./outputs.ts";
-import { wellFormedPrompts } from "./prompts.ts";
-import { nothingLost } from "./said.ts";
-import { shownBeforeDelivered } from "./steering.ts";
-import { total } from "./total.ts";
-import { untouched } from "./untouched.ts";
-import { immutable } from "./immutable.ts";
+import { answering, approving, oneAtATime } from "./answering.ts";
+import { accounted, outputsHold, shownBeforeDelivered } from "./asks.ts";
+import { continuation, nothingLost } from "./continuation.ts";
+import { explaining, wellFormedPrompts } from "./prompts.ts";
+import { immutable, untouched } from "./untouched.ts";
 import { usageOfThread } from "./usage.ts";
 import * as Either from "fp-ts/lib/Either.js";
-import { entriesOf, statesOf, handledSteps } from "../../arbitraries/trace.ts";
-import { LawBroken, requireSame } from "../evidence/law-broken.ts";
 import { describeDifference, replay } from "@colloquy/machine/inspect";
+import type { Schedule } from "../../arbitraries/schedule.ts";
+
+/**
+ * Checks M2: `transition`, `outstanding` and `promptOf` never throw. An event is either handled, with the next entry,
+ * or refused with a kind and a reason. The state of a refusal is the same reference.
+ */
+const total: MachineLaw = (options, schedule, subject = realSubject) => {
+  const guarded = guard(subject);
+  const trace = traceFor(options, schedule, guarded);
+  for (const [index, { machine, event, before, transition }] of trace.steps.entries()) {
+    requireAnswer(stepNamed(index, event), before, event, transition);
+    // Eight steps together cover all stray events.
+    for (const stray of strayEvents(before).filter((_, at) => (at + index) % 8 === 0)) {
+      const answer = guarded.transition(machine, before, stray);
+      requireAnswer(`a stray event before ${stepNamed(index, event)}`, before, stray, answer);
+    }
+    if (isLookedAt(trace, index)) guarded.promptOf(machine, transition.state);
+  }
+  for (const state of statesOf(trace)) guarded.outstanding(state);
+};
+
+const refusalKinds: readonly RefusalKind[] = ["stale", "busy", "full", "unknown", "invalid"];
+
+const requireAnswer = (name: string, before: State, event: Event, transition: Transition): void => {
+  if (transition.handled) {
+    if (transition.state === before)
+      throw new LawBroken("M2", `${name}: "${event.type}" was handled and changed nothing`);
+    requireSame("M2", `${name}: the seq of the entry of "${event.type}"`, before.context.seq + 1, transition.entry.seq);
+    requireSame("M2", `${name}: the seq of the state`, transition.entry.seq, transition.state.context.seq);
+    requireSame("M2", `${name}: the event of the entry`, event, transition.entry.event);
+    return;
+  }
+  if (transition.state !== before)
+    throw new LawBroken("M2", `${name}: "${event.type}" was refused, but the state is another`);
+  requireSame("M2", `${name}: the effects of a refusal`, [], transition.effects);
+  const { kind, reason } = transition.refusal;
+  if (!refusalKinds.includes(kind)) throw new LawBroken("M2", `${name}: "${kind}" is no kind of refusal`);
+  if (reason === "") throw new LawBroken("M2", `${name}: "${event.type}" was refused without a reason`);
+};
+
+const guard = (subject: Subject): Subject => ({
+  ...subject,
+  transition: (machine, state, event, options) =>
+    attempt(`transition of "${event.type}"`, () => subject.transition(machine, state, event, options)),
+  outstanding: (state) => attempt("outstanding", () => subject.outstanding(state)),
+  promptOf: (machine: ConversationMachine, state: State) => attempt("promptOf", () => subject.promptOf(machine, state)),
+});
+
+const attempt = <Result>(what: string, run: () => Result): Result => {
+  try {
+    return run();
+  } catch (thrown) {
+    throw new LawBroken("M2", `${what} threw ${nameOf(thrown)}`, { cause: thrown });
+  }
+};
+
+/** Returns a name for any thrown value, even one that cannot be converted to a string. */
+const nameOf = (thrown: unknown): string =>
+  thrown instanceof Error ? `${thrown.name}: ${thrown.message}` : typeof thrown;
+
+/** Invalid as an appended message, because it would lose its calls; invalid as a reply without results. */
+const calling = { role: "assistant" as const, content: "", toolCalls: [{ id: null, name: "search", arguments: "{}" }] };
+
+/** Returns an event of every type, each with names that do not exist. */
+const strayEvents = ({ context }: State): readonly Event[] => {
+  const { updatedAt: at, threadId } = context;
+  const answers = ["", "nobody's", `${threadId}/999.1#1`, `${threadId}/999.1.0#1`, `${threadId}/999!deadline`];
+  return [
+    ...answers.flatMap((effectId): readonly Event[] => [
+      { type: "llm.completed", at, effectId, reply: {}, finishReason: null },
+      { type: "llm.failed", at, effectId, failure: { kind: "unknown", message: "", retryable: true } },
+      { type: "llm.progressed", at, effectId, partial: {} },
+      { type: "tool.started", at, effectId },
+      { type: "tool.withheld", at, effectId, because: "declared", arguments: null },
+      { type: "approval.answered", at, effectId, approved: true },
+      { type: "tool.completed", at, effectId, content: null },
+      { type: "tool.failed", at, effectId, outcome: "failed", content: [] },
+      { type: "timer.fired", at, effectId },
+    ]),
+    { type: "ask.received", at, askId: "", input: "no id" },
+    { type: "ask.received", at, askId: "negative", input: "", limits: { steps: -1 } },
+    { type: "ask.received", at, askId: "joins nobody", input: "", joins: { askId: "nobody's" } },
+    { type: "message.appended", at, message: calling },
+    { type: "round.appended", at, reply: { content: "no call" }, results: [] },
+    { type: "round.appended", at, reply: calling, results: [] },
+    { type: "cancel.requested", at, askId: "nobody's" },
+    { type: "thread.redacted", at, seqs: [999, -1] },
+    { type: "thread.forked", at, from: { threadId, turn: 999 } },
+    { type: "turn.annotated", at, turn: 999, name: "", value: null },
+    { type: "answer.truncated", at, turn: 999, characters: 0 },
+    { type: "head.moved", at, to: 999 },
+    { type: "head.moved", at, to: { checkpoint: "hasOwnProperty" } },
+    { type: "ask.received", at, askId: "from nowhere", input: "x", from: 999 },
+    { type: "checkpoint.named", at, name: "" },
+    { type: "turn.added", at, messages: [{ role: "tool", toolCallId: null, content: "" }] },
+  ];
+};
 
 const both =
   (...halves: readonly MachineLaw[]): MachineLaw =>
@@ -51,9 +148,7 @@ const folding: MachineLaw = (options, schedule, subject = realSubject) => {
 /** The number of checked prefixes. Folding all prefixes would take quadratic time. */
 const prefixes = 6;
 
-/**
- * Checks M1: the same configuration, state and event give the same transition, in another machine and when repeated.
- */
+/** Checks M1: equal configuration, state and event give the same transition, in another machine and again. */
 const deterministic: MachineLaw = (options, schedule, subject = realSubject) => {
   const first = traceFor(options, schedule, subject);
   const second = traceFor(sameOptions(options), schedule, subject);
@@ -86,12 +181,7 @@ const replaying: MachineLaw = (options, schedule, subject = realSubject) => {
   let state = subject.start(machine, schedule.input).state;
   for (const [index, { event, transition }] of handledSteps(trace).entries()) {
     const again = subject.transition(machine, state, event);
-    requireSame(
-      "R5",
-      `what handled ${stepNamed(index, event)} asks for`,
-      digests(transition.effects),
-      digests(again.effects),
-    );
+    requireSame("R5", `what ${stepNamed(index, event)} asks for`, digestsIn(transition), digestsIn(again));
     state = again.state;
   }
   const replayed = replay(machine, entriesOf(trace));
@@ -100,8 +190,8 @@ const replaying: MachineLaw = (options, schedule, subject = realSubject) => {
   requireSame("R5", "the state after the replay", state, replayed.right);
 };
 
-const digests = (effects: readonly Effect[]): readonly object[] =>
-  effects.flatMap((effect) => (effect.type === "callLlm" ? { id: effect.id, promptDigest: effect.promptDigest } : []));
+const digestsIn = (transition: Transition): readonly object[] =>
+  effectsOf(transition, "callLlm").map(({ id, promptDigest }) => ({ id, promptDigest }));
 
 /**
  * Checks M3: everything is plain data. State, event, effects and entry equal the parse of their JSON. A conversation
@@ -128,39 +218,18 @@ const plainData: MachineLaw = (options, schedule, subject = realSubject) => {
     requireSame("M3", `the prompt after ${name}`, prompt, throughJson(subject.promptOf(machine, state)));
   }
   const entries: readonly Entry[] = entriesOf(trace);
-  requireSame(
-    "M3",
-    "the fold of entries that went through JSON",
-    subject.fold(entries),
-    subject.fold(throughJson(entries)),
-  );
+  const copied = subject.fold(throughJson(entries));
+  requireSame("M3", "the fold of entries that went through JSON", subject.fold(entries), copied);
 };
 
 const throughJson = <Value>(value: Value): Value =>
   // JSON.parse returns the type that was written if the value is JSON, which is what this law checks.
   JSON.parse(JSON.stringify(value)) as Value;
 
+type MachineLawName = `M${1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9 | 10 | 11 | 12 | 13}` | "R5" | "explain";
+
 /** The laws of the machine, by name. */
-export const laws: {
-  readonly [
-    Name in
-      | "M1"
-      | "M2"
-      | "M3"
-      | "M4"
-      | "M5"
-      | "M6"
-      | "M7"
-      | "M8"
-      | "M9"
-      | "M10"
-      | "M11"
-      | "M12"
-      | "M13"
-      | "R5"
-      | "explain"
-  ]: MachineLaw;
-} = {
+export const laws: { readonly [Name in MachineLawName]: MachineLaw } = {
   M1: deterministic,
   M2: total,
   M3: plainData,
@@ -199,11 +268,52 @@ const machineRunKinds: OptionKinds<MachineLawsRun> = {
  */
 export const checkMachineLaws = (options: MachineOptions, run: MachineLawsRun = {}): void => {
   checkOptions("checkMachineLaws", run, machineRunKinds);
-  const { runs = 30, seed, subject } = run;
   fc.assert(
     fc.property(scheduleFor(options), (schedule) => {
-      for (const law of Object.values(laws)) law(options, schedule, subject);
+      for (const law of Object.values(laws)) law(options, schedule, run.subject);
     }),
-    { numRuns: runs, includeErrorInReport: true, ...(seed === undefined ? {} : { seed }) },
+    parametersOf(run, 30),
   );
+};
+
+type Snapshot = ReturnType<ConversationMachine["resolveState"]>;
+
+/** The `transition` function of XState. The caller passes it, so that these laws do not depend on XState. */
+export type XStateTransition = (
+  machine: ConversationMachine,
+  snapshot: Snapshot,
+  event: Event,
+) => readonly [
+  { readonly value: unknown; readonly context: unknown },
+  readonly { readonly type: string; readonly params?: unknown }[],
+];
+
+/**
+ * Checks that the machine is an XState machine, and that our faster step equals XState's. Value, context and effects
+ * are the same for each event. An event is handled if a transition of the chart takes it, and refused otherwise.
+ */
+export const equalStep = (
+  xstateTransition: XStateTransition,
+  options: MachineOptions,
+  schedule: Schedule,
+  subject: Subject = realSubject,
+): void => {
+  const trace = traceFor(options, schedule, subject);
+  for (const [index, { machine, event, before, transition }] of trace.steps.entries()) {
+    const name = stepNamed(index, event);
+    const snapshot = machine.resolveState({ value: before.value, context: before.context });
+    const [after, actions] = xstateTransition(machine, snapshot, event);
+    const taken = after !== snapshot;
+    if (taken !== transition.handled) {
+      throw new LawBroken(
+        "equalStep",
+        `${name} was ${transition.handled ? "handled" : "refused"}, and ${taken ? "an" : "no"} arrow takes it`,
+      );
+    }
+    requireSame("equalStep", `the state value after ${name}`, after.value, transition.state.value);
+    requireSame("equalStep", `the context after ${name}`, after.context, transition.state.context);
+    const performed = actions.flatMap(({ type, params }) => (type === "perform" ? [params] : []));
+    const effects: readonly Effect[] = transition.effects;
+    requireSame("equalStep", `the effects of ${name}`, performed, effects);
+  }
 };

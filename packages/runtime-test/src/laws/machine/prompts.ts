@@ -1,22 +1,20 @@
 import {
-  type CallLlm,
   type ConversationMachine,
   conversationMachine,
-  type Effect,
   type Message,
   messagesOf,
   type State,
-  toArray,
   toolCallsOf,
   toolResultOf,
+  type Transition,
 } from "@colloquy/machine";
-import { checkPrompt, type InterruptedTurns, keepAll, lastTurns, type Policy } from "@colloquy/machine/policies";
+import { checkPrompt, keepAll, lastTurns } from "@colloquy/machine/policies";
 import { hostilePolicies, whimsical } from "../../arbitraries/policy.ts";
-import { realSubject } from "../../arbitraries/subject.ts";
-import { statesOf, type Trace } from "../../arbitraries/trace.ts";
+import { answeringCallOf, effectsOf, realSubject, statesOf, type Subject } from "../../arbitraries/trace.ts";
 import { LawBroken, requireSame } from "../evidence/law-broken.ts";
 import { type MachineLaw, machinesFor, traceFor } from "./machine-law.ts";
-import { joiningMessages } from "../evidence/said-units.ts";
+import { openMessages } from "../evidence/said-units.ts";
+import type { Explanation } from "@colloquy/machine/inspect";
 
 /**
  * Checks M10: every prompt is well-formed: the prompt of each `callLlm`, and the result of `promptOf` in every reached
@@ -25,27 +23,23 @@ import { joiningMessages } from "../evidence/said-units.ts";
  */
 export const wellFormedPrompts: MachineLaw = (options, schedule, subject = realSubject) => {
   const trace = traceFor(options, schedule, subject);
-  requireCarried(trace);
+  for (const { transition } of trace.steps) requireCarried(transition);
   const own = machinesFor(options).machine;
   for (const [index, state] of statesOf(trace).entries()) {
-    for (const effect of subject.outstanding(state)) {
-      if (effect.type === "callLlm")
-        requireWellFormed(effect.messages, `the call that is out after entry ${state.context.seq}`);
-    }
+    const { seq, open } = state.context;
+    for (const effect of subject.outstanding(state))
+      if (effect.type === "callLlm") requireWellFormed(effect.messages, `the call that is out after entry ${seq}`);
     for (const machine of [own, ...othersFor(index + schedule.moves.length)]) {
       const { messages, cut } = subject.promptOf(machine, state);
-      const name = `the prompt after entry ${state.context.seq} as ${cut.policy} cuts it`;
+      const name = `the prompt after entry ${seq} as ${cut.policy} cuts it`;
       // Between turns the prompt may be empty, because its question comes with the next ask.
-      if (state.context.open !== null || messages.length > 0) requireWellFormed(messages, name);
-      requireEnd(messages, openMessages(state), name);
+      if (open !== null || messages.length > 0) requireWellFormed(messages, name);
+      requireEnd(messages, state, name);
     }
   }
 };
 
-/**
- * Describes the first problem of a prompt; null if it is well-formed. Slower than `checkPrompt`, and written
- * independently of it.
- */
+/** Describes the first problem of a prompt; null if there is none. Written independently of `checkPrompt`. */
 export const problemOfPrompt = (messages: readonly Message[]): string | null => {
   if (messages.length === 0) return "it is empty";
   const expected: (string | null)[] = messages.map(() => null);
@@ -73,29 +67,18 @@ export const problemOfPrompt = (messages: readonly Message[]): string | null => 
  * Checks that each call contains the whole open turn at its end, and at least one message of the thread. The thread's
  * system message comes first, unless the cut omits it.
  */
-const requireCarried = (trace: Trace): void => {
-  for (const { transition } of trace.steps) {
-    const effects: readonly Effect[] = transition.effects;
-    const calls = effects.filter((effect): effect is CallLlm => effect.type === "callLlm");
-    for (const { id, messages } of calls) requireWellFormed(messages, `the prompt of ${id}`);
-    const call = calls.find(({ purpose }) => purpose === "answer");
-    if (call === undefined) continue;
-    const name = `the prompt of ${call.id}`;
-    requireEnd(call.messages, openMessages(transition.state), name);
-    const { open, conversation } = transition.state.context;
-    const omitted = open?.stage.type === "responding" && open.stage.call.cut.system === "omit";
-    const system = omitted ? null : conversation.system;
-    const shown = call.messages.filter(({ id }) => id !== system?.id);
-    if (shown.length === 0 && messagesOf(transition.state).length > 0) {
-      throw new LawBroken("M10", `${name} shows nothing of what was said`);
-    }
-    requireSame(
-      "M10",
-      `the system message of ${call.id}`,
-      system?.id,
-      system === null ? undefined : call.messages[0]?.id,
-    );
-  }
+const requireCarried = (transition: Transition): void => {
+  for (const { id, messages } of effectsOf(transition, "callLlm")) requireWellFormed(messages, `the prompt of ${id}`);
+  const call = answeringCallOf(transition);
+  if (call === undefined) return;
+  const { state } = transition;
+  requireEnd(call.messages, state, `the prompt of ${call.id}`);
+  const { open, conversation } = state.context;
+  const isOmitted = open?.stage.type === "responding" && open.stage.call.cut.system === "omit";
+  const system = isOmitted ? undefined : conversation.system?.id;
+  if (call.messages.every(({ id }) => id === system) && messagesOf(state).length > 0)
+    throw new LawBroken("M10", `the prompt of ${call.id} shows nothing of what was said`);
+  if (system !== undefined) requireSame("M10", `the system message of ${call.id}`, system, call.messages[0]?.id);
 };
 
 const requireWellFormed = (messages: readonly Message[], name: string): void => {
@@ -112,24 +95,10 @@ const requireWellFormed = (messages: readonly Message[], name: string): void => 
 /** Matches the ids of the thread's own system messages; appended system messages have ids of their turn. */
 const systemId = /^s\d+$/;
 
-const requireEnd = (messages: readonly Message[], end: readonly { readonly id: string }[], name: string): void => {
-  const shown = messages.slice(messages.length - end.length).map(({ id }) => id);
-  requireSame(
-    "M10",
-    `the open turn at the end of ${name}`,
-    end.map(({ id }) => id),
-    shown,
-  );
-};
-
-/**
- * Returns the messages of the open turn, including those of running tools and joining asks. Between turns, returns the
- * appended messages that wait for the next turn.
- */
-const openMessages = ({ context: { open, conversation } }: State): readonly { readonly id: string }[] => {
-  if (open === null) return conversation.appended;
-  const results = open.stage.type === "running" ? open.stage.calls.map(({ callId }) => ({ id: callId })) : [];
-  return [...toArray(open.messages), ...results, ...open.waiting, ...joiningMessages(open)];
+const requireEnd = (messages: readonly Message[], state: State, name: string): void => {
+  const open = openMessages(state).map(({ id }) => id);
+  const end = messages.slice(messages.length - open.length).map(({ id }) => id);
+  requireSame("M10", `the open turn at the end of ${name}`, open, end);
 };
 
 /** Returns a few of the other policies, each in a machine; `index` selects which. */
@@ -145,16 +114,74 @@ const othersAtOnce = 3;
 let others: readonly ConversationMachine[] | undefined;
 
 const machinesOfAllPolicies = (): readonly ConversationMachine[] => {
-  const policies: readonly Policy[] = [
-    keepAll(),
-    lastTurns(0),
-    lastTurns(2),
-    whimsical(1),
-    whimsical(2),
-    ...hostilePolicies(),
-  ];
-  const interrupted: readonly InterruptedTurns[] = ["keep", "omit"];
+  const policies = [keepAll(), lastTurns(0), lastTurns(2), whimsical(1), whimsical(2), ...hostilePolicies()];
   return policies.flatMap((policy) =>
-    interrupted.map((choice) => conversationMachine({ policy, interrupted: choice })),
+    (["keep", "omit"] as const).map((interrupted) => conversationMachine({ policy, interrupted })),
   );
+};
+
+/**
+ * Checks that `explain` agrees with the next prompt. Its units and its summary, joined, are the prompt, message by
+ * message. Together the units hold the whole thread. Each "whole", "shrunk", "summary" and "out" is correct and has a
+ * reason. The tokens of the sent parts add up to the prompt's tokens.
+ */
+export const lawExplained = (
+  machine: ConversationMachine,
+  state: State,
+  subject: Pick<Subject, "explain" | "promptOf"> = realSubject,
+): void => {
+  const explanation = subject.explain(machine, state);
+  const { messages, tokens, available, fits } = subject.promptOf(machine, state);
+  requireSame(law, "what is explained as sent", messages, sentBy(explanation));
+  const { tokens: counted, available: room, fits: fitting } = explanation;
+  requireSame(law, "the figures", { tokens, available, fits }, { tokens: counted, available: room, fits: fitting });
+  requireWholeThread(explanation, state);
+  for (const unit of explanation.units) requireWord(unit, explanation);
+  requireSum(explanation);
+};
+
+export const explaining: MachineLaw = (options, schedule, subject = realSubject) => {
+  const { started, steps } = traceFor(options, schedule, subject);
+  lawExplained(machinesFor(options).machine, steps.at(-1)?.transition.state ?? started.state, subject);
+};
+
+const law = "explain";
+
+type Unit = Explanation["units"][number];
+
+/** Returns the units and the summary that are sent according to the explanation, in the order of the prompt. */
+const sentBy = ({ units, summary }: Explanation) => {
+  const [system, rest] = [units.filter(isSystem), units.filter((unit) => !isSystem(unit))];
+  return [
+    ...system.flatMap(({ sent }) => sent),
+    ...(summary === null ? [] : [summary.message]),
+    ...rest.flatMap(({ sent }) => sent),
+  ];
+};
+
+const isSystem = ({ kind }: Unit): boolean => kind === "system";
+
+const requireWholeThread = ({ units }: Explanation, state: State): void => {
+  const said = messagesOf(state).map(({ id }) => id);
+  const ids = new Set(said);
+  const all = units.filter((unit) => !isSystem(unit)).flatMap(({ messages }) => messages.map(({ id }) => id));
+  // Results of running calls are synthesised, and not yet part of the thread.
+  const held = all.filter((id) => ids.has(id));
+  requireSame(law, "the messages that the units hold", said, held);
+};
+
+const requireWord = ({ id, shown, sent, messages, why, rule }: Unit, { summary }: Explanation): void => {
+  const isWhole = sent.length === messages.length && sent.every((message, index) => message === messages[index]);
+  const is = isWhole ? "whole" : sent.length > 0 ? "shrunk" : rule === "summary" ? "summary" : "out";
+  if (shown !== is) throw new LawBroken(law, `unit ${id} is said to be shown "${shown}", and is "${is}"`);
+  if (rule === "summary" && summary === null)
+    throw new LawBroken(law, `unit ${id} is said to be in a summary, and there is none`);
+  if (why === "") throw new LawBroken(law, `why unit ${id} is ${shown} is not said`);
+};
+
+const requireSum = ({ units, summary, tokens, besideTokens }: Explanation): void => {
+  if (tokens === null) return;
+  const sent = units.reduce((sum, { sentTokens }) => sum + (sentTokens ?? Number.NaN), summary?.tokens ?? 0);
+  if (sent + (besideTokens ?? Number.NaN) !== tokens)
+    throw new LawBroken(law, `${sent} tokens of units and ${besideTokens} beside them are said to be ${tokens}`);
 };

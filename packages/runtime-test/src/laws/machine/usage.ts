@@ -1,7 +1,6 @@
 import {
   type CallLlm,
   type Cost,
-  type Effect,
   noUsage,
   type ReportedUsage,
   toArray,
@@ -9,10 +8,9 @@ import {
   usageMonoid as realMonoid,
   usageOfCall as realUsageOfCall,
 } from "@colloquy/machine";
-import { realSubject } from "../../arbitraries/subject.ts";
-import { type HandledStep, handledSteps } from "../../arbitraries/trace.ts";
+import { effectsOf, type HandledStep } from "../../arbitraries/trace.ts";
 import { LawBroken, requireSame } from "../evidence/law-broken.ts";
-import { type MachineLaw, stepNamed, traceFor } from "./machine-law.ts";
+import { type MachineLaw, namedSteps } from "./machine-law.ts";
 
 /** The reported usage of one call, and its price. */
 export interface ReportedCall {
@@ -39,12 +37,8 @@ export const usageAddsUp = (
   const [first = empty, second = empty, third = empty] = usages;
   requireSame("M8", "empty is a unit on the left", first, concat(empty, first));
   requireSame("M8", "empty is a unit on the right", first, concat(first, empty));
-  requireSame(
-    "M8",
-    "adding is associative",
-    sorted(concat(concat(first, second), third)),
-    sorted(concat(first, concat(second, third))),
-  );
+  const [left, right] = [concat(concat(first, second), third), concat(first, concat(second, third))];
+  requireSame("M8", "adding is associative", sorted(left), sorted(right));
   requireSame("M8", "adding is commutative", sorted(concat(first, second)), sorted(concat(second, first)));
   requireSame("M8", "the sum of calls", sorted(counted(calls)), sorted(usages.reduce(concat, empty)));
 };
@@ -54,30 +48,24 @@ export const usageAddsUp = (
  * its calls. Each call is charged to the turn that it names. A summary is charged to the turn that was open at its
  * request, otherwise between turns. A stopped call with unknown usage still counts as a call.
  */
-export const usageOfThread: MachineLaw = (options, schedule, subject = realSubject) => {
-  const trace = traceFor(options, schedule, subject);
+export const usageOfThread: MachineLaw = (...given) => {
   const out = new Map<string, CallLlm>();
   let calls: readonly ChargedCall[] = [];
-  for (const [index, step] of handledSteps(trace).entries()) {
+  for (const step of namedSteps(...given)) {
     calls = [...leftBehind(step, calls, out), ...callsEndedBy(step, out)];
     const { conversation, open, usage } = step.transition.state.context;
     const closed = toArray(conversation.turns);
-    const name = `handled ${stepNamed(index, step.event)}`;
-    const turns = [...closed.map((turn) => turn.usage), open?.usage ?? noUsage];
-    const ofTurns = [...turns, usage.betweenTurns].reduce(realMonoid.concat, realMonoid.empty);
-    requireSame("M8", `after ${name}, thread and sum of turns`, sorted(ofTurns), sorted(usage.total));
-    requireSame("M8", `after ${name}, thread and sum of calls`, sorted(counted(calls)), sorted(usage.total));
-    const charged = (turn: number): Usage => sorted(counted(calls.filter((call) => call.turn === turn)));
-    requireSame("M8", `after ${name}, what is charged between turns`, charged(0), sorted(usage.betweenTurns));
+    const requireUsage = (what: string, expected: Usage, actual: Usage): void =>
+      requireSame("M8", `after ${step.name}, ${what}`, sorted(expected), sorted(actual));
+    const turns = [...closed.map((turn) => turn.usage), open?.usage ?? noUsage, usage.betweenTurns];
+    requireUsage("thread and sum of turns", turns.reduce(realMonoid.concat, realMonoid.empty), usage.total);
+    requireUsage("thread and sum of calls", counted(calls), usage.total);
+    const charged = (turn: number): Usage => counted(calls.filter((call) => call.turn === turn));
+    requireUsage("what is charged between turns", charged(0), usage.betweenTurns);
     const ended = step.before.context.open?.number ?? 0;
     for (const turn of closed) {
       if (turn.number === ended || turn.number === closed.length || isSummaryOf(step))
-        requireSame(
-          "M8",
-          `after ${name}, what is charged to turn ${turn.number}`,
-          charged(turn.number),
-          sorted(turn.usage),
-        );
+        requireUsage(`what is charged to turn ${turn.number}`, charged(turn.number), turn.usage);
     }
   }
 };
@@ -87,10 +75,7 @@ interface ChargedCall extends ReportedCall {
   readonly turn: number;
 }
 
-/**
- * In a fork, charges the usage of a turn that stays in the original thread between turns. Calls that were outstanding
- * there do not exist in the fork.
- */
+/** In a fork, the usage of a turn that stays in the original thread is charged between turns. */
 const leftBehind = (
   { event, before }: HandledStep,
   calls: readonly ChargedCall[],
@@ -102,27 +87,20 @@ const leftBehind = (
 };
 
 /** Returns the calls that a step ended, and adds the calls that it requested to the outstanding ones. */
-const callsEndedBy = (
-  { event, transition: { entry, effects } }: HandledStep,
-  out: Map<string, CallLlm>,
-): readonly ChargedCall[] => {
+const callsEndedBy = ({ event, transition }: HandledStep, out: Map<string, CallLlm>): readonly ChargedCall[] => {
   const ended: ChargedCall[] = [];
-  const end = (id: string, usage: ReportedUsage | null, cost: Cost | null): void => {
+  const end = (id: string, usageOf: (call: CallLlm) => ReportedUsage | undefined, cost: Cost | null): void => {
     const call = out.get(id);
     if (call === undefined) throw new LawBroken("M8", `a call "${id}" ended that was not out`);
     out.delete(id);
-    ended.push({ usage, cost, turn: call.turn });
+    ended.push({ usage: usageOf(call) ?? null, cost, turn: call.turn });
   };
-  if (event.type === "llm.completed" || event.type === "llm.failed") {
-    end(event.effectId, event.usage ?? null, entry.decided?.cost ?? null);
-  }
-  const asked: readonly Effect[] = effects;
-  for (const effect of asked) {
-    if (effect.type === "callLlm") out.set(effect.id, effect);
-    if (effect.type !== "cancelLlm") continue;
-    const isAnswer = out.get(effect.effectId)?.purpose === "answer";
-    end(effect.effectId, isAnswer && event.type === "cancel.requested" ? (event.usage ?? null) : null, null);
-  }
+  if (event.type === "llm.completed" || event.type === "llm.failed")
+    end(event.effectId, () => event.usage, transition.entry.decided?.cost ?? null);
+  const reported = event.type === "cancel.requested" ? event.usage : undefined;
+  for (const effect of effectsOf(transition, "cancelLlm"))
+    end(effect.effectId, ({ purpose }) => (purpose === "answer" ? reported : undefined), null);
+  for (const call of effectsOf(transition, "callLlm")) out.set(call.id, call);
   return ended;
 };
 
@@ -143,31 +121,22 @@ const fields = [
 const counted = (calls: readonly ReportedCall[]): Usage => {
   const tally = (values: readonly (number | undefined)[]) => {
     const known = values.filter((value) => value !== undefined);
-    return {
-      sum: known.reduce((sum, value) => sum + value, 0),
-      reported: known.length,
-      unreported: values.length - known.length,
-    };
+    const sum = known.reduce((left, right) => left + right, 0);
+    return { sum, reported: known.length, unreported: values.length - known.length };
   };
   const costs = calls.flatMap(({ cost }) => cost ?? []);
-  const field = (name: (typeof fields)[number]) => tally(calls.map(({ usage }) => figure(usage, name)));
+  const inCurrency = (currency: string) => costs.filter((cost) => cost.currency === currency).map((cost) => cost.nano);
+  // A call with no usage has no unknown price.
+  const unpriced = calls.filter(
+    ({ usage, cost }) => cost === null && !fields.every((name) => figure(usage, name) === 0),
+  );
+  const tallies = fields.map((name) => [name, tally(calls.map(({ usage }) => figure(usage, name)))] as const);
   return {
+    // The names are those of the fields.
+    ...(Object.fromEntries(tallies) as Pick<Usage, (typeof fields)[number]>),
     calls: calls.length,
-    inputTokens: field("inputTokens"),
-    outputTokens: field("outputTokens"),
-    totalTokens: field("totalTokens"),
-    cacheReadTokens: field("cacheReadTokens"),
-    cacheWriteTokens: field("cacheWriteTokens"),
-    reasoningTokens: field("reasoningTokens"),
-    // A call with no usage has no unknown price.
-    unpriced: calls.filter(({ usage, cost }) => cost === null && !fields.every((name) => figure(usage, name) === 0))
-      .length,
-    cost: Object.fromEntries(
-      costs.map(({ currency }) => [
-        currency,
-        tally(costs.filter((cost) => cost.currency === currency).map(({ nano }) => nano)),
-      ]),
-    ),
+    unpriced: unpriced.length,
+    cost: Object.fromEntries(costs.map(({ currency }) => [currency, tally(inCurrency(currency))])),
   };
 };
 

@@ -2,24 +2,22 @@ import { keepAll } from "@colloquy/machine/policies";
 import { type MachineOptions, conversationMachine, type Event, type ThreadStarted } from "@colloquy/machine";
 import type { RunDetails } from "fast-check";
 import type { Schedule } from "../../arbitraries/schedule.ts";
-import type { Subject } from "../../arbitraries/subject.ts";
-import { LawBroken } from "../evidence/law-broken.ts";
+import type { Subject, Trace } from "../../arbitraries/trace.ts";
+import { brokenBy, LawBroken, wordsOf } from "../evidence/law-broken.ts";
 import { type PolicyLaw, type PolicyRun, runPolicy, unchanging } from "./policy-run.ts";
 import { smallerSchedule } from "./smaller.ts";
 import { runSchedule } from "../../arbitraries/run-schedule.ts";
-import type { Trace } from "../../arbitraries/trace.ts";
 
-/** The laws that a policy is checked against, and the settings. */
 export interface Checking {
   readonly options: MachineOptions;
   /** Each law with its name, in the order of the checks. */
   readonly laws: readonly (readonly [name: string, law: PolicyLaw])[];
   readonly subject?: Subject;
-  /** Also checks the claims that the policy leaves open. */
+  /** If set, the check includes the claims that the policy does not make. */
   readonly claims?: "all";
 }
 
-/** A conversation, and the configuration for options that are not given. */
+/** A drawn conversation, and drawn values for the options that the caller did not set. */
 export interface Play {
   readonly schedule: Schedule;
   readonly shares: readonly number[];
@@ -27,7 +25,6 @@ export interface Play {
   readonly interrupted: NonNullable<MachineOptions["interrupted"]>;
 }
 
-/** The defaults for options that are not given. */
 export const defaults: MachineOptions = {
   tools: [{ name: "search" }, { name: "pay", recovery: "once" }],
   overlap: { type: "queue", max: 2 },
@@ -45,13 +42,11 @@ export const heldToLaws = (checking: Checking, play: Play): PolicyRun => {
 /** The conversation that broke a law, and the seed and path that reproduce it. */
 export type Found = Pick<RunDetails<[Play]>, "counterexample" | "counterexamplePath" | "seed" | "errorInstance">;
 
-/**
- * Returns an error with the broken law, the shortest conversation that breaks it in the same way, and how to reproduce
- * it.
- */
+/** Returns an error with the broken law, the shortest conversation that breaks it so, and how to reproduce it. */
 export const counterexampleOf = (checking: Checking, found: Found, tries?: number): Error => {
   const { counterexample, counterexamplePath, seed, errorInstance } = found;
-  if (counterexample === null) return new Error(`no conversation could be made from the path with seed ${seed}`);
+  if (counterexample === null)
+    return new Error(`the path gives no conversation with seed ${seed}; use both from one failed check`);
   const law = lawOf(errorInstance);
   const only = { ...checking, laws: checking.laws.filter(([name]) => name === law) };
   const isWrong = (tried: Play): boolean => {
@@ -75,28 +70,18 @@ export const counterexampleOf = (checking: Checking, found: Found, tries?: numbe
 const seenAgain = ({ claims }: Checking, run: string): string =>
   `To see it again: checkPolicyLaws(policy, { ${run}${claims === undefined ? "" : ', claims: "all"'} })`;
 
-/**
- * Adds the policy and the seed to the error if a law is broken by all conversations together, or by one that is not
- * drawn.
- */
+/** Runs the checks that follow the drawn conversations. Adds the policy and the seed to the error of a broken law. */
 export const seenAgainWith = (checking: Checking, seed: number, run: () => void): void => {
-  try {
-    naming(checking.options, run);
-  } catch (thrown) {
-    if (!(thrown instanceof LawBroken)) throw thrown;
-    const words = thrown.message.slice(`${thrown.law}: `.length);
-    throw new LawBroken(thrown.law, `${words}\n\n${seenAgain(checking, `seed: ${seed}`)}`, { cause: thrown });
-  }
+  const broken = brokenBy(() => naming(checking.options, run));
+  if (broken === null) return;
+  const words = `${wordsOf(broken)}\n\n${seenAgain(checking, `seed: ${seed}`)}`;
+  throw new LawBroken(broken.law, words, { cause: broken });
 };
 
 /** Adds the policy and its options to the error of a broken law, since a caller may check many policies. */
 export const naming = (options: MachineOptions, run: () => void): void => {
-  try {
-    run();
-  } catch (thrown) {
-    if (!(thrown instanceof LawBroken)) throw thrown;
-    throw new LawBroken(thrown.law, inWords(thrown, options), { cause: thrown });
-  }
+  const broken = brokenBy(run);
+  if (broken !== null) throw new LawBroken(broken.law, inWords(broken, options), { cause: broken });
 };
 
 const optionsIn = ({ options }: Checking, { budget, interrupted }: Play): MachineOptions => ({
@@ -127,11 +112,11 @@ const smallerPlay = (found: Play, isWrong: (play: Play) => boolean, tries?: numb
   return { ...play, schedule: smallerSchedule(play.schedule, (schedule) => isWrong({ ...play, schedule }), tries) };
 };
 
-/** Returns the message of a broken law without the law's name, and with the policy. */
+/** Returns an error's message without the name of the law, followed by the policy and its options. */
 const inWords = (thrown: unknown, { policy = keepAll() }: MachineOptions): string => {
   const options = JSON.stringify(policy.options, (_, value: unknown) => (isLong(value) ? "…" : value));
   const message = thrown instanceof Error ? thrown.message : String(thrown);
-  const words = thrown instanceof LawBroken ? message.slice(`${thrown.law}: `.length) : message;
+  const words = thrown instanceof LawBroken ? wordsOf(thrown) : message;
   return `${words} (policy ${policy.name}@${policy.version} ${options})`;
 };
 
@@ -161,7 +146,6 @@ const conversationInLines = (options: MachineOptions, schedule: Schedule): reado
   ];
 };
 
-/** Returns the trace; null if the conversation throws. */
 const traceOf = (options: MachineOptions, schedule: Schedule): Trace | null => {
   try {
     return runSchedule(conversationMachine(options), schedule);

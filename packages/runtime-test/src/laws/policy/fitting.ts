@@ -1,29 +1,31 @@
 import {
   ConfigurationError,
+  type ContextUnfit,
   type ConversationMachine,
   conversationMachine,
-  type ContextUnfit,
   type Event,
-  type Message,
   outstanding,
   type State,
   toArray,
 } from "@colloquy/machine";
-import type { Policy } from "@colloquy/machine/policies";
-import { handledSteps, statesOf } from "../../arbitraries/trace.ts";
-import { preview } from "../evidence/difference.ts";
-import { LawBroken, requireSame } from "../evidence/law-broken.ts";
-import { calibrated, type Look, lookNamed, type PolicyLaw, type PolicyRun } from "./policy-run.ts";
+import { type Policy, unitsOf } from "@colloquy/machine/policies";
+import { answeringCallOf, effectsOf, type HandledStep, handledSteps, statesOf } from "../../arbitraries/trace.ts";
+import { preview, LawBroken, requireSame } from "../evidence/law-broken.ts";
+import { withQuestions } from "../evidence/questions.ts";
 import {
+  fixedIn,
   joiningMessages,
   messagesIn,
   refusedMessages,
   saidUnits,
   sumOfTokens,
   tokensOf,
+  wholeOf,
+  withGapsFilled,
   withoutLeftOut,
 } from "../evidence/said-units.ts";
-import { withQuestions } from "../evidence/questions.ts";
+import { brokenAt, calibrated, type Look, lookNamed, looksOf, type PolicyLaw, type PolicyRun } from "./policy-run.ts";
+import { hasWordsIn } from "./shown.ts";
 
 /**
  * Checks P4: a prompt fits, or reports that it does not. Every call fits into the room by an independent count. A turn
@@ -38,14 +40,8 @@ export const fitsOrSaysSo: PolicyLaw = (run) => {
       const { tokens, available, fits, messages } = look.prompt;
       const counted = tokensOf(counter, messages);
       const room = roomIn(look, calibration);
-      requireSame("P4", `tokens of ${lookNamed(look)}`, counted, tokens);
-      requireSame("P4", `the room of ${lookNamed(look)}`, room, available);
-      requireSame(
-        "P4",
-        `whether it fits: ${lookNamed(look)}`,
-        room === null || counted === null || counted <= room,
-        fits,
-      );
+      const expected = { tokens: counted, available: room, fits: (counted ?? 0) <= (room ?? Infinity) };
+      requireSame("P4", lookNamed(look), expected, { tokens, available, fits });
     }
   }
   requireCallsFit(run);
@@ -59,7 +55,8 @@ export const fitsOrSaysSo: PolicyLaw = (run) => {
  * Checks P7: zero means zero, and invalid numbers are refused. With a budget of zero tokens nothing is sent. An invalid
  * budget is refused when it is configured, with an error that names it.
  */
-export const zeroMeansZero: PolicyLaw = ({ options, policy, counter, trace, views, subject }) => {
+export const zeroMeansZero: PolicyLaw = (run) => {
+  const { options, policy, counter, subject } = run;
   if (!withBudgetsChecked.has(policy)) {
     for (const budget of badBudgets) {
       const { tokens, reserve } = budget;
@@ -67,20 +64,16 @@ export const zeroMeansZero: PolicyLaw = ({ options, policy, counter, trace, view
     }
     withBudgetsChecked.add(policy);
   }
-  const least = views.flatMap(({ looks }) => looks).find(({ budget }) => budget?.tokens === 0);
+  const least = looksOf(run).find(({ budget }) => budget?.tokens === 0);
   const nothing = least?.machine ?? conversationMachine({ ...options, budget: { tokens: 0, reserve: 0 } });
-  const aboutPrompts = handledSteps(trace).filter(
-    ({ transition: { entry, effects } }) =>
-      entry.decided?.unfit !== undefined || effects.some(({ type }) => type === "callLlm"),
+  const aboutPrompts = handledSteps(run.trace).filter(
+    ({ transition }) => transition.entry.decided?.unfit !== undefined || effectsOf(transition, "callLlm").length > 0,
   );
   for (const { event, before } of aboutPrompts.slice(-promptsWithoutRoom)) {
-    const next = subject.transition(nothing, before, event);
-    for (const effect of next.handled ? next.effects : []) {
-      if (effect.type !== "callLlm" || effect.purpose !== "answer") continue;
-      const tokens = tokensOf(counter, effect.messages);
-      if (tokens !== null && tokens > 0)
-        throw new LawBroken("P7", `${effect.id} carries ${tokens} tokens within a budget of nothing`);
-    }
+    const call = answeringCallOf(subject.transition(nothing, before, event));
+    const tokens = call === undefined ? null : tokensOf(counter, call.messages);
+    if (tokens !== null && tokens > 0)
+      throw new LawBroken("P7", `${call?.id} carries ${tokens} tokens within a budget of nothing`);
   }
 };
 
@@ -96,10 +89,7 @@ export interface BadOptions {
   readonly value: string;
 }
 
-/**
- * Checks P7 for the options of policies: an invalid option is refused when the policy is built, with an error that
- * names the value.
- */
+/** Checks P7 for the options of policies: an invalid one is refused at once, with an error that names the value. */
 export const badOptionsAreRefused = (cases: readonly BadOptions[]): void => {
   for (const { what, build, value } of cases) {
     const message = refused(what, build);
@@ -121,9 +111,8 @@ const refused = (what: string, build: () => unknown): string => {
     build();
   } catch (thrown) {
     if (thrown instanceof ConfigurationError) return thrown.message;
-    throw new LawBroken("P7", `${what} is refused with ${preview(String(thrown))}, no ConfigurationError`, {
-      cause: thrown,
-    });
+    const words = `${what} is refused with ${preview(String(thrown))}, no ConfigurationError`;
+    throw new LawBroken("P7", words, { cause: thrown });
   }
   throw new LawBroken("P7", `${what} is taken`);
 };
@@ -139,7 +128,8 @@ export const roomIn = ({ budget, state }: Pick<Look, "budget" | "state">, calibr
   return room === null || learned === null ? (room ?? learned) : Math.min(room, learned);
 };
 
-const requireCallsFit = ({ options, counter, trace }: PolicyRun): void => {
+const requireCallsFit = (run: PolicyRun): void => {
+  const { options, counter, trace } = run;
   const { budget = null, policy } = options;
   const calibrations = calibrated(trace, options).slice(1);
   for (const [index, { event, before, transition }] of handledSteps(trace).entries()) {
@@ -147,8 +137,7 @@ const requireCallsFit = ({ options, counter, trace }: PolicyRun): void => {
     if (room === null) continue;
     const name = `entry ${transition.entry.seq} (${event.type})`;
     const { unfit, counted } = transition.entry.decided ?? {};
-    for (const effect of transition.effects) {
-      if (effect.type !== "callLlm") continue;
+    for (const effect of effectsOf(transition, "callLlm")) {
       const tokens = tokensOf(counter, effect.messages);
       const most = effect.purpose === "answer" ? room : (policy?.summariser?.requestTokens ?? room);
       if (tokens !== null && tokens > most)
@@ -157,21 +146,17 @@ const requireCallsFit = ({ options, counter, trace }: PolicyRun): void => {
       if (counted !== undefined) requireSame("P4", `what ${name} counted`, tokens, counted);
       if (unfit !== undefined) throw new LawBroken("P4", `${name} found the prompt unfit, and sent it`);
     }
-    if (unfit !== undefined) requireTrue({ counter, before, state: transition.state, unfit, room, options, name });
+    if (unfit !== undefined) requireTrue(run, { before, transition }, unfit, room, name);
   }
 };
 
-/** Checks the numbers of a turn that ended because its prompt did not fit. */
-const requireTrue = (ended: {
-  readonly counter: PolicyRun["counter"];
-  readonly before: State;
-  readonly state: State;
-  readonly unfit: ContextUnfit;
-  readonly room: number;
-  readonly options: PolicyRun["options"];
-  readonly name: string;
-}): void => {
-  const { counter, before, state, unfit, room, options, name } = ended;
+const requireTrue = (
+  { counter, options }: PolicyRun,
+  { before, transition: { state } }: Pick<HandledStep, "before" | "transition">,
+  unfit: ContextUnfit,
+  room: number,
+  name: string,
+): void => {
   const { budget } = options;
   const turn = toArray(state.context.conversation.turns).at(-1);
   requireSame("P4", `the outcome of ${name}`, { status: "failed", unfit }, turn?.outcome);
@@ -181,37 +166,29 @@ const requireTrue = (ended: {
   const open = all.closed.filter((unit) => unit.turn === turn?.number);
   const said = withoutLeftOut(all, options);
   const earlier = said.closed.filter((unit) => unit.turn !== turn?.number);
-  const pinned = new Set(earlier.filter((unit) => unit.pinned === true));
-  const led = withQuestions(earlier, open, pinned);
-  const kept = earlier.filter((unit) => led.has(unit));
+  const pinned = { units: new Set(earlier.filter((unit) => unit.pinned === true)), from: Number.POSITIVE_INFINITY };
   // Joining asks would have been in that prompt, and were requeued. Refused answers and their repair requests were set
   // aside when the turn ended.
   const aside = turn === undefined ? [] : refusedMessages(turn);
   const shown = [...messagesIn(open), ...aside, ...joiningMessages(before.context.open)];
-  const fixed = [...(all.system === null ? [] : [all.system]), ...messagesIn(kept), ...shown];
-  const sizes = shown.map((message) => sizeOf(counter, message));
-  requireSame(
-    "P4",
-    `the numbers of ${name}`,
-    {
-      available: room,
-      budget: budget?.tokens,
-      reserve: budget?.reserve,
-      fixed: tokensOf(counter, fixed) ?? 0,
-      largest: sizes.length === 0 ? null : Math.max(...sizes),
-    },
-    {
-      available: unfit.available,
-      budget: unfit.budget,
-      reserve: unfit.reserve,
-      fixed: unfit.fixed,
-      largest: unfit.largest?.tokens ?? null,
-    },
+  const led = withQuestions(
+    { ...said, closed: earlier, open: unitsOf(turn?.number ?? 0, shown), isOpen: true },
+    pinned,
   );
+  const kept = earlier.filter((unit) => led.has(unit));
+  const fixed = [...(all.system === null ? [] : [all.system]), ...messagesIn(kept), ...shown];
+  const sizes = shown.map((message) => sumOfTokens(counter, [message]) - counter.perPrompt);
+  const expected = {
+    available: room,
+    budget: budget?.tokens,
+    reserve: budget?.reserve,
+    fixed: tokensOf(counter, fixed) ?? 0,
+    largest: sizes.length === 0 ? null : Math.max(...sizes),
+  };
+  const { available, budget: tokens, reserve, fixed: must, largest } = unfit;
+  const told = { available, budget: tokens, reserve, fixed: must, largest: largest?.tokens ?? null };
+  requireSame("P4", `the numbers of ${name}`, expected, told);
 };
-
-const sizeOf = (counter: PolicyRun["counter"], message: Message): number =>
-  sumOfTokens(counter, [message]) - counter.perPrompt;
 
 /**
  * Checks that a waiting call continues when the timer of the wait fires, and after any outcome of the summary. It may
@@ -248,3 +225,35 @@ const outcomesOf = (effectId: string, at: number): readonly Event[] => [
 ];
 
 const isWaiting = ({ context: { open } }: State): boolean => open?.stage.type === "compacting";
+
+/** Returns the looks at which a policy could make room: the whole thread does not fit, but the mandatory part does. */
+export const tightLooks = ({ views, counter, options }: PolicyRun): readonly Look[] =>
+  views.flatMap(({ looks, calibration }) =>
+    looks.filter((look) => {
+      const room = roomIn(look, calibration);
+      if (room === null || look.prompt.failed !== undefined) return false;
+      const said = withoutLeftOut(withGapsFilled(look.said, look.prompt.messages), options);
+      const [fixed, whole] = [tokensOf(counter, fixedIn(said, hasWordsIn(look))), tokensOf(counter, wholeOf(said))];
+      return fixed !== null && whole !== null && fixed <= room && whole > room;
+    }),
+  );
+
+/**
+ * Checks P4 for policies that leave out more if there is less room. Other policies need not intend to make room: they
+ * decide the same for every budget, or only shorten.
+ */
+export const makesRoomIfMeant: PolicyLaw = (run) => {
+  const isMeant = run.views.some(({ looks }) => new Set(looks.map(leftOutIn)).size > 1);
+  if (isMeant) makesRoom(run);
+};
+
+const leftOutIn = ({ prompt: { cut } }: Look): string => JSON.stringify([cut.from, cut.dropped]);
+
+/** Checks P4 for policies that must make room: their prompt fits whenever the mandatory part does. */
+export const makesRoom = (run: PolicyRun): void => {
+  const look = tightLooks(run).find(({ prompt }) => !prompt.fits);
+  if (look === undefined) return;
+  const { tokens, available } = look.prompt;
+  const words = ` shows ${tokens} tokens, there is room for ${available}, and what must be shown would fit`;
+  throw brokenAt("P4", look, words);
+};

@@ -13,8 +13,7 @@ import {
   type PolicyInput,
   type UnitPosition,
 } from "@colloquy/machine/policies";
-import { realSubject, type Subject } from "../../arbitraries/subject.ts";
-import { handledSteps } from "../../arbitraries/trace.ts";
+import { handledSteps, realSubject, type Subject } from "../../arbitraries/trace.ts";
 import { LawBroken } from "../evidence/law-broken.ts";
 import { longConversation } from "./long-conversation.ts";
 import type { PolicyLaw, View } from "./policy-run.ts";
@@ -75,10 +74,9 @@ const comparing = (options: MachineOptions, subject: Prompting): ((state: State)
     const problem = lessIsShown(less, more);
     if (problem === null) return less;
     const room = budget === null ? "without a budget" : `with a budget of ${budget.tokens}`;
-    throw new LawBroken(
-      "P6",
-      `${policy.name} after entry ${state.context.seq}, ${room} and without a last cut, ${problem} a thread without the oldest quarter of its turns; it decided ${JSON.stringify(more.cut)}`,
-    );
+    const place = `${policy.name} after entry ${state.context.seq}, ${room} and without a last cut`;
+    const words = `${problem} a thread without the oldest quarter of its turns`;
+    throw new LawBroken("P6", `${place}, ${words}; it decided ${JSON.stringify(more.cut)}`);
   };
 };
 
@@ -87,7 +85,6 @@ const withoutLastCut = (policy: Policy): Policy => ({
   decide: (input) => policy.decide({ ...input, lastCut: null }),
 });
 
-/** Hides the oldest quarter of the turns from a policy. */
 const withoutOldestQuarter = (policy: Policy): Policy => ({
   ...policy,
   decide: (input) => {

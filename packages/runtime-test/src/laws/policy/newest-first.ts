@@ -4,7 +4,7 @@ import { roomIn } from "./fitting.ts";
 import { handledSteps } from "../../arbitraries/trace.ts";
 import { LawBroken } from "../evidence/law-broken.ts";
 import { longConversation } from "./long-conversation.ts";
-import { cutNamed, type Look, lookNamed, type PolicyLaw, type PolicyRun, policyRunOf } from "./policy-run.ts";
+import { brokenAt, type Look, type PolicyLaw, type PolicyRun, policyRunOf } from "./policy-run.ts";
 import { isQuestionAlone, withQuestions } from "../evidence/questions.ts";
 import { fixedIn, messagesIn, tokensOf, wholeWith, withGapsFilled, withoutLeftOut } from "../evidence/said-units.ts";
 import { hasWordsIn } from "./shown.ts";
@@ -67,35 +67,34 @@ const turnsBeyond = (newestFirst: true | NewestFirst): number => {
 const longest = 500;
 
 const requireNewestFirst = (run: PolicyRun, look: Look, limits: NewestFirst, calibration: number): void => {
-  const fail = (words: string): never => {
-    throw new LawBroken("P11", `${lookNamed(look)}: ${words}; ${cutNamed(look)}`);
-  };
+  const broken = (words: string): LawBroken => brokenAt("P11", look, `: ${words}`);
   const units = look.said.closed;
   const ids = new Set(look.prompt.messages.map(({ id }) => id));
   const isThere = ({ messages }: Unit): boolean => messages.some(({ id }) => ids.has(id));
   const there = new Set(units.filter(isThere));
   const hasWords = hasWordsIn(look);
   const isAdded = (unit: Unit): boolean =>
-    isBeyondDecision(unit, look) && isQuestionAlone(units, look.said.open, there, unit, hasWords);
+    isBeyondDecision(unit, look) &&
+    isQuestionAlone(look.said, { units: there, from: look.prompt.cut.from?.turn ?? 0 }, unit, hasWords);
   const added = new Set(units.filter((unit) => there.has(unit) && isAdded(unit)));
   const isShown = (unit: Unit): boolean => unit.pinned !== true && there.has(unit) && !added.has(unit);
   const beyond = beyondLimits(look, units.filter(isShown), limits);
-  if (beyond !== null) fail(beyond);
+  if (beyond !== null) throw broken(beyond);
   const isLeftOut = (unit: Unit): boolean => unit.pinned !== true && !there.has(unit) && hasWords(unit);
   const newest = units.findLastIndex(isLeftOut);
   const leftOut = units[newest];
   if (leftOut === undefined) return;
   const older = units.slice(0, newest).find(isShown);
-  if (older !== undefined) fail(`unit ${leftOut.id} is left out, and unit ${older.id}, which is older, is shown`);
+  if (older !== undefined)
+    throw broken(`unit ${leftOut.id} is left out, and unit ${older.id}, which is older, is shown`);
   const from = units.findIndex(({ turn }) => turn === leftOut.turn);
   if (!isWithinCounts(look, limits, units.slice(from))) return;
   const tokens = tokensWith(run, look, from);
   if (tokens === null) return;
   const room = roomWithin(run, look, limits, calibration);
-  if (room === null || tokens <= room)
-    fail(
-      `${leftOut.turn === 0 ? "the seed" : `turn ${leftOut.turn}`} is not shown whole, and would fit${room === null ? "" : `: ${tokens} tokens of ${room}`}`,
-    );
+  if (room !== null && tokens > room) return;
+  const part = leftOut.turn === 0 ? "the seed" : `turn ${leftOut.turn}`;
+  throw broken(`${part} is not shown whole, and would fit${room === null ? "" : `: ${tokens} tokens of ${room}`}`);
 };
 
 /** Returns whether the cut leaves a unit out, or its turn is omitted because it was interrupted. */
@@ -127,34 +126,25 @@ const mostOf = (window: Window = Number.POSITIVE_INFINITY): number => boundsOf(w
 
 const leastOf = (window: Window = Number.POSITIVE_INFINITY): number => boundsOf(window)[0];
 
-/**
- * Returns whether these newest units and the open turn together stay within the smallest declared numbers of turns and
- * messages.
- */
+/** Returns whether these newest units and the open turn stay within the smallest declared counts. */
 const isWithinCounts = (look: Look, { turns, messages }: NewestFirst, units: readonly Unit[]): boolean => {
   const { said } = look;
   const first = units[0]?.turn ?? 0;
   // An empty turn counts too.
   const newer = [...said.turns.keys()].filter((number) => number >= first).length;
   const count = first === 0 ? newer + 1 : newer;
-  const led = [...withQuestions(said.closed, said.open, new Set(units), hasWordsIn(look))];
+  const led = [...withQuestions(said, { units: new Set(units), from: first }, hasWordsIn(look))];
   return count <= leastOf(turns) && messagesIn([...led, ...said.open]).length <= leastOf(messages);
 };
 
-/**
- * Counts the tokens of a prompt that shows all closed units from `from` on, unshortened; null if the counter cannot
- * count them.
- */
-const tokensWith = ({ counter }: PolicyRun, look: Look, from: number): number | null =>
-  tokensOf(
-    counter,
-    wholeWith(look.said, ({ pinned }, index) => index >= from || pinned === true, hasWordsIn(look)),
-  );
+/** Counts a prompt that shows all closed units from `from` on, unshortened; null if the counter cannot. */
+const tokensWith = ({ counter }: PolicyRun, look: Look, from: number): number | null => {
+  const isShown = ({ pinned }: Unit, index: number): boolean => index >= from || pinned === true;
+  const turn = look.said.closed[from]?.turn ?? Number.POSITIVE_INFINITY;
+  return tokensOf(counter, wholeWith(look.said, { isShown, from: turn }, hasWordsIn(look)));
+};
 
-/**
- * Returns the tokens that a prompt may always fill: the declared share of the room for closed turns, beside the
- * mandatory part. Null if unlimited.
- */
+/** Returns the tokens that a prompt may always fill, beside the mandatory part; null if unlimited. */
 const roomWithin = (
   { counter }: PolicyRun,
   look: Look,

@@ -4,7 +4,7 @@ import { keepAll, type Policy } from "@colloquy/machine/policies";
 import fc from "fast-check";
 import { scheduleFor } from "../../arbitraries/journal.ts";
 import { budgetArbitrary } from "../../arbitraries/options.ts";
-import type { Subject } from "../../arbitraries/subject.ts";
+import type { Subject } from "../../arbitraries/trace.ts";
 import {
   type Checking,
   counterexampleOf,
@@ -15,18 +15,15 @@ import {
   seenAgainWith,
   type Play,
 } from "./counterexample.ts";
-import { LawBroken, requireSame } from "../evidence/law-broken.ts";
-import { runKinds } from "../evidence/run-kinds.ts";
-import { fitsOrSaysSo, zeroMeansZero } from "./fitting.ts";
-import { makesRoom as roomIsMade, tightLooks, makesRoomIfMeant } from "./making-room.ts";
+import { brokenBy, type HostLawRun, LawBroken, requireSame, parametersOf, runKinds } from "../evidence/law-broken.ts";
+import { fitsOrSaysSo, makesRoom as roomIsMade, makesRoomIfMeant, tightLooks, zeroMeansZero } from "./fitting.ts";
 import { moreHistoryShowsMore, moreHistoryShowsMoreAtLength } from "./more-history.ts";
 import { newestIsShownFirst, newestIsShownFirstAtLength } from "./newest-first.ts";
 import { type PolicyLaw, lookNamed } from "./policy-run.ts";
-import { cutsSeldom, promptsArePrefixes } from "./prefixes.ts";
+import { cutsSeldom, promptsArePrefixes, turnNumbersAreStable } from "./stable.ts";
 import { decidesTheSameAgain, isNeverReplaced, moreRoomShowsMore } from "./settling.ts";
 import { looksWithSystem, openAndPinnedAreWhole, showsSystem, shownIsSubsequence, shownIsWellFormed } from "./shown.ts";
-import { turnNumbersAreStable } from "./turn-numbers.ts";
-import { recordOf } from "../../arbitraries/record.ts";
+import { recordOf } from "../../arbitraries/values.ts";
 import { scribblingOptions } from "../../scribbling/scribbling-options.ts";
 
 /** Checks P10: computing a prompt changes neither the thread nor any argument. */
@@ -43,7 +40,7 @@ export const threadIsUntouched: PolicyLaw = ({ views }) => {
  * is invalid.
  */
 export const policyLaws: {
-  readonly [Name in "P1" | "P2" | "P3" | "P4" | "P5" | "P6" | "P7" | "P8" | "P9" | "P10" | "P11" | "usable"]: PolicyLaw;
+  readonly [Name in `P${1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9 | 10 | 11}` | "usable"]: PolicyLaw;
 } = {
   // First, because replacing the policy with keep-all breaks other laws.
   usable: isNeverReplaced,
@@ -66,13 +63,8 @@ export const policyLaws: {
   P11: newestIsShownFirst,
 };
 
-export interface PolicyLawsRun {
-  /** The number of conversations to check. Default 100. */
-  readonly runs?: number;
-  /** Repeats a reported run. */
-  readonly seed?: number;
-  /** The path reported with the seed; it leads to the exact conversation. */
-  readonly path?: string;
+/** By default 100 conversations are checked. */
+export interface PolicyLawsRun extends HostLawRun {
   /** Laws to skip: `["usable"]` for a policy that may throw. Default: none. */
   readonly except?: readonly (keyof typeof policyLaws)[];
   /**
@@ -119,7 +111,7 @@ export interface PolicyLawsReport {
 export const checkPolicyLaws = (subject: Policy | MachineOptions, run: PolicyLawsRun = {}): PolicyLawsReport => {
   const options = optionsOf(subject);
   checkOptions("checkPolicyLaws", run, policyRunKinds);
-  const { runs = 100, seed, path, except = [], makesRoom = false, claims } = run;
+  const { path, except = [], makesRoom = false, claims } = run;
   const open = openClaims(options, run);
   const held = Object.entries(policyLaws).filter(([name]) => !except.some((other) => other === name));
   const checking: Checking = {
@@ -150,17 +142,12 @@ export const checkPolicyLaws = (subject: Policy | MachineOptions, run: PolicyLaw
     counts.tight += tight.length;
     counts.fitting += tight.filter(({ prompt }) => prompt.fits).length;
   });
-  const found = fc.check(property, {
-    numRuns: runs,
-    // `smallerPlay` shortens the counterexample, because it knows conversations and needs few tries.
-    endOnFailure: true,
-    ...(seed === undefined ? {} : { seed }),
-    ...(path === undefined ? {} : { path }),
-  });
+  // `smallerPlay` shortens the counterexample, because it knows conversations and needs few tries.
+  const found = fc.check(property, { ...parametersOf(run, 100), endOnFailure: true });
   if (found.failed) throw counterexampleOf(checking, found);
   // After the drawn conversations, whose counterexamples are shorter.
-  const never = neverMakesRoom(options, counts);
-  const unsaid = neverShowsSystem(options, systems);
+  const { policy = keepAll() } = options;
+  const [never, unsaid] = [neverMakesRoom(policy, counts), neverShowsSystem(policy, systems)];
   seenAgainWith(checking, found.seed, () => {
     if (!except.includes("P6")) moreHistoryShowsMoreAtLength(options);
     if (!except.includes("P11")) newestIsShownFirstAtLength(options);
@@ -191,37 +178,29 @@ const remarkOn = (
   seen: Omit<Found, "seed"> | undefined,
   seed: number,
 ): string | null => {
-  const { policy = keepAll() } = options;
   const alone: Checking = { ...checking, options, laws: [[name, law]], claims: "all" };
   const error =
     seen === undefined
       ? brokenBy(() => naming(options, () => atLength?.(options)))
       : counterexampleOf(alone, { ...seen, seed }, triesForRemark);
-  return error === null ? null : `${policy.name} does not claim "${claim}"; if it did, it would break ${error.message}`;
+  return error === null
+    ? null
+    : `${options.policy?.name ?? keepAll().name} does not claim "${claim}"; if it did, it would break ${error.message}`;
 };
 
 /** The limit that keeps a remark from taking longer than the check. */
 const triesForRemark = 100;
 
-const neverMakesRoom = (
-  { policy = keepAll() }: MachineOptions,
-  { tight, fitting }: Pick<PolicyLawsReport, "tight" | "fitting">,
-): string | null =>
+const neverMakesRoom = ({ name }: Policy, { tight, fitting }: { tight: number; fitting: number }): string | null =>
   tight === 0 || fitting > 0
     ? null
-    : `${policy.name} never makes room: of ${tight} prompts that were too large, and could have fitted, it made none fit; a turn whose prompt does not fit ends unfit`;
+    : `${name} never makes room: of ${tight} prompts that were too large, and could have fitted, it made none fit; a turn whose prompt does not fit ends unfit`;
 
-/**
- * Returns a remark if the policy never shows the system message. No law notices this, because a policy may omit the
- * system message from any prompt.
- */
-const neverShowsSystem = (
-  { policy = keepAll() }: MachineOptions,
-  { said, shown }: { readonly said: number; readonly shown: number },
-): string | null =>
+/** Returns a remark if the policy never shows the system message, which no law forbids. */
+const neverShowsSystem = ({ name }: Policy, { said, shown }: { said: number; shown: number }): string | null =>
   said === 0 || shown > 0
     ? null
-    : `${policy.name} never shows the system message: ${said} prompts of threads that have one are without it`;
+    : `${name} never shows the system message: ${said} prompts of threads that have one are without it`;
 
 const playArbitrary = (options: MachineOptions): fc.Arbitrary<Play> =>
   recordOf({
@@ -247,15 +226,13 @@ const optionsOf = (subject: Policy | MachineOptions): MachineOptions => {
  * The check uses the widest or the narrowest look of the last state.
  */
 const scribblingChangesNothing: PolicyLaw = ({ options, views, subject }) => {
-  for (const { state, looks } of views.slice(-1)) {
-    for (const look of looks.slice(state.context.seq % 2 === 0 ? -1 : 0).slice(0, 1)) {
-      const given = { ...options, budget: look.budget };
-      const machine = conversationMachine(scribblingOptions(given));
-      subject.promptOf(machine, state);
-      const what = `a prompt behind one for which all that was given was written into (${lookNamed(look)})`;
-      requireSame("P10", what, look.prompt, subject.promptOf(machine, state));
-    }
-  }
+  const { state, looks } = views.at(-1) ?? {};
+  const look = looks?.at((state?.context.seq ?? 0) % 2 === 0 ? -1 : 0);
+  if (state === undefined || look === undefined) return;
+  const machine = conversationMachine(scribblingOptions({ ...options, budget: look.budget }));
+  subject.promptOf(machine, state);
+  const what = `a prompt behind one for which all that was given was written into (${lookNamed(look)})`;
+  requireSame("P10", what, look.prompt, subject.promptOf(machine, state));
 };
 
 /** A claim that a policy leaves open, and the law that would check it. */
@@ -288,15 +265,4 @@ const openClaims = (
   }
   if (!makesRoom) claims.push({ name: "P4", claim: "makesRoom: true", law: makesRoomIfMeant });
   return claims.filter(({ name }) => !except.includes(name));
-};
-
-/** Returns the law that a run breaks; null if it breaks none. */
-const brokenBy = (run: () => void): LawBroken | null => {
-  try {
-    run();
-    return null;
-  } catch (thrown) {
-    if (thrown instanceof LawBroken) return thrown;
-    throw thrown;
-  }
 };

@@ -10,8 +10,7 @@ import {
 import { type Counter, estimateCounter, keepAll, type Policy } from "@colloquy/machine/policies";
 import { runSchedule } from "../../arbitraries/run-schedule.ts";
 import type { Schedule } from "../../arbitraries/schedule.ts";
-import { realSubject, type Subject } from "../../arbitraries/subject.ts";
-import { handledSteps, type Trace } from "../../arbitraries/trace.ts";
+import { answeringCallOf, handledSteps, realSubject, type Subject, type Trace } from "../../arbitraries/trace.ts";
 import { LawBroken } from "../evidence/law-broken.ts";
 import { fixedIn, type SaidUnits, saidUnits, tokensOf, wholeOf } from "../evidence/said-units.ts";
 import { deepFreeze, freezing, isWriteToFrozen } from "../machine/untouched.ts";
@@ -72,10 +71,7 @@ export interface HowToLook {
   readonly subject?: Subject;
 }
 
-/**
- * Does the same for an existing conversation, such as a recorded one. One machine with these options must have made the
- * trace.
- */
+/** Does the same for an existing conversation. One machine with these options must have made the trace. */
 export const policyRunOf = (options: MachineOptions, trace: Trace, how: HowToLook = {}): PolicyRun => {
   const { shares = [], states = 3 } = how;
   const subject = freezing(how.subject ?? realSubject);
@@ -102,24 +98,26 @@ export const policyRunOf = (options: MachineOptions, trace: Trace, how: HowToLoo
 const machines = (options: MachineOptions): ((budget: Budget | null) => ConversationMachine) => {
   const made = new Map<number | null, ConversationMachine>();
   return (budget) => {
-    const known = made.get(budget?.tokens ?? null);
-    if (known !== undefined) return known;
-    const machine = conversationMachine({ ...options, budget: deepFreeze(budget) });
-    made.set(budget?.tokens ?? null, machine);
+    const key = budget?.tokens ?? null;
+    const machine = made.get(key) ?? conversationMachine({ ...options, budget: deepFreeze(budget) });
+    made.set(key, machine);
     return machine;
   };
 };
 
-/** Names a look in a message, with the policy that decided. */
 export const lookNamed = (look: Look): string => `${look.prompt.cut.policy} ${placeOf(look)}`;
 
-/** Names a look in a message. */
 export const placeOf = ({ budget, state }: Look): string =>
   `after entry ${state.context.seq}, ${budget === null ? "without a budget" : `with a budget of ${budget.tokens}`}`;
 
-/** Returns the decision in short, for messages. */
 export const cutNamed = ({ prompt: { cut, reason } }: Look): string =>
   `it decided ${JSON.stringify({ ...cut, reason })}`;
+
+export const looksOf = ({ views }: PolicyRun): readonly Look[] => views.flatMap(({ looks }) => looks);
+
+/** Makes the error of a law that a look breaks: `words` follow the look's name, and the decision follows them. */
+export const brokenAt = (law: string, look: Look, words: string): LawBroken =>
+  new LawBroken(law, `${lookNamed(look)}${words}; ${cutNamed(look)}`);
 
 /** Runs a function. If it writes into a frozen object, throws `LawBroken` for P10. */
 const unwritten = <Result>(run: () => Result): Result => {
@@ -140,7 +138,7 @@ export const unchanging = (schedule: Schedule): Schedule => ({
 });
 
 /** A state, with the calibration after its newest call, and the calibration that its decision used. */
-export interface Calibrated {
+interface Calibrated {
   readonly state: State;
   readonly calibration: number;
   readonly decidedWith: number;
@@ -166,45 +164,32 @@ export const calibrated = (
     if (event.type === "thread.configured") asked = null;
     const decidedWith = calibration;
     if (transition.entry.decided?.unfit !== undefined) calibration = 1;
-    for (const effect of transition.effects) {
-      if (effect.type !== "callLlm" || effect.purpose !== "answer") continue;
-      const counted = transition.entry.decided?.counted ?? 0;
-      asked = counted > 0 ? { id: effect.id, counted } : null;
-    }
+    const call = answeringCallOf(transition);
+    const counted = transition.entry.decided?.counted ?? 0;
+    if (call !== undefined) asked = counted > 0 ? { id: call.id, counted } : null;
     return { state: transition.state, calibration, decidedWith };
   });
   return [{ state: trace.started.state, calibration: 1, decidedWith: 1 }, ...later];
 };
 
-/**
- * The events after which an earlier measurement is void: its messages were redacted, or the configuration has changed.
- */
+/** The events after which an earlier measurement is void. */
 const forgetful: ReadonlySet<Event["type"]> = new Set(["thread.redacted", "thread.configured"]);
 
 const reportedBy = (event: Event, asked: string | null): number | null =>
   event.type === "llm.completed" && event.effectId === asked ? (event.usage?.inputTokens ?? null) : null;
 
-/**
- * Returns the budgets to try: zero, the mandatory part, the whole thread, one token less than that, and shares between
- * them.
- */
+/** Returns the budgets to try: zero, the mandatory part, the whole thread or a token less, and some between. */
 const budgetsFor = (
   said: SaidUnits,
   counter: Counter,
   calibration: number,
   shares: readonly number[],
 ): readonly (Budget | null)[] => {
-  const sizes = sizesOf(said, counter);
-  if (sizes === null) return [null];
-  const { fixed, whole } = sizes;
+  const [fixed, whole] = [tokensOf(counter, fixedIn(said)), tokensOf(counter, wholeOf(said))];
+  if (fixed === null || whole === null) return [null];
   const between = [0.4, ...shares].map((share) => fixed + (whole - fixed) * share);
   const rooms = [0, fixed, ...between, whole - 1, whole];
   const tokens = rooms.map((room) => Math.ceil(Math.max(0, room) * calibration));
   const ascending = [...new Set(tokens)].sort((left, right) => left - right);
   return [...ascending.map((each): Budget => ({ tokens: each, reserve: 0 })), null];
-};
-
-const sizesOf = (said: SaidUnits, counter: Counter): { readonly fixed: number; readonly whole: number } | null => {
-  const [fixed, whole] = [tokensOf(counter, fixedIn(said)), tokensOf(counter, wholeOf(said))];
-  return fixed === null || whole === null ? null : { fixed, whole };
 };

@@ -1,21 +1,16 @@
 import { digestOfPrompt, type Message, type Prompt } from "@colloquy/machine";
 import { handledSteps } from "../../arbitraries/trace.ts";
-import { differenceOf } from "../evidence/difference.ts";
-import { LawBroken } from "../evidence/law-broken.ts";
-import { cutNamed, type Look, lookNamed, placeOf, type PolicyLaw } from "./policy-run.ts";
+import { differenceOf, LawBroken } from "../evidence/law-broken.ts";
+import { brokenAt, cutNamed, type Look, lookNamed, looksOf, placeOf, type PolicyLaw } from "./policy-run.ts";
 
 /** Checks P5: deciding again, with the decision as the last cut, gives the same decision. */
-export const decidesTheSameAgain: PolicyLaw = ({ views, subject }) => {
-  for (const look of views.flatMap(({ looks }) => looks)) {
+export const decidesTheSameAgain: PolicyLaw = (run) => {
+  for (const look of looksOf(run)) {
     const { machine, state, prompt } = look;
-    const again = subject.promptOf(machine, { ...state, context: { ...state.context, cut: prompt.cut } });
+    const again = run.subject.promptOf(machine, { ...state, context: { ...state.context, cut: prompt.cut } });
     const difference = differenceOf(prompt.cut, again.cut);
-    if (difference !== null || digestOfPrompt(again.messages) !== digestOfPrompt(prompt.messages)) {
-      throw new LawBroken(
-        "P5",
-        `${lookNamed(look)} decides otherwise when asked again: ${difference ?? "the prompt is another"}; ${cutNamed(look)}`,
-      );
-    }
+    if (difference !== null || digestOfPrompt(again.messages) !== digestOfPrompt(prompt.messages))
+      throw brokenAt("P5", look, ` decides otherwise when asked again: ${difference ?? "the prompt is another"}`);
   }
 };
 
@@ -29,22 +24,16 @@ export const moreRoomShowsMore: PolicyLaw = ({ policy, views }) => {
   for (const { looks } of views) {
     for (const [index, larger] of looks.entries()) {
       const smaller = looks[index - 1];
-      const problem =
-        smaller === undefined ? null : (lessIsShown(smaller.prompt, larger.prompt) ?? goneFrom(larger, smaller.prompt));
-      if (smaller !== undefined && problem !== null) {
-        throw new LawBroken(
-          "P6",
-          `${lookNamed(larger)} ${problem} ${lookNamed(smaller)}; ${cutNamed(larger)}; before, ${cutNamed(smaller)}`,
-        );
-      }
+      if (smaller === undefined) continue;
+      const problem = lessIsShown(smaller.prompt, larger.prompt) ?? goneFrom(larger, smaller.prompt);
+      if (problem === null) continue;
+      const both = `${cutNamed(larger)}; before, ${cutNamed(smaller)}`;
+      throw new LawBroken("P6", `${lookNamed(larger)} ${problem} ${lookNamed(smaller)}; ${both}`);
     }
   }
 };
 
-/**
- * Describes the content that `smaller` shows and `larger` lacks or shortens; null if there is none. A prompt that is
- * not sent shows nothing.
- */
+/** Describes what `smaller` shows and `larger` lacks or shortens; null if nothing. An unsent prompt shows nothing. */
 export const lessIsShown = (smaller: Prompt, larger: Prompt): string | null => {
   if (!isSent(smaller) || !isSent(larger)) return null;
   const shown = new Map(larger.messages.map((message) => [message.id, message]));
@@ -72,17 +61,14 @@ const goneFrom = ({ said: { closed }, prompt: larger }: Look, smaller: Prompt): 
 
 const lengthOf = ({ parts }: Message): number => JSON.stringify(parts).length;
 
-/**
- * Checks that the machine never replaces the policy. One replacement is correct: an ask is empty, and the policy shows
- * nothing of the thread.
- */
-export const isNeverReplaced: PolicyLaw = ({ views, trace }) => {
-  for (const { transition } of handledSteps(trace)) {
+/** Checks that the policy is never replaced, except if an ask is empty and nothing of the thread is shown. */
+export const isNeverReplaced: PolicyLaw = (run) => {
+  for (const { transition } of handledSteps(run.trace)) {
     const failed = transition.entry.decided?.policyFailed;
     if (failed !== undefined && !isOfSilence(failed))
       throw new LawBroken("usable", `entry ${transition.entry.seq}: ${failed}`);
   }
-  for (const look of views.flatMap(({ looks }) => looks)) {
+  for (const look of looksOf(run)) {
     const { failed } = look.prompt;
     if (failed !== undefined && !isOfSilence(failed)) throw new LawBroken("usable", `${placeOf(look)}: ${failed}`);
   }

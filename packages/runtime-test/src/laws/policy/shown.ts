@@ -7,11 +7,10 @@ import {
   type UnitPosition,
   unitsOf,
 } from "@colloquy/machine/policies";
-import { type Effect, type Message, type Part, toolCallsOf } from "@colloquy/machine";
-import { handledSteps } from "../../arbitraries/trace.ts";
-import { differenceOf } from "../evidence/difference.ts";
-import { LawBroken } from "../evidence/law-broken.ts";
-import { cutNamed, type Look, lookNamed, type PolicyLaw, type PolicyRun } from "./policy-run.ts";
+import { type Message, type Part, toolCallsOf } from "@colloquy/machine";
+import { effectsOf } from "../../arbitraries/trace.ts";
+import { differenceOf, LawBroken } from "../evidence/law-broken.ts";
+import { brokenAt, type Look, looksOf, type PolicyLaw, type PolicyRun } from "./policy-run.ts";
 import { problemOfPrompt } from "../machine/prompts.ts";
 import { isGap, messagesIn, withoutLeftOut } from "../evidence/said-units.ts";
 import { withQuestions } from "../evidence/questions.ts";
@@ -21,26 +20,23 @@ import { withQuestions } from "../evidence/questions.ts";
  * Units are shown whole or left out. A shortened message keeps its id, its role, its calls, and all parts except texts,
  * data fields and tool results. A declared rule of the cut must have shortened it.
  */
-export const shownIsSubsequence: PolicyLaw = ({ views }) => {
-  for (const look of views.flatMap(({ looks }) => looks)) requireSubsequence(look);
-};
+export const shownIsSubsequence: PolicyLaw = (run) => looksOf(run).forEach(requireSubsequence);
 
 /**
  * Checks P2: every prompt is well-formed, in every state, within every budget, and in every call. After the system
  * message and the summaries it begins with a user message, if an earlier one may be shown.
  */
-export const shownIsWellFormed: PolicyLaw = ({ trace, views, options }) => {
-  for (const effect of handledSteps(trace).flatMap(({ transition }): readonly Effect[] => transition.effects)) {
-    const problem = effect.type === "callLlm" ? problemOfPrompt(effect.messages) : null;
+export const shownIsWellFormed: PolicyLaw = (run) => {
+  for (const { messages } of run.trace.steps.flatMap(({ transition }) => effectsOf(transition, "callLlm"))) {
+    const problem = problemOfPrompt(messages);
     if (problem !== null) throw new LawBroken("P2", `the prompt of a call is not well-formed: ${problem}`);
   }
-  for (const look of views.flatMap(({ looks }) => looks)) {
+  for (const look of looksOf(run)) {
     const { messages } = look.prompt;
     // Between turns the prompt may be empty, because its question comes with the next ask.
     const problem = look.state.context.open === null && messages.length === 0 ? null : problemOfPrompt(messages);
-    if (problem !== null)
-      throw new LawBroken("P2", `${lookNamed(look)} is not well-formed: ${problem}; ${cutNamed(look)}`);
-    requireQuestion({ ...look, said: withoutLeftOut(look.said, options) });
+    if (problem !== null) throw brokenAt("P2", look, ` is not well-formed: ${problem}`);
+    requireQuestion({ ...look, said: withoutLeftOut(look.said, run.options) });
   }
 };
 
@@ -49,18 +45,19 @@ const requireQuestion = (look: Look): void => {
   const first = messages.find(
     ({ id, role }) => role !== "system" && role !== "developer" && !id.startsWith("summary."),
   );
-  if (first === undefined || first.role === "user") return;
+  // Between turns the question comes with the next ask.
+  if (first?.role === "user" || (first === undefined && !look.said.isOpen)) return;
   const units = [...look.said.closed, ...look.said.open];
-  const beginning = units.findIndex((unit) => unit.messages.some(({ id }) => id === first.id));
+  const beginning =
+    first === undefined ? units.length : units.findIndex((unit) => unit.messages.some(({ id }) => id === first.id));
   const question = units
     .slice(0, beginning)
     .flatMap((unit) => unit.messages)
     .find((message) => message.role === "user" && mayBeShown(message, cut.fields));
-  if (question !== undefined)
-    throw new LawBroken(
-      "P2",
-      `${lookNamed(look)} begins with ${first.role} message ${first.id}, and user message ${question.id} was said before; ${cutNamed(look)}`,
-    );
+  if (question === undefined) return;
+  const begins = first === undefined ? "says nothing" : `begins with ${first.role} message ${first.id}`;
+  const words = ` ${begins}, and user message ${question.id} was said before`;
+  throw brokenAt("P2", look, words);
 };
 
 /** Returns a function that tells whether the shown fields leave anything of a unit. */
@@ -78,8 +75,8 @@ const mayBeShown = (message: Message, fields: Fields | undefined): boolean =>
  * declared rules of the cut shorten it, and none of them clears its newest round. Units with a pinned message are shown
  * unshortened, whatever the policy decides. So is the system message, unless it is omitted.
  */
-export const openAndPinnedAreWhole: PolicyLaw = ({ views }) => {
-  for (const look of views.flatMap(({ looks }) => looks)) {
+export const openAndPinnedAreWhole: PolicyLaw = (run) => {
+  for (const look of looksOf(run)) {
     requireOpen(look);
     requirePinned(look);
   }
@@ -90,37 +87,34 @@ const requireSubsequence = (look: Look): void => {
   const units = [...(system === null ? [] : unitsOf(0, [system])), ...closed, ...open];
   const said = units.flatMap((unit) => unit.messages.map((message) => ({ message, unit })));
   // A pinned unit brings its question along, as whole as it is itself.
-  const whole = withQuestions(closed, [], new Set(closed.filter(({ pinned }) => pinned === true)));
+  const pinned = { units: new Set(closed.filter((unit) => unit.pinned === true)), from: Number.POSITIVE_INFINITY };
+  const whole = withQuestions({ ...look.said, open: [], isOpen: false }, pinned);
   const places = new Map(said.map((place, index) => [place.message.id, { ...place, index }]));
-  const fail = (words: string): never => {
-    throw new LawBroken("P1", `${lookNamed(look)}: ${words}; ${cutNamed(look)}`);
-  };
+  const broken = (words: string): LawBroken => brokenAt("P1", look, `: ${words}`);
   let last = -1;
   for (const shown of look.prompt.messages) {
     const place = places.get(shown.id);
     if (place === undefined) {
-      if (shown.synthesised !== true) fail(`message ${shown.id} was never said, and is not marked as synthesised`);
+      if (shown.synthesised !== true)
+        throw broken(`message ${shown.id} was never said, and is not marked as synthesised`);
       continue;
     }
-    if (place.index <= last) fail(`message ${shown.id} stands behind one that was said later, or twice`);
+    if (place.index <= last) throw broken(`message ${shown.id} stands behind one that was said later, or twice`);
     last = place.index;
     const unit = whole.has(place.unit) ? { ...place.unit, pinned: true as const } : place.unit;
     const problem = problemOfShown(place.message, shown, closed.includes(place.unit) ? unit : null, look.prompt.cut);
-    if (problem !== null) fail(`message ${shown.id} is shown ${problem}`);
+    if (problem !== null) throw broken(`message ${shown.id} is shown ${problem}`);
   }
   const ids = new Set(look.prompt.messages.map(({ id }) => id));
   for (const { id, messages } of [...closed, ...open]) {
     const shown = messages.filter((message) => ids.has(message.id)).length;
     // A message is left out if all its fields are; the messages of rounds have no fields.
     if (shown > 0 && shown < messages.length)
-      fail(`of unit ${id} only ${shown} of ${messages.length} messages are shown`);
+      throw broken(`of unit ${id} only ${shown} of ${messages.length} messages are shown`);
   }
 };
 
-/**
- * Describes how a shown message differs from the thread in a way that is not allowed; null if it does not. `unit` is
- * null if the unit is not of a closed turn.
- */
+/** Describes a difference that is not allowed; null if there is none. `unit` is null if its turn is not closed. */
 const problemOfShown = (said: Message, shown: Message, unit: Unit | null, cut: Cut): string | null => {
   if (said.role !== shown.role) return `under the role ${shown.role}`;
   if (differenceOf(toolCallsOf(said), toolCallsOf(shown)) !== null) return "with other calls";
@@ -142,7 +136,6 @@ const asDeclared = (message: Message, unit: Unit, { shrink = [], fields }: Cut):
   );
 };
 
-/** Returns whether a message of a closed turn shows a field. */
 const hasField = ({ role }: Message, field: string, { omit = [], inputs }: Fields = {}): boolean =>
   !omit.includes(field) && (role !== "user" || inputs === undefined || inputs.includes(field));
 
@@ -155,16 +148,13 @@ const requireOpen = (look: Look): void => {
   const newest = open.findLast(({ kind }) => kind === "round");
   const expected = open.flatMap((unit) => expectedOf(unit, cut, unit === newest));
   const end = expected.length === 0 ? [] : messages.slice(-expected.length);
-  const fail = (words: string): never => {
-    throw new LawBroken("P3", `${lookNamed(look)}: ${words}; ${cutNamed(look)}`);
-  };
   for (const [index, message] of expected.entries()) {
     const shown = end[index];
     if (shown?.id !== message.id)
-      return fail(`${shown?.id ?? "nothing"} stands where ${message.id} of the open turn should`);
-    if (isGap(message)) continue;
-    const difference = differenceOf(message.parts, shown.parts);
-    if (difference !== null) fail(`message ${message.id} of the open turn is not as its rules make it: ${difference}`);
+      throw brokenAt("P3", look, `: ${shown?.id ?? "nothing"} stands where ${message.id} of the open turn should`);
+    const difference = isGap(message) ? null : differenceOf(message.parts, shown.parts);
+    if (difference !== null)
+      throw brokenAt("P3", look, `: message ${message.id} of the open turn is not as its rules make it: ${difference}`);
   }
 };
 
@@ -186,16 +176,11 @@ const requirePinned = (look: Look): void => {
   const kept = system === null || cut.system === "omit" ? [] : [system];
   for (const message of [...kept, ...messagesIn(closed.filter(({ pinned }) => pinned === true))]) {
     const difference = differenceOf(message, shown.get(message.id));
-    if (difference !== null) {
-      throw new LawBroken(
-        "P3",
-        `${lookNamed(look)}: message ${message.id} must be shown as it is: ${difference}; ${cutNamed(look)}`,
-      );
-    }
+    if (difference !== null)
+      throw brokenAt("P3", look, `: message ${message.id} must be shown as it is: ${difference}`);
   }
 };
 
-/** Returns the looks at threads with a system message. */
 export const looksWithSystem = ({ views }: PolicyRun): readonly Look[] =>
   views.flatMap(({ looks, said: { system } }) =>
     system === null ? [] : looks.filter(({ prompt }) => prompt.failed === undefined),

@@ -34,10 +34,7 @@ export const smallerSchedule = (
 
 type Accepts = (smaller: Schedule) => boolean;
 
-/**
- * Removes halves, then quarters, and so on down to single moves, from the end on, because moves after the fault have no
- * effect.
- */
+/** Removes halves, then quarters, …, then single moves, from the end on: moves after the fault have no effect. */
 const withFewerMoves = (best: () => Schedule, accepts: Accepts): void => {
   for (let size = best().moves.length; size >= 1; size = Math.floor(size / 2)) {
     for (let end = best().moves.length; end > 0; end -= size) {
@@ -47,7 +44,6 @@ const withFewerMoves = (best: () => Schedule, accepts: Accepts): void => {
   }
 };
 
-/** Simplifies the thread's beginning and each move, repeatedly. */
 const withPlainer = (best: () => Schedule, accepts: Accepts): void => {
   while (plainerInputs(best().input).some((input) => accepts({ ...best(), input })));
   for (let index = 0; index < best().moves.length; index++) {
@@ -119,28 +115,13 @@ const word = { content: "A" };
 
 /** Returns the value with its longest text cut in half; undefined if all texts are short. */
 const halved = (value: Json): Json | undefined => {
-  const longest = longestIn(value);
+  let longest = "";
+  const text = JSON.stringify(value, (_, each: unknown) => {
+    if (typeof each === "string" && each.length > longest.length) longest = each;
+    return each;
+  });
   if (longest.length < 16) return undefined;
-  return withText(value, longest, longest.slice(0, Math.ceil(longest.length / 2)));
+  const half = longest.slice(0, Math.ceil(longest.length / 2));
+  // JSON.parse returns JSON.
+  return JSON.parse(text, (_, each: unknown) => (each === longest ? half : each)) as Json;
 };
-
-const longestIn = (value: Json | undefined): string => {
-  if (typeof value === "string") return value;
-  if (typeof value !== "object" || value === null) return "";
-  const texts = membersOf(value).map(longestIn);
-  return texts.reduce((longest, text) => (text.length > longest.length ? text : longest), "");
-};
-
-const withText = (value: Json, text: string, shorter: string): Json => {
-  if (value === text) return shorter;
-  if (typeof value !== "object" || value === null) return value;
-  if (isList(value)) return value.map((each) => withText(each, text, shorter));
-  const members = Object.entries(value).map(([name, each]) => [name, withText(each ?? null, text, shorter)] as const);
-  return Object.fromEntries(members);
-};
-
-const membersOf = (value: JsonObject | readonly Json[]): readonly (Json | undefined)[] =>
-  isList(value) ? value : Object.values(value);
-
-/** `Array.isArray` does not narrow read-only arrays. */
-const isList = (value: JsonObject | readonly Json[]): value is readonly Json[] => Array.isArray(value);

@@ -1,11 +1,11 @@
 import type { Content, MachineOptions, SeedDraft, ThreadInput, ToolDeclaration } from "@colloquy/machine";
 import fc from "fast-check";
 import { policyArbitrary } from "../../arbitraries/policy.ts";
-import { recordOf } from "../../arbitraries/record.ts";
+import { recordOf } from "../../arbitraries/values.ts";
 import type { Move } from "../../arbitraries/schedule.ts";
-import { type OddReply, oddReplyArbitrary, oddTextArbitrary } from "./odd-reply.ts";
+import { named } from "../../arbitraries/schedule-arbitrary.ts";
+import { type OddReply, oddReplyArbitrary, oddTextArbitrary } from "./wire-target.ts";
 
-/** A conversation whose requests are checked. */
 export interface WirePlay {
   readonly options: MachineOptions;
   readonly input: ThreadInput;
@@ -14,7 +14,6 @@ export interface WirePlay {
   readonly moves: readonly WireMove[];
 }
 
-/** One move of the conversation. */
 export type WireMove =
   | Move
   /**
@@ -133,45 +132,33 @@ function moveArbitrary(tools: readonly string[]): fc.Arbitrary<WireMove> {
     result: resultArbitrary,
     failed: fc.constantFrom(false, false, true),
   });
-  const ask = recordOf(
-    { move: fc.constant("ask" as const), afterMs: fc.constant(10), input: questionArbitrary },
+  const ask = named(
+    "ask",
+    { input: questionArbitrary },
     { name: fc.constantFrom("Ann", "Ann Lee", "naïve 👋", "\ud83d") },
   );
-  const append = recordOf({
-    move: fc.constant("append" as const),
-    afterMs: fc.constant(10),
+  const append = named("append", {
     // A reply that is appended before a call asks the model to continue it; not all servers accept that.
     message: recordOf({ role: fc.constantFrom("user", "system"), content: oddTextArbitrary }),
   });
-  const edits: fc.Arbitrary<WireMove> = fc.oneof(
-    recordOf({
-      move: fc.constant("truncate" as const),
-      afterMs: fc.constant(10),
-      pick,
-      characters: fc.nat({ max: 12 }),
-    }),
-    recordOf({ move: fc.constant("moveHead" as const), afterMs: fc.constant(10), to: pick }),
-    recordOf({ move: fc.constant("pin" as const), afterMs: fc.constant(10), pick, pinned: fc.boolean() }),
-    recordOf({
-      move: fc.constant("changeSystem" as const),
-      afterMs: fc.constant(10),
-      system: fc.option(oddTextArbitrary),
-    }),
-    recordOf({ move: fc.constant("redact" as const), afterMs: fc.constant(10), pick }),
+  const edits = fc.oneof(
+    named("truncate", { pick, characters: fc.nat({ max: 12 }) }),
+    named("moveHead", { to: pick }),
+    named("pin", { pick, pinned: fc.boolean() }),
+    named("changeSystem", { system: fc.option(oddTextArbitrary) }),
+    named("redact", { pick }),
   );
+  const moves: fc.Arbitrary<Move> = fc
+    .oneof(
+      { weight: 5, arbitrary: ask },
+      { weight: 1, arbitrary: named("cancel", { whom: fc.constant("open" as const) }) },
+      { weight: 1, arbitrary: append },
+      { weight: 2, arbitrary: edits },
+    )
+    .map((move) => ({ afterMs: 10, ...move }));
   return fc.oneof(
     { weight: 14, arbitrary: carryOn },
-    { weight: 5, arbitrary: ask },
     { weight: 2, arbitrary: recordOf({ move: fc.constant("switch" as const), target: fc.nat({ max: 99 }) }) },
-    {
-      weight: 1,
-      arbitrary: recordOf({
-        move: fc.constant("cancel" as const),
-        afterMs: fc.constant(10),
-        whom: fc.constant("open" as const),
-      }),
-    },
-    { weight: 1, arbitrary: append },
-    { weight: 2, arbitrary: edits },
+    { weight: 9, arbitrary: moves },
   );
 }

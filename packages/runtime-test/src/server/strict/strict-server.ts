@@ -1,16 +1,46 @@
+import { type Fields, textOf, firstOf, isFields, parsedJson } from "./rules/json.ts";
+import { type Family, messagesOf } from "./rules/rule.ts";
 import { anthropic, anthropicMessages } from "./families/anthropic.ts";
 import { deepseek } from "./families/deepseek.ts";
 import { gemini } from "./families/gemini.ts";
-import { groq } from "./families/groq.ts";
-import { kimi } from "./families/kimi.ts";
-import { llamaCpp, ollama, vllm } from "./families/local.ts";
+import { kimi, vllm, llamaCpp, ollama } from "./families/local.ts";
 import { mistral } from "./families/mistral.ts";
-import { openaiChat } from "./families/openai-chat.ts";
+import { openaiChat, groq, textCompletions } from "./families/openai-chat.ts";
 import { openaiResponses } from "./families/openai-responses.ts";
-import { openrouter } from "./families/openrouter.ts";
-import { textCompletions } from "./families/text.ts";
-import { type Fields, firstOf, isFields, parsedJson } from "./rules/json.ts";
-import type { Family } from "./rules/rule.ts";
+
+/** Whose rules hold behind it, by the author that a model's name begins with. */
+const providers: { readonly [author: string]: Family } = {
+  anthropic,
+  deepseek,
+  google: gemini,
+  mistralai: mistral,
+  moonshotai: kimi,
+  openai: openaiChat,
+};
+
+/** The router takes out members that a provider does not know. */
+const membersOfMessages = "members of messages";
+
+/** Only OpenAI's models know developers. */
+const asSystem = (message: Fields): Fields =>
+  message["role"] === "developer" ? { ...message, role: "system" } : message;
+
+/** A router: its own errors around the rules of the provider that answers. */
+const openrouter: Family = {
+  rules: (request) => {
+    const author = textOf(request["model"]).split("/")[0] ?? "";
+    const provider = Object.hasOwn(providers, author) ? providers[author] : undefined;
+    const translated = { ...request, messages: messagesOf(request).map(asSystem) };
+    return (provider ?? vllm)
+      .rules(request)
+      .filter(({ name }) => name !== membersOfMessages)
+      .map((rule) => ({ ...rule, refuse: () => rule.refuse(translated) }));
+  },
+  // https://openrouter.ai/docs/api-reference/errors
+  bodyOf: ({ message, status = 400 }) => ({
+    error: { message: "Provider returned error", code: status, metadata: { raw: message } },
+  }),
+};
 
 /**
  * A family of servers, by what it refuses. `anthropic` is Claude behind a gateway that speaks chat completions,
@@ -77,17 +107,11 @@ export const strictRefusal = (family: StrictFamily, body: string): StrictRefusal
   const { rules, bodyOf } = families[family];
   const parsed = parsedJson(body);
   const request: Fields = isFields(parsed) ? parsed : {};
-  return firstOf(rules(request), ({ name, source, refuse }) => {
-    const refusal = refuse(request);
-    return refusal === null
-      ? null
-      : {
-          family,
-          rule: name,
-          source,
-          status: refusal.status ?? 400,
-          message: refusal.message,
-          body: bodyOf(refusal),
-        };
+  return firstOf(rules(request), ({ name: rule, source, refuse }) => {
+    const verdict = refuse(request);
+    if (verdict === null || verdict === false) return null;
+    const refusal = typeof verdict === "string" ? { message: verdict } : verdict;
+    const { status = 400, message } = refusal;
+    return { family, rule, source, status, message, body: bodyOf(refusal) };
   });
 };

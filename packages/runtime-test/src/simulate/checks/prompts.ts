@@ -14,8 +14,8 @@ import {
 import { type Counter, countPrompt, estimateCounter } from "@colloquy/machine/policies";
 import { refusedMessages } from "../../laws/evidence/said-units.ts";
 import { draftsOfAsk } from "../../laws/evidence/utterance.ts";
-import { summaryRequestTokens } from "../script/made-up-context.ts";
-import type { Law } from "../world/simulation-error.ts";
+import { summaryRequestTokens } from "../script/made-up-script.ts";
+import type { Law } from "../world/world.ts";
 
 /** The rules for the size of prompts, and the known properties of the policy. */
 export interface PromptRules {
@@ -33,7 +33,6 @@ export const rulesOf = (
   known: Pick<PromptRules, "isOurs" | "findsRoom">,
 ): PromptRules => ({ budget, counter, calibrate, ...known });
 
-/** A law that is broken, with a description. */
 export type Broken = readonly [law: Law, what: string];
 
 /** Checks the laws on an entry's decision about prompts; returns null if it keeps them. */
@@ -43,10 +42,7 @@ export const brokenByDecision = (rules: PromptRules, { seq, decided }: LaterEntr
   return decided?.unfit === undefined ? null : brokenByUnfit(rules, seq, decided.unfit, after);
 };
 
-/**
- * A policy may legitimately show nothing, also to an ask without content. Such a prompt cannot be sent, so the machine
- * shows everything.
- */
+/** A policy may show nothing, also to an ask without content. Then the machine shows everything. */
 const showsNothing = "shows nothing of the thread";
 
 const brokenByUnfit = (rules: PromptRules, seq: number, unfit: ContextUnfit, after: State): Broken | null => {
@@ -110,10 +106,7 @@ const withoutPinned = (call: CallLlm, state: State): Broken | null => {
   return null;
 };
 
-/**
- * Checks P1: no summary covers turns that are not on the path, or that have changed. Each generated summary has a
- * different text.
- */
+/** Checks P1: no shown summary covers turns off the path or changed ones. Each has a different text. */
 const withStaleSummary = (call: CallLlm, state: State): Broken | null => {
   const shown = call.messages.find(({ id }) => id.startsWith("summary."));
   if (shown === undefined) return null;
@@ -150,10 +143,7 @@ const joinedBy = ({ context: { open } }: State, after: State): number =>
     .filter(({ askId }) => after.context.open?.asks.some((ask) => ask.askId === askId) === true)
     .flatMap(draftsOfAsk).length;
 
-/**
- * Returns the number of messages of refused answers that are set aside. They are when the turn ends because the summary
- * did not make enough room.
- */
+/** Counts the messages of refused answers that are set aside when a turn ends for lack of room. */
 const asideOf = ({ context: { open } }: State, after: State): number =>
   open === null || after.context.open?.number === open.number ? 0 : refusedMessages(open).length;
 

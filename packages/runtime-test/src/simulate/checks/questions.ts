@@ -4,8 +4,7 @@ import type { Cut } from "@colloquy/machine/policies";
 import { redactedText } from "@colloquy/machine/storage";
 import { asksIn } from "../../laws/evidence/asks-in.ts";
 import { draftsOfAsk, ofDraft, utteranceOf } from "../../laws/evidence/utterance.ts";
-import type { AskEnd, Question } from "../script/question.ts";
-import { SimulatedOutput } from "../script/simulated-output.ts";
+import { type AskEnd, type Question, SimulatedOutput } from "../script/question.ts";
 import type { WatchedJournal } from "./watched-journal.ts";
 import type { World } from "../world/world.ts";
 
@@ -40,9 +39,7 @@ export const checkQuestions = (
   }
 };
 
-/**
- * Checks R3: each accepted ask is in one place: among those that wait, in a turn, or with those that no turn answers.
- */
+/** Checks R3: each accepted ask is in one place: waiting, in a turn, or dropped. */
 export const checkAsks = (world: World, { state, entries }: Pick<WatchedJournal, "state" | "entries">): void => {
   const places = asksIn(state).map(({ askId }) => askId);
   for (const { event } of entries) {
@@ -111,10 +108,7 @@ const reportOf = (end: AskEnd): Report | null => {
   return { ...end.summary, status: end.name === "TurnCancelledError" ? "cancelled" : "failed" };
 };
 
-/**
- * Checks the turn and status of a result. An asker that gave up early has the result of no turn, although there may be
- * one.
- */
+/** Checks the turn and status of a result. An asker that gave up early has none of a turn. */
 const checkReport = (world: World, state: State, askId: string, turn: number | null, report: Report): void => {
   if (report.turn === null) return;
   if (report.turn !== turn) {

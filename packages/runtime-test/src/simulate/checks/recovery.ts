@@ -1,21 +1,16 @@
 import { declarationsOf, type Tool } from "@colloquy/host";
-import type { AnswerableEffect, CallTool, Entry, StartTimer, ToolRecovery } from "@colloquy/machine";
+import type { AnswerableEffect, CallTool, Entry, LaterEntry, StartTimer, ToolRecovery } from "@colloquy/machine";
 import { LawBroken } from "../../laws/evidence/law-broken.ts";
 import { requireByTable } from "../../laws/host/recovery.ts";
-import { callersAnswer } from "../script/callers-tool.ts";
-import type { SimulatedProcess } from "../world/process.ts";
-import type { ToolLedger } from "../world/tool-ledger.ts";
-import { undisturbed, type WatchedJournal } from "./watched-journal.ts";
+import { callersAnswer } from "../script/made-up-reply.ts";
+import type { SimulatedProcess, ToolLedger } from "../world/process.ts";
 import type { World } from "../world/world.ts";
+import { undisturbed, type WatchedJournal } from "./watched-journal.ts";
 
 /** Looks whether a process that has just read the journal takes up what was outstanding, by the table of `lawRecovery`. */
-export const checkResumption = (
-  world: World,
-  process: SimulatedProcess,
-  journal: WatchedJournal,
-  tools: readonly Tool[],
-): void => {
+export const checkResumption = (process: SimulatedProcess, journal: WatchedJournal, tools: readonly Tool[]): void => {
   const { opening } = process;
+  const { world } = journal;
   const isUndisturbed = undisturbed(process, journal);
   if (opening === null || isUndisturbed === null) return;
   const now = world.clock.now();
@@ -37,14 +32,10 @@ export const checkResumption = (
 };
 
 /** Looks at what was recovered, and at what was run how often. */
-export const checkRecovered = (
-  world: World,
-  journal: WatchedJournal,
-  ledger: ToolLedger,
-  tools: readonly Tool[],
-): void => {
+export const checkRecovered = (journal: WatchedJournal, ledger: ToolLedger, tools: readonly Tool[]): void => {
+  const { world } = journal;
   for (const entry of journal.entries) {
-    if ("recovered" in entry) checkEntry(world, journal, entry, tools);
+    if ("recovered" in entry) checkEntry(journal, entry, tools);
   }
   for (const [key, runs] of ledger.runs) {
     const tool = runs[0]?.tool ?? "";
@@ -75,7 +66,7 @@ export const checkRecovered = (
   }
 };
 
-const checkEntry = (world: World, { entries }: WatchedJournal, entry: Entry, tools: readonly Tool[]): void => {
+const checkEntry = ({ world, entries }: WatchedJournal, entry: Entry, tools: readonly Tool[]): void => {
   // What had been shown of a reply is kept instead of asking again, where that is chosen.
   if (entry.event.type === "llm.failed" && entry.event.partial !== undefined) return;
   try {
@@ -106,3 +97,38 @@ const runsAgain = (recovery: ToolRecovery, { started, approval }: CallTool): boo
 const longestHookMs = 400;
 /** Longer than a tool waits for its entry and for hooks. */
 const longestToolMs = 1_000;
+
+/** Checks that a call's wait for a summary ends when its time is over, whatever happened to the summary. */
+export const checkWait = (
+  world: World,
+  processes: readonly SimulatedProcess[],
+  journal: WatchedJournal,
+  { seq, decided }: LaterEntry,
+): void => {
+  const dueAt = decided?.compacting?.dueAt;
+  const process = holderOf(processes, journal);
+  const isUndisturbed = process === undefined ? null : undisturbed(process, journal);
+  if (dueAt === undefined || isUndisturbed === null) return;
+  // An ask that was made long before it was accepted may have waited long enough already.
+  world.clock.wakeAt(Math.max(dueAt, world.clock.now()) + longestAppendMs, () => {
+    const stage = journal.state?.context.open?.stage;
+    if (stage?.type !== "compacting" || stage.dueAt !== dueAt || !isUndisturbed()) return;
+    world.breaks("settles", `since entry ${seq} a call waits for a summary, and does so after its time is over`);
+  });
+};
+
+/** Returns the process that holds the thread; undefined while none does, so that no work is done for it. */
+export const holderOf = (
+  processes: readonly SimulatedProcess[],
+  { newestToken }: WatchedJournal,
+): SimulatedProcess | undefined =>
+  processes.find(({ alive, opening }) => alive && opening?.token === newestToken && !opening.over);
+
+/** Returns whether a handler still writes the outstanding summary. */
+export const isBeingWritten = ({ work }: SimulatedProcess, { outstanding }: WatchedJournal): boolean =>
+  [...work].some(
+    ({ id, type, signal }) => type === "summary" && !signal.aborted && outstanding.some((effect) => effect.id === id),
+  );
+
+/** Longer than a few slow writes of entries. */
+const longestAppendMs = 300;

@@ -19,7 +19,6 @@ import { type Broken, brokenByDecision, brokenByPrompt, brokenBySummary, type Pr
 import type { Opening, SimulatedProcess } from "../world/process.ts";
 import type { World } from "../world/world.ts";
 
-/** The thread that is watched. */
 export const threadId = "simulated";
 
 /** The one store of a simulation, with the facts about its journal. Each entry is checked when it is written. */
@@ -42,7 +41,6 @@ export class WatchedJournal {
   readonly transitions: Map<string, number> = new Map();
   /** The state before each ask was accepted, by the ask's id. */
   readonly askedUpon: Map<string, State> = new Map();
-  /** The token of the newest lease. */
   newestToken = 0;
   /** The content of asks that were redacted. */
   readonly redacted: Set<string> = new Set();
@@ -50,21 +48,18 @@ export class WatchedJournal {
   newestOpening: Opening | null = null;
   /** The first broken law about prompts. It is reported at the end, since a break of other laws breaks these too. */
   brokenByPrompts: Broken | null = null;
-  readonly #world: World;
+  readonly world: World;
   readonly #rules: PromptRules;
   readonly #onWritten: (entry: Entry) => void;
 
   constructor(world: World, store: Store, rules: PromptRules, onWritten: (entry: Entry) => void) {
-    this.#world = world;
+    this.world = world;
     this.store = store;
     this.#rules = rules;
     this.#onWritten = onWritten;
   }
 
-  /**
-   * Whether a redaction is journalled but not finished: readers of the journal are not shown the words that are still
-   * there.
-   */
+  /** Whether a redaction is journalled but not finished: readers are not shown the words that are still there. */
   get isRedacting(): boolean {
     return this.entries.some(
       ({ event }) =>
@@ -80,12 +75,12 @@ export class WatchedJournal {
 
   /** Replaces entries by the same entries without their words. */
   async rewrite(lease: Lease, entries: readonly Entry[]): Promise<void> {
-    this.#world.hasRewritten = true;
+    this.world.hasRewritten = true;
     await this.store.rewrite(lease, entries);
     for (const entry of entries) {
       const { event } = this.entries[entry.seq] ?? {};
       if (event?.type !== entry.event.type)
-        this.#world.breaks("R3", `entry ${entry.seq} (${event?.type ?? "none"}) was rewritten as ${entry.event.type}`);
+        this.world.breaks("R3", `entry ${entry.seq} (${event?.type ?? "none"}) was rewritten as ${entry.event.type}`);
       // A repeated rewrite finds the replaced text.
       if (event?.type === "ask.received" && typeof event.input === "string" && event.input !== redactedText)
         this.redacted.add(event.input);
@@ -93,17 +88,17 @@ export class WatchedJournal {
     }
     const folded = fold(this.entries);
     if (Either.isRight(folded)) this.state = folded.right;
-    else this.#world.breaks("M5", `a journal that was redacted can't be folded: ${folded.left.reason}`);
+    else this.world.breaks("M5", `a journal that was redacted can't be folded: ${folded.left.reason}`);
     if (this.state !== null) this.outstanding = outstanding(this.state);
   }
 
   #wrote(entries: readonly Entry[]): void {
     for (const entry of entries) {
       if (entry.seq !== this.entries.length) {
-        this.#world.breaks("R3", `entry ${entry.seq} was written where ${this.entries.length} is due`);
+        this.world.breaks("R3", `entry ${entry.seq} was written where ${this.entries.length} is due`);
       }
       this.entries.push(entry);
-      this.#world.note("journal", `${entry.seq} ${entry.event.type}${about(entry)}`);
+      this.world.note("journal", `${entry.seq} ${entry.event.type}${about(entry)}`);
       this.#follow(entry);
       this.#onWritten(entry);
     }
@@ -114,7 +109,7 @@ export class WatchedJournal {
     if (entry.event.type === "thread.started" || before === null) {
       const begun = fold([entry]);
       if (Either.isRight(begun)) this.state = begun.right;
-      else this.#world.breaks("M5", `a journal begins with an entry that can't be folded: ${begun.left.reason}`);
+      else this.world.breaks("M5", `a journal begins with an entry that can't be folded: ${begun.left.reason}`);
       return;
     }
     const { event } = entry;
@@ -140,12 +135,12 @@ export class WatchedJournal {
     if (!("effectId" in event)) return;
     const { effectId, type } = event;
     if (!this.outstanding.some(({ id }) => id === effectId)) {
-      this.#world.breaks("M6", `entry ${entry.seq} (${type}) was taken, and "${effectId}" is not outstanding`);
+      this.world.breaks("M6", `entry ${entry.seq} (${type}) was taken, and "${effectId}" is not outstanding`);
     }
     if (type === "tool.started") this.started.add(effectId);
     if (type === "tool.started" || type === "llm.progressed") return;
     if (this.answers.has(effectId)) {
-      this.#world.breaks("M6", `entry ${entry.seq} (${type}) answers "${effectId}" a second time`);
+      this.world.breaks("M6", `entry ${entry.seq} (${type}) answers "${effectId}" a second time`);
     }
     this.answers.set(effectId, entry);
   }
@@ -161,7 +156,7 @@ export class WatchedJournal {
     const calls = this.outstanding.filter(isAnswering).length;
     const tools = this.outstanding.filter(({ type }) => type === "callTool" || type === "requestApproval").length;
     if (calls > 1 || (calls === 1 && tools > 0)) {
-      this.#world.breaks("M7", `${calls} model calls and ${tools} tool calls are outstanding at the same time`);
+      this.world.breaks("M7", `${calls} model calls and ${tools} tool calls are outstanding at the same time`);
     }
   }
 
@@ -181,10 +176,7 @@ export class WatchedJournal {
   }
 }
 
-/**
- * Returns a function that tells whether a process has kept the thread from now on, without dying or pausing. Returns
- * null if the process does not have it.
- */
+/** Returns whether a process has kept the thread from now on, without a pause; null if it does not have it. */
 export const undisturbed = (
   process: SimulatedProcess,
   { newestToken }: Pick<WatchedJournal, "newestToken">,
@@ -198,9 +190,7 @@ export const undisturbed = (
 const isAnswering = (effect: AnswerableEffect): effect is CallLlm =>
   effect.type === "callLlm" && effect.purpose === "answer";
 
-/**
- * Returns whether the summary in progress was cancelled: it is no longer written, and this event is not its outcome.
- */
+/** Returns whether the summary in progress was cancelled, not ended by its outcome. */
 const isCalledOff = (before: State, after: State, event: Entry["event"]): boolean => {
   const { summarising } = before.context;
   if (summarising === null || summarising.number === after.context.summarising?.number) return false;

@@ -1,12 +1,10 @@
 import { EventRefusedError } from "@colloquy/host";
 import type { CallTool, RequestApproval } from "@colloquy/machine";
 import { threadId, type WatchedJournal } from "../checks/watched-journal.ts";
-import { callersAnswer } from "../script/callers-tool.ts";
+import { callersAnswer } from "../script/made-up-reply.ts";
 import { isPassing } from "../script/question.ts";
-import type { SimulatedProcess } from "../world/process.ts";
-import type { Processes } from "../world/processes.ts";
-import { Random } from "../world/random.ts";
-import type { World } from "../world/world.ts";
+import type { SimulatedProcess, Processes } from "../world/process.ts";
+import { Random, type World } from "../world/world.ts";
 
 /**
  * The people outside. One is asked whether tools may run, and answers yes or no, sometimes about another request. One is

@@ -1,16 +1,17 @@
-import type { Inbox, Lease, SnapshotDraft, StoredSnapshot } from "@colloquy/host/store";
-import type { ListOptions, Store, ThreadPage } from "@colloquy/host";
+import type { Inbox, Lease, StoredSnapshot } from "@colloquy/host/store";
+import type { Store } from "@colloquy/host";
 import type { Entry } from "@colloquy/machine";
 import { never, type Opening, type SimulatedProcess } from "../world/process.ts";
-import type { Random } from "../world/random.ts";
-import { SimulatedFailure } from "../world/simulation-error.ts";
+import { type Random, SimulatedFailure, type World } from "../world/world.ts";
 import { threadId as watched, type WatchedJournal } from "../checks/watched-journal.ts";
-import type { World } from "../world/world.ts";
 
 /** The store as a process sees it: sometimes slow, failing, or losing its answers. */
 export class ProcessStore implements Store {
-  /** Present if the store has one. */
   readonly inbox?: Inbox;
+  readonly saveSnapshot: Store["saveSnapshot"] = (...given) =>
+    this.#call("keep a snapshot", async (store) => store.saveSnapshot(...given));
+  readonly list: Store["list"] = (...given) => this.#call("list", async (store) => store.list(...given));
+  readonly delete: Store["delete"] = (...given) => this.#call("delete", async (store) => store.delete(...given));
   readonly #world: World;
   readonly #process: SimulatedProcess;
   readonly #journal: WatchedJournal;
@@ -108,23 +109,11 @@ export class ProcessStore implements Store {
     );
   }
 
-  async saveSnapshot(lease: Lease, snapshot: SnapshotDraft): Promise<void> {
-    return this.#call("keep a snapshot", async (store) => store.saveSnapshot(lease, snapshot));
-  }
-
   async readSnapshot(threadId: string): Promise<StoredSnapshot | null> {
     const snapshot = await this.#call("read the snapshot", async (store) => store.readSnapshot(threadId));
     if (snapshot === null || !this.#world.hits("snapshotDamaged")) return snapshot;
     this.#process.note("the snapshot is damaged");
     return damaged(snapshot, this.#world.random);
-  }
-
-  async list(options?: ListOptions): Promise<ThreadPage> {
-    return this.#call("list", async (store) => store.list(options));
-  }
-
-  async delete(threadId: string, lease?: Lease): Promise<boolean> {
-    return this.#call("delete", async (store) => store.delete(threadId, lease));
   }
 
   async close(): Promise<void> {}
@@ -133,6 +122,7 @@ export class ProcessStore implements Store {
     return {
       post: (...given) => this.#call("post an inbox item", async () => inbox.post(...given)),
       unanswered: (...given) => this.#call("look for inbox items", async () => inbox.unanswered(...given)),
+      ...(inbox.waiting && { waiting: () => this.#call("look at all inboxes", async () => inbox.waiting?.() ?? []) }),
       answer: (...given) => this.#call("answer inbox items", async () => inbox.answer(...given)),
       answerTo: (...given) => this.#call("look for an answer", async () => inbox.answerTo(...given)),
       discard: (...given) => this.#call("discard an inbox item", async () => inbox.discard(...given)),

@@ -1,10 +1,8 @@
 import { type AskInput, ThreadUnknownError, type AskHandle, type AskPart, OutputError } from "@colloquy/host";
 import type { Event } from "@colloquy/machine";
-import { type How, inWords, isEnd, isPassing, type Question } from "../script/question.ts";
-import { simulatedOutput } from "../script/simulated-output.ts";
+import { type How, inWords, isEnd, isPassing, type Question, simulatedOutput } from "../script/question.ts";
 import { threadId } from "../checks/watched-journal.ts";
-import type { SimulatedProcess } from "../world/process.ts";
-import type { Processes } from "../world/processes.ts";
+import type { SimulatedProcess, Processes } from "../world/process.ts";
 import type { Action, AskAction } from "../script/script.ts";
 import type { World } from "../world/world.ts";
 
@@ -39,7 +37,6 @@ export class User {
     return this.#isSettled;
   }
 
-  /** Asks, and repeats the ask until it is answered. */
   ask(input: AskInput, { askId, ...how }: How & { readonly askId?: string | undefined } = {}): Question {
     const id = askId ?? `ask-${this.questions.length + 1}`;
     const question: Question = { askId: id, input, ...how, handle: null, end: null, tries: 0, mayBeInboxItem: false };
@@ -65,7 +62,6 @@ export class User {
     );
   }
 
-  /** Repeats the asks of a process that is gone. */
   lost(process: SimulatedProcess): void {
     const questions = this.#asked.get(process);
     if (questions === undefined) return;
@@ -76,34 +72,25 @@ export class User {
   async #do(action: Action): Promise<void> {
     switch (action.type) {
       case "ask":
-        this.ask(action.input, { ...howOf(action), ...outputOf(action), askId: this.#idOf(action) });
-        return;
+        return void this.ask(action.input, { ...howOf(action), ...outputOf(action), askId: this.#idOf(action) });
       case "steer":
-        this.ask(action.input, { steers: true });
-        return;
+        return void this.ask(action.input, { steers: true });
       case "errand":
-        this.#runErrand();
-        return;
+        return this.#runErrand();
       case "redact":
-        this.#redact(action.turn);
-        return;
+        return this.#redact(action.turn);
       case "abort":
-        this.questions[action.ask]?.handle?.abort("the user left");
-        return;
+        return this.questions[action.ask]?.handle?.abort("the user left");
       case "cancel":
-        this.send({ type: "cancel.requested", at: this.#world.clock.now(), reason: "the user pressed stop" });
-        return;
+        return this.send({ type: "cancel.requested", at: this.#world.clock.now(), reason: "the user pressed stop" });
       case "send":
-        this.send({ ...action.event, at: this.#world.clock.now() });
-        return;
+        return this.send({ ...action.event, at: this.#world.clock.now() });
       case "settle":
-        await this.settles(action.withinMs ?? patienceMs);
-        return;
+        return void (await this.settles(action.withinMs ?? patienceMs));
       case "crash":
-        this.#processes.crash();
-        return;
+        return this.#processes.crash();
       case "pause":
-        this.#processes.pause(action.forMs);
+        return this.#processes.pause(action.forMs);
     }
   }
 
@@ -129,14 +116,9 @@ export class User {
   #try(question: Question): void {
     const process = this.#processes.reachable();
     question.tries++;
-    if (question.tries > triesMax) {
-      this.#world.breaks("settles", `${question.askId} was asked ${triesMax} times, and never answered`);
-      return;
-    }
-    if (process === null) {
-      this.#tryLater(question);
-      return;
-    }
+    if (question.tries > triesMax)
+      return this.#world.breaks("settles", `${question.askId} was asked ${triesMax} times, and never answered`);
+    if (process === null) return this.#tryLater(question);
     process.note(`is asked ${question.askId}`);
     const { askId, steers } = question;
     const input = this.#world.scribbling.handsIn(question.input);
@@ -165,14 +147,8 @@ export class User {
     question.handle = null;
     process.note(`answers ${question.askId}: ${inWords(end)}`);
     this.#world.scribbling.given(end);
-    if (isPassing(end)) {
-      this.#tryLater(question);
-      return;
-    }
-    if (!isEnd(end)) {
-      this.#breaks(`${question.askId} was rejected with`, end);
-      return;
-    }
+    if (isPassing(end)) return this.#tryLater(question);
+    if (!isEnd(end)) return this.#breaks(`${question.askId} was rejected with`, end);
     question.end = end;
     if (!this.#isSettled) return;
     this.#settled.resolve();
@@ -258,10 +234,7 @@ const checkParts = (world: World, process: SimulatedProcess, handle: AskHandle):
   void read().catch((error: unknown) => breaks(`can't be read: ${String(error)}`));
 };
 
-/**
- * Returns null for an invalid output. A turn may be complete although its answer is not a valid output for an ask that
- * was repeated with a stricter schema.
- */
+/** Returns null for an invalid output: a repeated ask may have a stricter schema than the complete turn. */
 const withoutOutput = (error: unknown): null => {
   if (error instanceof OutputError) return null;
   throw error;

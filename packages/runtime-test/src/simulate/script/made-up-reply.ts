@@ -1,4 +1,4 @@
-import type { CallLlm, FailureKind, Json, ReportedUsage } from "@colloquy/machine";
+import type { CallLlm, FailureKind, Json, ReportedUsage, CallTool, JsonObject } from "@colloquy/machine";
 import {
   type FailureScript,
   reply,
@@ -7,9 +7,8 @@ import {
   toolCalls,
   type ToolCallScript,
 } from "../../models/index.ts";
-import { callersCallFrom } from "./callers-tool.ts";
-import { Random } from "../world/random.ts";
-import type { World } from "../world/world.ts";
+import { Random, type World } from "../world/world.ts";
+import { type AskOptions, tool, type Tool, type ToolDefinition } from "@colloquy/host";
 
 /** Makes the replies of the simulated model. The same call gets the same reply, from any process, however often. */
 export const madeUpReply =
@@ -33,10 +32,7 @@ export const madeUpReply =
     return toolCalls([...calls, ...callers], { ...options, ...(random.chance(0.3) ? { content: "Let me see." } : {}) });
   };
 
-/**
- * Returns the model's answer to a call that asks for an output: usually a valid one, otherwise one of each invalid
- * kind.
- */
+/** Returns an answer to a call that asks for an output: usually a valid one, otherwise one of each invalid kind. */
 const madeUpOutput = (world: World, call: CallLlm, options: ReplyOptions): ScriptLine => {
   const random = new Random(world.seed, `output ${call.id}`);
   const text = JSON.stringify({ even: random.whole(0, 4) * 2 });
@@ -52,7 +48,6 @@ const madeUpOutput = (world: World, call: CallLlm, options: ReplyOptions): Scrip
   ]);
 };
 
-/** Returns the model's answer to a call that asks for a summary. */
 const madeUpSummary = (world: World, call: CallLlm): ScriptLine => {
   const random = new Random(world.seed, `summary ${call.id}`);
   const options = {
@@ -125,3 +120,58 @@ const failureKinds: readonly [FailureKind, ...FailureKind[]] = [
   "context_length",
   "content_filter",
 ];
+
+const parameters = {
+  type: "object",
+  properties: { about: { type: "string" } },
+  required: ["about"],
+  additionalProperties: false,
+};
+
+const simulated = (
+  name: string,
+  options: Pick<
+    ToolDefinition<{ readonly jsonSchema: JsonObject }>,
+    "recovery" | "approval" | "timeoutMs" | "concurrency"
+  >,
+  found = "",
+): Tool =>
+  tool({
+    name,
+    description: `Does what "${name}" stands for.`,
+    input: { jsonSchema: parameters },
+    ...options,
+    run: (_, { idempotencyKey }) => `${name} of ${idempotencyKey}${found}`,
+  });
+
+/**
+ * One tool of each kind of recovery, one that always needs an approval, one that needs it for some arguments, and one
+ * with a time limit, one call at a time and a result that may be too long for a prompt.
+ */
+export const simulatedTools: readonly Tool[] = [
+  simulated("lookup", { recovery: "rerun" }),
+  simulated("note", {}),
+  simulated("pay", { recovery: "once" }),
+  simulated("ship", { recovery: "ask" }),
+  simulated("post", { recovery: "once", approval: "always" }),
+  simulated("mail", { approval: (input) => JSON.stringify(input).includes("thing 1") }),
+  simulated("search", { recovery: "rerun", timeoutMs: 60, concurrency: 1 }, `: ${"page after page ".repeat(20)}`),
+];
+
+/** The tool that some simulated asks have. Only the caller answers its calls. */
+const name = "ask_user";
+
+/** Returns the tools of an ask, from a random stream of their own. */
+export const callersToolsFrom = (random: Random): { readonly tools?: NonNullable<AskOptions["tools"]> } =>
+  random.chance(0.15)
+    ? { tools: [{ name, description: "Asks the user.", input: { jsonSchema: { type: "object" } } }] }
+    : {};
+
+/** Returns a model's call of the tool, if it was offered; mostly none. */
+const callersCallFrom = (random: Random, { tools, step }: CallLlm): readonly ToolCallScript[] => {
+  const isOffered = tools?.some((tool) => tool.name === name) === true;
+  if (!isOffered || step > 3 || random.chance(0.4)) return [];
+  return [{ name, arguments: { what: "Which one?" }, id: "call_0" }];
+};
+
+export const callersAnswer = ({ id }: Pick<CallTool, "id">): string => `What was wanted for ${id}.`;

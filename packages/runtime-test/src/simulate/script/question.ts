@@ -2,12 +2,14 @@ import {
   type AskHandle,
   type AskInput,
   AskRefusedError,
-  AskReturnedError,
   type AskResult,
+  AskReturnedError,
   AskSupersededError,
   ContextUnfitError,
   LimitReachedError,
   OutputError,
+  type OutputOptions,
+  type StandardSchema,
   StoreError,
   ThreadClosedError,
   ThreadHeldError,
@@ -22,7 +24,6 @@ import type { AskAction } from "./script.ts";
 export interface Question extends How {
   readonly askId: string;
   readonly input: AskInput;
-  /** The handle to its ask, while there is one. */
   handle: AskHandle | null;
   end: AskEnd | null;
   tries: number;
@@ -30,13 +31,11 @@ export interface Question extends How {
   mayBeInboxItem: boolean;
 }
 
-/** The options of a simulated ask. */
 export interface How extends Pick<AskAction, "limits" | "overlap" | "from" | "tools" | "output"> {
   /** Whether it is only for the open turn. */
   readonly steers?: boolean;
 }
 
-/** The outcome of an ask. */
 export type AskEnd =
   | AskResult
   | TurnFailedError
@@ -51,12 +50,9 @@ export type AskEnd =
   | ThreadUnknownError;
 
 /** Returns whether an error leaves the outcome open; asking again may help. */
-export const isPassing = (error: unknown): boolean =>
-  error instanceof ThreadHeldError ||
-  error instanceof ThreadClosedError ||
-  error instanceof LeaseLostError ||
-  error instanceof SequenceConflictError ||
-  error instanceof StoreError;
+export const isPassing = (error: unknown): boolean => passing.some((kind) => error instanceof kind);
+
+const passing = [ThreadHeldError, ThreadClosedError, LeaseLostError, SequenceConflictError, StoreError];
 
 export const isEnd = (end: unknown): end is AskEnd =>
   end instanceof TurnFailedError ||
@@ -70,8 +66,41 @@ export const isEnd = (end: unknown): end is AskEnd =>
   end instanceof ThreadUnknownError ||
   (typeof end === "object" && end !== null && "status" in end && end.status === "completed");
 
-/** Describes an outcome for the trace. */
 export const inWords = (end: unknown): string => {
   if (end instanceof Error) return `${end.name}: ${end.message}`;
   return typeof end === "object" && end !== null && "text" in end ? JSON.stringify(end.text) : String(end);
 };
+
+/** The result of the simulated output's schema for an answer. Only the schema makes one. */
+export class SimulatedOutput {
+  readonly even: number;
+
+  constructor(even: number) {
+    this.even = even;
+    Object.freeze(this);
+  }
+}
+
+/** Returns the options of an even number as output, of which the JSON Schema says only that it is a number. */
+export const simulatedOutput = (repairs: number): OutputOptions<StandardSchema<unknown, SimulatedOutput>> => ({
+  schema: {
+    "~standard": {
+      version: 1,
+      vendor: "simulated",
+      validate: (value) => {
+        const even = numberIn(value);
+        return even !== null && even % 2 === 0
+          ? { value: new SimulatedOutput(even) }
+          : { issues: [{ message: "expected an even number", path: ["even"] }] };
+      },
+      jsonSchema: {
+        input: () => ({ type: "object", properties: { even: { type: "number" } }, required: ["even"] }),
+      },
+    },
+  },
+  name: "even",
+  repairs,
+});
+
+const numberIn = (value: unknown): number | null =>
+  typeof value === "object" && value !== null && "even" in value && typeof value.even === "number" ? value.even : null;

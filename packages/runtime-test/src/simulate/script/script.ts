@@ -41,9 +41,7 @@ export type Action = { readonly afterMs?: number } & (
   | { readonly type: "errand" }
   /** Waits until all asks so far have ended, for `withinMs` at most (default 400). */
   | { readonly type: "settle"; readonly withinMs?: number }
-  /** Kills the process; another is started. */
   | { readonly type: "crash" }
-  /** Pauses the process. */
   | { readonly type: "pause"; readonly forMs: number }
 );
 

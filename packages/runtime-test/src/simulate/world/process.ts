@@ -19,8 +19,7 @@ export interface Opening {
   superseded: boolean;
 }
 
-/** A model or a tool that is working for a process. */
-export interface Work {
+interface Work {
   readonly id: string;
   /** The kind of its work: an answer, a summary in the background, or a tool call. */
   readonly type: "answer" | "summary" | "callTool";
@@ -38,14 +37,11 @@ export class SimulatedProcess {
   /** Asks, and other calls of the host, that have not settled yet. */
   readonly unsettled: Set<AskHandle | Promise<unknown>> = new Set();
   alive = true;
-  /** Resolves when it dies. */
   readonly died: Promise<void>;
   /** Whether it was asked to stop; it gets no more requests. */
   closing = false;
   opening: Opening | null = null;
-  /** How often it opened the thread. */
   openings = 0;
-  /** How often it was paused. */
   pauses = 0;
   /** The seq of the newest entry that the host knows to be stored. */
   knows = -1;
@@ -150,3 +146,126 @@ export class SimulatedProcess {
 
 /** Returns a promise that never settles, for a dead process. */
 export const never = (): Promise<never> => new Promise(() => undefined);
+
+/** The runs of tools, under their idempotency keys. */
+export class ToolLedger {
+  readonly runs: Map<string, ToolRun[]> = new Map();
+
+  begin(key: string, run: Omit<ToolRun, "returned">): ToolRun {
+    const begun: ToolRun = { ...run, returned: undefined };
+    const runs = this.runs.get(key);
+    if (runs === undefined) this.runs.set(key, [begun]);
+    else runs.push(begun);
+    return begun;
+  }
+
+  of(key: string): readonly ToolRun[] {
+    return this.runs.get(key) ?? [];
+  }
+}
+
+interface ToolRun {
+  readonly tool: string;
+  readonly process: string;
+  /** The returned value; undefined until the tool returns. */
+  returned: unknown;
+}
+
+type MakeHost = (process: SimulatedProcess) => Host;
+
+/** The processes of a simulation: a server that runs whenever it can, and sometimes a rival. */
+export class Processes {
+  readonly all: SimulatedProcess[] = [];
+  readonly #world: World;
+  readonly #makeHost: MakeHost;
+  readonly #onCrash: (process: SimulatedProcess) => void;
+  #primary: SimulatedProcess;
+  #rival: SimulatedProcess | null = null;
+
+  constructor(world: World, makeHost: MakeHost, onCrash: (process: SimulatedProcess) => void) {
+    this.#world = world;
+    this.#makeHost = makeHost;
+    this.#onCrash = onCrash;
+    this.#primary = this.#start("server");
+  }
+
+  /** Returns a process that accepts requests; null while there is none. */
+  reachable(): SimulatedProcess | null {
+    const candidates = [this.#primary, ...(this.#rival === null ? [] : [this.#rival])].filter(isReachable);
+    const [first, ...others] = candidates;
+    return first === undefined ? null : this.#world.random.pick([first, ...others]);
+  }
+
+  disturb(): void {
+    if (this.#world.hits("handover")) this.replace();
+    // A paused rival still exists: it may hold the thread, and continue it.
+    if (this.#world.hits("rival") && this.#rival?.alive !== true) {
+      this.#rival = this.#start("rival");
+    }
+  }
+
+  crash(): void {
+    this.#primary.crash("as the script says");
+  }
+
+  pause(forMs: number): void {
+    this.#primary.pause(forMs);
+  }
+
+  /** Closes the rival, which releases its threads. */
+  async sendRivalAway(): Promise<void> {
+    const rival = this.#rival;
+    this.#rival = null;
+    if (rival?.alive !== true) return;
+    rival.closing = true;
+    await closed(rival);
+  }
+
+  async close(): Promise<void> {
+    await this.sendRivalAway();
+    const primary = this.#primary;
+    primary.closing = true;
+    if (primary.alive) await closed(primary);
+  }
+
+  #start(kind: "server" | "rival"): SimulatedProcess {
+    const name = `${kind}-${this.all.length + 1}`;
+    const process = new SimulatedProcess(this.#world, name, (dead) => this.#crashed(dead));
+    process.host = this.#makeHost(process);
+    this.all.push(process);
+    process.note("starts");
+    return process;
+  }
+
+  #crashed(dead: SimulatedProcess): void {
+    if (dead === this.#primary) {
+      void this.#restart(dead);
+    }
+    this.#onCrash(dead);
+  }
+
+  async #restart(dead: SimulatedProcess): Promise<void> {
+    await this.#world.sleep(this.#world.random.whole(1, 200));
+    // Some stores know at once that a holder is dead; in others its lease must expire.
+    if (this.#world.random.chance(0.5)) await dead.opening?.drop();
+    if (this.#primary === dead) this.#primary = this.#start("server");
+  }
+
+  /** Asks the server to stop, and starts another one. */
+  replace(): void {
+    const leaving = this.#primary;
+    if (!isReachable(leaving)) return;
+    leaving.note("is asked to stop");
+    leaving.closing = true;
+    void closed(leaving);
+    this.#primary = this.#start("server");
+  }
+}
+
+const isReachable = (process: SimulatedProcess): boolean => process.alive && !process.closing && !process.paused;
+
+/** Closes a process. A paused one does not close in time, and a dead one never. */
+const closed = async (process: SimulatedProcess): Promise<void> => {
+  await Promise.race([process.expects(process.host.close()), process.died]);
+  if (process.alive) process.note("is closed");
+};

@@ -8,7 +8,7 @@ import { journalFaults } from "./faulty-stores/journal-faults.ts";
 import { listingFaults } from "./faulty-stores/listing-faults.ts";
 import { partsFaults } from "./faulty-stores/parts-faults.ts";
 
-/** The names of the checks that a store does not pass, of those whose name has `part` in it. */
+/** Returns the names of failed checks of a store, among those whose name contains `part`. */
 const brokenPromises = async (makeStore: (clock: Clock) => Store, part = ""): Promise<readonly string[]> => {
   const broken: string[] = [];
   for (const { name, check } of storeChecks.filter(({ name }) => name.includes(part))) {
@@ -21,13 +21,13 @@ const brokenPromises = async (makeStore: (clock: Clock) => Store, part = ""): Pr
   return broken;
 };
 
-const faults = { ...journalFaults, ...listingFaults, ...derivedFaults, ...partsFaults };
+const faults = [...journalFaults, ...listingFaults, ...derivedFaults, ...partsFaults];
 
 test("a sound store breaks no promise", async () => {
   expect(await brokenPromises((clock) => memoryStore({ clock }))).toEqual([]);
 });
 
-test.each(Object.entries(faults))("the contract notices %s", async (_, [noticedBy, fault]) => {
+test.each(faults)("the contract notices %s", async (_, noticedBy, fault) => {
   const makeStore = (clock: Clock): Store => {
     const sound = memoryStore({ clock });
     return { ...bound(sound), ...fault(sound, clock) };

@@ -3,7 +3,7 @@ import type { StoredSnapshot } from "@colloquy/host/store";
 import type { HostUnderTest } from "@colloquy/runtime-test/laws";
 import { changed, changedHost } from "../../simulate/broken-host.ts";
 
-/** A memory store that does some things otherwise. */
+/** Changes some methods of a memory store. */
 export const withStore = (change: (store: Store) => Partial<Store>): HostUnderTest => ({
   createStore: ({ clock }) => {
     const store = memoryStore({ clock });
@@ -14,12 +14,12 @@ export const withStore = (change: (store: Store) => Partial<Store>): HostUnderTe
   },
 });
 
-/** A host whose tools do some things otherwise. */
+/** Changes the tools of a host. */
 export const withTools = (change: (tool: Tool) => Tool): HostUnderTest => ({
   createHost: (options) => createHost({ ...options, tools: (options.tools ?? []).map(change) }),
 });
 
-/** A host that does some things otherwise. */
+/** Changes some methods of a host. */
 export const withHost = (change: (host: Host) => Partial<Host>): HostUnderTest => ({
   createHost: (options) => {
     const host = createHost(options);
@@ -27,22 +27,22 @@ export const withHost = (change: (host: Host) => Partial<Host>): HostUnderTest =
   },
 });
 
-/** A host whose threads do some things otherwise. */
+/** Changes some methods of a host's threads. */
 export const withThread = (change: (thread: HostedThread) => Partial<HostedThread>): HostUnderTest =>
   withHost((host) => ({ thread: (threadId) => changedThread(host.thread(threadId), change) }));
 
-/** It asks under an id that it draws, whatever it was given. */
+/** Asks under a random id instead of the given one. */
 export const renamed =
   (host: Host): Host["ask"] =>
   (input, { askId: _, ...options } = {}) =>
     host.ask(input, options);
 
-/** From the fifth entry on it takes those for stored that are not. */
+/** Loses the entries from the fifth on, although they count as stored. */
 export const forgetful = (store: Store): Partial<Store> => ({
   append: (lease, seq, entries) => (seq > 3 ? undefined : store.append(lease, seq, entries)),
 });
 
-/** It gives the first snapshot of a thread for ever. */
+/** Always returns the first snapshot of a thread. */
 export const keepingSnapshots = (store: Store): Partial<Store> => {
   const first = new Map<string, StoredSnapshot>();
   return {
@@ -58,7 +58,7 @@ export const keepingSnapshots = (store: Store): Partial<Store> => {
   };
 };
 
-/** It finds whatever is looked for. */
+/** Returns a hit for every search. */
 export const keepingHits = (): Partial<Store> => ({
   search: async (excerpt) => ({ hits: [{ threadId: "default", seq: 1, at: 0, excerpt }], next: null }),
 });

@@ -25,7 +25,7 @@ import {
 } from "./broken-parts.ts";
 import { runs, spread } from "../runs.ts";
 
-/** It wants to be woken for ever, and answers nobody. */
+/** Sets timers for ever, and answers no ask. */
 const restless: HostUnderTest = {
   createHost: (options) => {
     const { clock } = options;
@@ -37,7 +37,7 @@ const restless: HostUnderTest = {
 
 const sqlite: HostUnderTest = { createStore: ({ clock }) => sqliteStore({ path: ":memory:", clock }) };
 
-/** Parts with a fault, and what the law says of it. */
+/** Parts with a fault, and the law's message about it. */
 type Fault = readonly [what: string, subject: HostUnderTest, words: RegExp];
 
 const finds = async (checking: Promise<void>, words: RegExp): Promise<void> => {
@@ -200,7 +200,7 @@ describe("what needs approval runs when it was granted, as it was granted", () =
 test("a run of no conversations is refused, and a misspelt option", async () => {
   for (const [name, check] of Object.entries({ checkApprovals, checkRedaction, checkSharedThread }))
     await expect(check({}, { runs: 0 })).rejects.toThrow(`${name}: runs must be a whole number ≥ 1 (got 0)`);
-  // Casts as a caller in JavaScript.
+  // Casts like a caller in JavaScript.
   const misspelt = { run: 5 } as object;
   await expect(checkSameJournal({}, misspelt)).rejects.toThrow('checkSameJournal has no option "run"');
 });

@@ -30,7 +30,7 @@ describe("R1: nothing is performed before it is journalled", () => {
     fc.assert(fc.property(traces, lawNothingBeforeJournal), { numRuns: runs(60) });
   });
 
-  test("holds for one that reads its journal again and performs what is still out", () => {
+  test("holds for a host that reloads its journal and performs an effect that is still outstanding", () => {
     const [loaded, out] = [toolRun("rerun").slice(0, 3), toolEffect()];
     lawNothingBeforeJournal([
       { did: "loaded", entries: loaded },
@@ -54,21 +54,33 @@ describe("R1: nothing is performed before it is journalled", () => {
 
   test.each<readonly [string, Signal]>([
     [
-      "another size of the thread",
+      "a wrong size of the thread",
       { type: "thread.updated", turns: 7, messages: 7, characters: 0, usage: usageMonoid.empty },
     ],
-    ["a reply to a call that nobody made", { ...call, type: "model.replied", finishReason: "stop", toolCalls: 0 }],
-    ["the failure of such a call", { ...call, type: "model.failed", failure: "timeout" }],
+    ["a reply to a call that was never made", { ...call, type: "model.replied", finishReason: "stop", toolCalls: 0 }],
+    ["the failure of a call that was never made", { ...call, type: "model.failed", failure: "timeout" }],
     [
       "the end of a tool that never ran",
       { ...place, type: "tool.ended", position: 0, name: "x", outcome: "completed" },
     ],
-    ["a warning", { type: "context.warning", warning: "at_limit", messages: 3, tokens: 9, available: 9 }],
-    ["a summary that was never asked for", { type: "summary.started", number: 1, covers: { from: 1, to: 1 } }],
-    ["a summary that never came", { type: "summary.completed", number: 1, covers: { from: 1, to: 1 } }],
-    ["a summary that never failed", { type: "summary.failed", number: 1, covers: { from: 1, to: 1 }, reason: "" }],
-    ["a turn that was unfit", { type: "context.unfit", turn: 1, unfit: noRoom }],
-  ])("catches a host that tells %s, of which the journal knows nothing", (_, signal) => {
+    [
+      "a warning of a limit that was never reached",
+      { type: "context.warning", warning: "at_limit", messages: 3, tokens: 9, available: 9 },
+    ],
+    [
+      "the start of a summary that was never requested",
+      { type: "summary.started", number: 1, covers: { from: 1, to: 1 } },
+    ],
+    [
+      "the end of a summary that was never requested",
+      { type: "summary.completed", number: 1, covers: { from: 1, to: 1 } },
+    ],
+    [
+      "the failure of a summary that was never requested",
+      { type: "summary.failed", number: 1, covers: { from: 1, to: 1 }, reason: "" },
+    ],
+    ["a prompt that did not fit, in a turn that completed", { type: "context.unfit", turn: 1, unfit: noRoom }],
+  ])("catches a host that publishes %s", (_, signal) => {
     const log: readonly HostLogItem[] = [
       { did: "loaded", entries: toolRun("rerun") },
       { did: "performed", effect: { type: "publish", signal } },
@@ -76,7 +88,7 @@ describe("R1: nothing is performed before it is journalled", () => {
     expect(() => lawNothingBeforeJournal(log)).toThrow(/R1: item 1 of the log: the journal does not bear out/);
   });
 
-  test("catches a host that performs something else than it journalled", () => {
+  test("catches a host that performs a call with other arguments than it journalled", () => {
     const log: readonly HostLogItem[] = [
       { did: "loaded", entries: toolRun("rerun").slice(0, 3) },
       { did: "performed", effect: { ...toolEffect(), arguments: "{}" } },
@@ -86,7 +98,8 @@ describe("R1: nothing is performed before it is journalled", () => {
 });
 
 /**
- * Returns false for facts that may have been true an entry earlier: a signal of how much was said, or how full it is.
+ * Returns whether performing an item before its entry surely breaks the law. Signals other than the start and the end
+ * of a turn, such as sizes and warnings, may already be true one entry earlier.
  */
 function isNews(item: HostLogItem | undefined): boolean {
   if (item?.did !== "performed") return false;
@@ -100,7 +113,7 @@ describe("R2: a crash changes nothing but what it must", () => {
   ];
   const id = toolEffect().id;
 
-  test("no recovered entry, the same journal at another time", () => {
+  test("accepts the same journal at another time, without recovered entries", () => {
     lawRecovery({
       uncrashed: toolRun("rerun"),
       resumed: toolRun("rerun", { at: 99 }),
@@ -109,17 +122,17 @@ describe("R2: a crash changes nothing but what it must", () => {
     });
   });
 
-  test("a tool without recovery of its own is told to be interrupted", () => {
+  test("accepts that a tool without a declared recovery is reported as interrupted", () => {
     const resumed = toolRun(undefined, { recovered: "interrupted" });
     lawRecovery({ uncrashed: toolRun(undefined), resumed, tools: tools(undefined), ran: [id] });
   });
 
-  test("a once-only tool that had started has an unknown outcome", () => {
+  test("accepts an unknown outcome of a once-only tool that had started", () => {
     const resumed = toolRun("once", { recovered: "unknown", started: true });
     lawRecovery({ uncrashed: toolRun("once", { started: true }), resumed, tools: tools("once"), ran: [id] });
   });
 
-  test("a call behind a recovered entry is answered as it was without the crash", () => {
+  test("accepts a call after a recovered entry whose answer is the same as without the crash", () => {
     const uncrashed = twoCalls({ recovered: false, content: "paid" });
     const resumed = twoCalls({ recovered: true, content: "paid" });
     lawRecovery({ uncrashed, resumed, tools: tools(undefined), ran: ["t/1.1.0#1", "t/1.2.0#1"] });
@@ -127,23 +140,23 @@ describe("R2: a crash changes nothing but what it must", () => {
 
   test.each([
     [
-      "another journal without a recovered entry",
+      "a different answer without a recovered entry",
       { resumed: toolRun("rerun", { answer: "other" }) },
       /entry 4 is another/,
     ],
-    ["an entry too few", { resumed: toolRun("rerun").slice(0, -1) }, /entry 4 is another/],
+    ["a missing entry", { resumed: toolRun("rerun").slice(0, -1) }, /entry 4 is another/],
     [
       "a rerun tool that was not run again",
       { resumed: toolRun("rerun", { recovered: "interrupted" }) },
       /\(rerun\) is interrupted; it should run/,
     ],
     [
-      "a once-only tool that never started, and is not run",
+      "a once-only tool that never started and is not run",
       { resumed: toolRun("once", { recovered: "unknown" }), uncrashed: toolRun("once"), tools: tools("once") },
       /\(once\) is unknown; it should run/,
     ],
     [
-      "a once-only tool whose outcome is guessed",
+      "a once-only tool that had started and is reported as failed",
       {
         resumed: toolRun("once", { recovered: "failed", started: true }),
         uncrashed: toolRun("once", { started: true }),
@@ -163,7 +176,7 @@ describe("R2: a crash changes nothing but what it must", () => {
       /is not to be run again, ran 2 times/,
     ],
     [
-      "a turn that is left open behind a recovered entry",
+      "a turn that is left open after a recovered entry",
       {
         uncrashed: toolRun(undefined),
         resumed: toolRun(undefined, { recovered: "interrupted" }).slice(0, -1),
@@ -172,7 +185,7 @@ describe("R2: a crash changes nothing but what it must", () => {
       /after the crash there is still something outstanding/,
     ],
     [
-      "an ask that is lost behind a recovered entry",
+      "an ask that is lost after a recovered entry",
       {
         uncrashed: [...toolRun(undefined), anotherAsk(5)],
         resumed: toolRun(undefined, { recovered: "interrupted" }),
@@ -181,7 +194,7 @@ describe("R2: a crash changes nothing but what it must", () => {
       /ask "b" stands at place 1 without the crash, and not after it/,
     ],
     [
-      "a tool that answers the same call otherwise behind a recovered entry",
+      "a tool that answers the same call differently after a recovered entry",
       {
         uncrashed: twoCalls({ recovered: false, content: "paid" }),
         resumed: twoCalls({ recovered: true, content: "paid twice" }),
@@ -195,46 +208,37 @@ describe("R2: a crash changes nothing but what it must", () => {
   });
 });
 
-/** The journal of one ask with two calls to `pay`; the first ends by recovery or not, the second one with a content. */
+/**
+ * Returns the journal of one ask with two calls of `pay`. If `recovered`, recovery ends the first call. The second call
+ * returns `content`.
+ */
 function twoCalls({ recovered, content }: { readonly recovered: boolean; readonly content: string }): readonly Entry[] {
-  const machine = conversationMachine({ tools: [{ name: "pay" }] });
-  const begun = start(machine, { threadId: "t", at: 0 });
-  const entries: Entry[] = [begun.entry];
-  let state: State = begun.state;
-  const tell = (event: Event, options = {}) => {
-    const told = transition(machine, state, event, options);
-    if (!told.handled) throw new Error(told.refusal.reason);
-    entries.push(told.entry);
-    state = told.state;
-  };
-  const call = (id: string, written: string): Event => ({
-    type: "llm.completed",
-    at: 0,
-    effectId: id,
-    reply: { toolCalls: [{ id: null, name: "pay", arguments: written }] },
-    finishReason: null,
-  });
-  tell({ type: "ask.received", at: 0, askId: "a", input: "Pay twice." });
-  tell(call("t/1.1#1", "1"));
-  if (recovered) {
-    tell(
-      { type: "tool.failed", at: 0, effectId: "t/1.1.0#1", outcome: "interrupted", content: "?" },
-      { recovered: true },
-    );
-  } else {
-    tell({ type: "tool.completed", at: 0, effectId: "t/1.1.0#1", content: "paid" });
-  }
-  tell(call("t/1.2#1", "2"));
-  tell({ type: "tool.completed", at: 0, effectId: "t/1.2.0#1", content });
-  tell({ type: "llm.completed", at: 0, effectId: "t/1.3#1", reply: { content: "Done." }, finishReason: "stop" });
-  return entries;
+  const [first, second] = ["t/1.1.0#1", "t/1.2.0#1"];
+  const outcome: readonly [Event, object] = recovered
+    ? [{ type: "tool.failed", at: 0, effectId: first, outcome: "interrupted", content: "?" }, { recovered: true }]
+    : [{ type: "tool.completed", at: 0, effectId: first, content: "paid" }, {}];
+  return journalOf([{ name: "pay" }], 0, [
+    [paying("t/1.1#1", "1")],
+    outcome,
+    [paying("t/1.2#1", "2")],
+    [{ type: "tool.completed", at: 0, effectId: second, content }],
+    [{ type: "llm.completed", at: 0, effectId: "t/1.3#1", reply: { content: "Done." }, finishReason: "stop" }],
+  ]);
 }
 
 function anotherAsk(seq: number): Entry {
   return { seq, event: { type: "ask.received", at: 0, askId: "b", input: "And now?" } };
 }
 
-/** Returns the journal of one ask whose only tool call ends as given; entry 3 is the outcome of the tool. */
+function paying(effectId: string, written: string, at = 0): Event {
+  const reply = { toolCalls: [{ id: null, name: "pay", arguments: written }] };
+  return { type: "llm.completed", at, effectId, reply, finishReason: null };
+}
+
+/**
+ * Returns the journal of one ask whose only tool call ends as given. The outcome of the tool is entry 3, or entry 4 if
+ * the tool was journalled as started.
+ */
 function toolRun(
   recovery: ToolDeclaration["recovery"],
   how: {
@@ -245,29 +249,33 @@ function toolRun(
   } = {},
 ): readonly Entry[] {
   const { at = 0, answer = "Done.", started = false, recovered } = how;
-  const machine = conversationMachine({ tools: [{ name: "pay", ...(recovery === undefined ? {} : { recovery }) }] });
+  const effectId = "t/1.1.0#1";
+  return journalOf([{ name: "pay", ...(recovery === undefined ? {} : { recovery }) }], at, [
+    [paying("t/1.1#1", "1", at)],
+    ...(started ? [[{ type: "tool.started", at, effectId }] as const] : []),
+    recovered === undefined
+      ? [{ type: "tool.completed", at, effectId, content: "paid" }]
+      : [{ type: "tool.failed", at, effectId, outcome: recovered, content: "?" }, { recovered: true }],
+    [{ type: "llm.completed", at, effectId: "t/1.2#1", reply: { content: answer }, finishReason: "stop" }],
+  ]);
+}
+
+/** Returns the journal of one ask and these later events, each with its options of `transition`. */
+function journalOf(
+  tools: readonly ToolDeclaration[],
+  at: number,
+  events: readonly (readonly [Event, object?])[],
+): readonly Entry[] {
+  const machine = conversationMachine({ tools });
   const begun = start(machine, { threadId: "t", at });
   const entries: Entry[] = [begun.entry];
   let state: State = begun.state;
-  const tell = (event: Event, options = {}) => {
-    const told = transition(machine, state, event, options);
-    if (!told.handled) throw new Error(told.refusal.reason);
-    entries.push(told.entry);
-    state = told.state;
-  };
-  const effectId = "t/1.1.0#1";
-  tell({ type: "ask.received", at, askId: "a", input: "Pay." });
-  tell({
-    type: "llm.completed",
-    at,
-    effectId: "t/1.1#1",
-    reply: { toolCalls: [{ id: null, name: "pay", arguments: "1" }] },
-    finishReason: null,
-  });
-  if (started) tell({ type: "tool.started", at, effectId });
-  if (recovered === undefined) tell({ type: "tool.completed", at, effectId, content: "paid" });
-  else tell({ type: "tool.failed", at, effectId, outcome: recovered, content: "?" }, { recovered: true });
-  tell({ type: "llm.completed", at, effectId: "t/1.2#1", reply: { content: answer }, finishReason: "stop" });
+  for (const [event, options] of [[{ type: "ask.received", at, askId: "a", input: "Pay." }] as const, ...events]) {
+    const result = transition(machine, state, event, options);
+    if (!result.handled) throw new Error(result.refusal.reason);
+    entries.push(result.entry);
+    state = result.state;
+  }
   return entries;
 }
 

@@ -16,7 +16,7 @@ test.each(spread(faults, 12))("$law catches a machine that $what", ({ law, subje
   const configured = { ...options, ...further };
   const found = fc.check(
     fc.property(scheduleFor(configured), (schedule) => laws[law](configured, schedule, subject())),
-    // Seeded, so that no run is unlucky; and not shrunk, since only the finding counts.
+    // Seeded, so that no run is unlucky; not shrunk, since only the finding counts.
     { numRuns: 400, seed: 1, endOnFailure: true },
   );
   expect(found.failed).toBe(true);

@@ -1,125 +1,402 @@
-import { clearResults, compose, summariseTurns, tokenWindow } from "@colloquy/machine/policies";
-import { explain } from "@colloquy/machine/inspect";
-import { fold } from "@colloquy/machine/journal";
-import { type MachineOptions, promptOf, transition } from "@colloquy/machine";
+import {
+  type AnswerableEffect,
+  type CallLlm,
+  type CallTool,
+  type ConversationData,
+  conversationMachine,
+  type DroppedAsk,
+  type Effect,
+  type Event,
+  type Handled,
+  type LaterEntry,
+  type MachineOptions,
+  type Message,
+  outstanding,
+  promptOf,
+  type RequestApproval,
+  type Signal,
+  start,
+  type State,
+  toArray,
+  transition,
+} from "@colloquy/machine";
+import { explain, type Explanation } from "@colloquy/machine/inspect";
+import { fold, foldEntry } from "@colloquy/machine/journal";
+import { clearResults, compose, keepAll, lastTurns, summariseTurns, tokenWindow } from "@colloquy/machine/policies";
 import { realSubject, type Subject } from "@colloquy/runtime-test/arbitraries";
 import type { laws } from "@colloquy/runtime-test/laws";
-import * as wrong from "./wrong-functions.ts";
-import * as wrongExplanations from "./wrong-explanations.ts";
-import * as wrongAsks from "./wrong-asks.ts";
-import * as wrongOutputs from "./wrong-outputs.ts";
 
-/** A machine that is wrong in one way, and the law that must notice. */
+/** A machine with one fault, and the law that must notice it. */
 export interface Fault {
   readonly law: keyof typeof laws;
   readonly what: string;
-  /** The options needed to notice the fault, beside those that all faults are tried with. */
+  /** The options that reveal the fault, beside those of all faults. */
   readonly options?: MachineOptions;
   /** Makes a new subject for each run, since some faults have a memory. */
   readonly subject: () => Subject;
 }
 
-const transitions = (law: Fault["law"], what: string, make: () => typeof transition): Fault => ({
-  law,
-  what,
-  subject: () => ({ ...realSubject, transition: make() }),
+type Step = typeof transition;
+
+const fault = (
+  law: Fault["law"],
+  what: string,
+  wrong: () => Partial<Subject>,
+  options: MachineOptions = {},
+): Fault => ({ law, what, options, subject: () => ({ ...realSubject, ...wrong() }) });
+
+const steps = (law: Fault["law"], what: string, wrong: Step, options?: MachineOptions): Fault =>
+  fault(law, what, () => ({ transition: wrong }), options);
+
+/** Makes a correct transition that changes handled results. */
+export const altering =
+  (change: (told: Handled, before: State, event: Event) => Handled): Step =>
+  (machine, state, event, options) => {
+    const told = transition(machine, state, event, options);
+    return told.handled ? change(told, state, event) : told;
+  };
+
+const handled = (law: Fault["law"], what: string, change: Parameters<typeof altering>[0], options?: MachineOptions) =>
+  steps(law, what, altering(change), options);
+
+const refused = (
+  law: Fault["law"],
+  what: string,
+  change: (told: ReturnType<Step>, ...given: Parameters<Step>) => ReturnType<Step>,
+) =>
+  steps(law, what, (...given) => {
+    const told = transition(...given);
+    return told.handled ? told : change(told, ...given);
+  });
+
+const out = (
+  law: Fault["law"],
+  what: string,
+  change: (effects: readonly AnswerableEffect[]) => readonly AnswerableEffect[],
+  options?: MachineOptions,
+) => fault(law, what, () => ({ outstanding: (state) => change(outstanding(state)) }), options);
+
+const prompts = (law: Fault["law"], what: string, change: (messages: readonly Message[]) => readonly Message[]) =>
+  fault(law, what, () => ({
+    promptOf: (machine, state) => withMessages(promptOf(machine, state), change),
+  }));
+
+const explains = (what: string, change: (units: Explanation["units"]) => Explanation["units"]) =>
+  fault(
+    "explain",
+    what,
+    () => ({
+      explain: (machine, state) => {
+        const explanation = explain(machine, state);
+        return { ...explanation, units: change(explanation.units) };
+      },
+    }),
+    { policy: compose(clearResults({ keep: 0 }), tokenWindow()), budget: { tokens: 80, reserve: 0 } },
+  );
+
+export const withContext = (told: Handled, change: (data: ConversationData) => Partial<ConversationData>): Handled => ({
+  ...told,
+  state: { ...told.state, context: { ...told.state.context, ...change(told.state.context) } },
 });
 
-const outstandings = (law: Fault["law"], what: string, outstanding: Subject["outstanding"]): Fault => ({
-  law,
-  what,
-  subject: () => ({ ...realSubject, outstanding }),
+const withEffects = (told: Handled, change: (effects: readonly Effect[]) => readonly Effect[]): Handled => ({
+  ...told,
+  effects: change(told.effects),
 });
 
-const prompts = (law: Fault["law"], what: string, make: () => typeof promptOf): Fault => ({
-  law,
-  what,
-  subject: () => ({ ...realSubject, promptOf: make() }),
+const withCalls = (told: Handled, change: (messages: readonly Message[]) => readonly Message[]): Handled =>
+  withEffects(told, (effects) =>
+    effects.map((effect): Effect => (effect.type === "callLlm" ? withMessages(effect, change) : effect)),
+  );
+
+const withMessages = <Holder extends { readonly messages: readonly Message[] }>(
+  holder: Holder,
+  change: (messages: readonly Message[]) => readonly Message[],
+): Holder => ({ ...holder, messages: change(holder.messages) });
+
+const without = (told: Handled, type: Signal["type"]): Handled =>
+  withEffects(told, (effects) =>
+    effects.filter((effect) => !(effect.type === "publish" && effect.signal.type === type)),
+  );
+
+const others = { overlap: { type: "queue", max: 2 }, unknownTool: "ask" } as const;
+const keeping = conversationMachine({ ...others, policy: keepAll() });
+const forgetful = conversationMachine({ ...others, policy: lastTurns(0) });
+const summing: MachineOptions = { policy: summariseTurns() };
+
+/** Removes the system message from a turn without words. */
+export const takingSystemAway: Step = (machine, state, event) => {
+  const told = transition(machine, state, event);
+  if (told.handled || told.refusal.kind !== "busy" || !event.type.startsWith("system.")) return told;
+  const entry: LaterEntry = { seq: state.context.seq + 1, event };
+  return { handled: true, state: foldEntry(state, entry), effects: [], entry };
+};
+
+const answersSummary = (state: State, event: Event): boolean =>
+  (event.type === "llm.completed" || event.type === "llm.failed") &&
+  outstanding(state).some(
+    (effect) => effect.id === event.effectId && effect.type === "callLlm" && effect.purpose === "summary",
+  );
+
+const callBeside = ({ threadId, turn, step }: CallTool | RequestApproval): CallLlm => ({
+  type: "callLlm",
+  id: "beside",
+  threadId,
+  turn,
+  step,
+  attempt: 1,
+  purpose: "answer",
+  messages: [],
+  promptDigest: "",
+  model: {},
 });
 
-const explains = (law: Fault["law"], what: string, wrongly: typeof explain): Fault => ({
-  law,
-  what,
-  options: { policy: compose(clearResults({ keep: 0 }), tokenWindow()), budget: { tokens: 80, reserve: 0 } },
-  subject: () => ({ ...realSubject, explain: wrongly }),
-});
+const besides = (type: "callTool" | "requestApproval") => (effects: readonly AnswerableEffect[]) => {
+  const effect = effects.find((each) => each.type === type);
+  return effect?.type === type ? [...effects, callBeside(effect)] : effects;
+};
 
-const folds = (law: Fault["law"], what: string, wrongFold: typeof fold): Fault => ({
-  law,
-  what,
-  subject: () => ({ ...realSubject, fold: wrongFold }),
-});
+const withoutCallers = (state: State): State => {
+  const { open } = state.context;
+  if (open?.stage.type !== "running") return state;
+  const calls = open.stage.calls.map(({ by: _, ...call }) => call);
+  return { ...state, context: { ...state.context, open: { ...open, stage: { type: "running", calls } } } };
+};
+
+const copying = (told: ReturnType<Step>) => ({ ...told, state: { ...told.state } });
+
+const machineFaults: readonly Fault[] = [
+  fault("M1", "counts in a variable of its own", () => {
+    let count = 0;
+    return {
+      transition: altering((told) =>
+        withContext(told, ({ metadata }) => ({ metadata: { ...metadata, count: count++ } })),
+      ),
+    };
+  }),
+  handled("M1", "reads a clock", (told) => withContext(told, () => ({ updatedAt: performance.now() }))),
+  fault("M1", "shows another prompt at the second look", () => {
+    let looks = 0;
+    return { promptOf: (...given) => ({ ...promptOf(...given), reason: looks++ % 2 === 0 ? "a" : "b" }) };
+  }),
+  refused("M2", "throws for an answer that nobody waits for", (told) => {
+    if (!told.handled && told.refusal.kind === "stale") throw new Error("nobody waits for this");
+    return told;
+  }),
+  refused("M2", "copies the state when it refuses", copying),
+  refused("M2", "refuses without a reason", (told) =>
+    told.handled ? told : { ...told, refusal: { ...told.refusal, reason: "" } },
+  ),
+  handled("M2", "gives an entry the seq of the one before", (told) => ({
+    ...told,
+    entry: { ...told.entry, seq: told.entry.seq - 1 },
+  })),
+  handled("M3", "keeps a date in the state", (told) =>
+    // The cast is the fault, since a date is not JSON.
+    withContext(told, () => ({ metadata: { when: new Date(0) as unknown as string } })),
+  ),
+  handled("M3", "keeps an undefined member in an effect", (told) =>
+    withEffects(told, (effects) => effects.map((effect) => Object.assign({}, effect, { note: undefined }))),
+  ),
+  fault("M3", "knows a state by its reference", () => {
+    const known = new WeakSet<State>();
+    return {
+      transition: (machine, state, event) => {
+        const told = transition(machine, state, event);
+        known.add(told.state);
+        return told.handled && state.context.seq > 0 && !known.has(state) ? { ...told, effects: [] } : told;
+      },
+    };
+  }),
+  steps("M4", "pushes onto the messages that were appended", (machine, state, event) => {
+    const { appended } = state.context.conversation;
+    if (event.type === "message.appended") Object.assign(appended, { 0: undefined });
+    return transition(machine, state, event);
+  }),
+  steps("M4", "writes into the event", (machine, state, event) =>
+    transition(machine, state, Object.assign(event, { at: 0 })),
+  ),
+  handled("M4", "hands out a state that can be written to", (told) => ({
+    ...told,
+    state: structuredClone(told.state),
+  })),
+  handled("M4", "keeps the event that it was handed", (told, _, event) => ({
+    ...told,
+    entry: { ...told.entry, event },
+  })),
+  fault("M5", "a fold that drops what was decided", () => ({
+    fold: (entries) =>
+      fold(entries.map((entry) => ("decided" in entry ? { seq: entry.seq, event: entry.event } : entry))),
+  })),
+  fault("M5", "a fold that drops the newest entry", () => ({
+    fold: (entries) => fold(entries.length > 1 ? entries.slice(0, -1) : entries),
+  })),
+];
+
+const effectFaults: readonly Fault[] = [
+  out("M6", "misses one of the effects that are out", (effects) => effects.slice(0, -1)),
+  out("M6", "forgets that a tool started", (effects) =>
+    effects.map((effect) => (effect.type === "callTool" ? { ...effect, started: false } : effect)),
+  ),
+  refused("M6", "lets a tool answer twice", (told, machine, state, { type, at }) =>
+    type === "tool.completed"
+      ? transition(machine, state, { type: "message.appended", at, message: { role: "user", content: "again" } })
+      : told,
+  ),
+  handled("M6", "asks for an effect twice", (told) =>
+    withEffects(told, (effects) => [...effects, ...effects.filter(({ type }) => type === "callTool")]),
+  ),
+  refused("M6", "gives another state for a stale answer", copying),
+  refused("M6", "starts a call that is the caller's", (told, machine, state, event, options) =>
+    event.type === "tool.started" || event.type === "tool.withheld"
+      ? transition(machine, withoutCallers(state), event, options)
+      : told,
+  ),
+  out("M6", "forgets what somebody is asked", (effects) => effects.filter(({ type }) => type !== "requestApproval")),
+  handled("M6", "runs other arguments than were approved", (told) =>
+    withEffects(told, (effects) =>
+      effects.map((effect): Effect =>
+        effect.type === "callTool" && effect.approval !== null && effect.approval !== "required"
+          ? { ...effect, approval: { ...effect.approval, arguments: { other: true } } }
+          : effect,
+      ),
+    ),
+  ),
+  steps("M6", "takes an answer about something else", (machine, state, event) => {
+    if (event.type !== "approval.answered") return transition(machine, state, event);
+    const { digest: _, ...bare } = event;
+    const told = transition(machine, state, bare);
+    return told.handled ? { ...told, entry: { ...told.entry, event } } : transition(machine, state, event);
+  }),
+  out("M7", "has a model call beside a question about a tool", besides("requestApproval")),
+  out("M7", "has a model call out beside tool calls", besides("callTool")),
+  out(
+    "M7",
+    "has the same summary written twice at once",
+    (effects) => [...effects, ...effects.filter((effect) => effect.type === "callLlm" && effect.purpose === "summary")],
+    summing,
+  ),
+  steps(
+    "M8",
+    "charges summaries to nobody's turn",
+    (machine, state, event) => {
+      const { summarising } = state.context;
+      if (summarising === null || !answersSummary(state, event)) return transition(machine, state, event);
+      const context = { ...state.context, summarising: { ...summarising, turn: null } };
+      return transition(machine, { ...state, context }, event);
+    },
+    summing,
+  ),
+  handled("M8", "forgets the calls that were cancelled", (told, before, { type }) =>
+    type === "cancel.requested" ? withContext(told, () => ({ usage: before.context.usage })) : told,
+  ),
+  handled("M8", "counts unknown tokens as none", (told) =>
+    withContext(told, ({ usage: { total, ...usage } }) => {
+      const inputTokens = { ...total.inputTokens, reported: total.calls, unreported: 0 };
+      return { usage: { ...usage, total: { ...total, inputTokens } } };
+    }),
+  ),
+];
+
+const threadFaults: readonly Fault[] = [
+  handled(
+    "M9",
+    "takes a summary for something that was said",
+    (told, before, event) => {
+      if (event.type !== "llm.completed" || !answersSummary(before, event)) return told;
+      const message = { role: "user", content: "Summed up." } as const;
+      const again = transition(keeping, told.state, { type: "message.appended", at: event.at, message });
+      return again.handled ? { ...told, state: again.state } : told;
+    },
+    summing,
+  ),
+  steps("M9", "forgets what a reply had shown when it was stopped", (machine, state, event) => {
+    if (event.type !== "cancel.requested" && event.type !== "llm.failed") return transition(machine, state, event);
+    const { partial: _, ...bare } = event;
+    return transition(machine, state, bare);
+  }),
+  steps("M9", "goes on without what was said before", (machine, state, event) => {
+    if (event.type !== "ask.received") return transition(machine, state, event);
+    const conversation = { ...state.context.conversation, head: 0 };
+    return transition(machine, { ...state, context: { ...state.context, conversation } }, event);
+  }),
+  steps("M9", "shows interrupted turns that should be left out", (_, state, event) =>
+    transition(keeping, state, event),
+  ),
+  handled("M9", "says twice what was appended", (told, _, event) => {
+    const again = event.type === "message.appended" ? transition(keeping, told.state, event) : told;
+    return again.handled ? again : told;
+  }),
+  prompts("M10", "a renderer that splits a round", (messages) => {
+    const first = messages.find(({ role }) => role === "tool");
+    return messages.filter((message) => message !== first);
+  }),
+  prompts("M10", "a prompt without the end of the open turn", (messages) => messages.slice(0, -1)),
+  handled("M10", "results in another order than their calls", (told) =>
+    withCalls(told, (messages) => {
+      const first = messages.findIndex(({ role }, index) => role === "tool" && messages[index + 1]?.role === "tool");
+      return first < 0 ? messages : messages.toSpliced(first, 2, ...messages.slice(first, first + 2).reverse());
+    }),
+  ),
+  handled("M10", "a prompt without the system message", (told) =>
+    withCalls(told, (messages) => messages.filter(({ id }) => !id.startsWith("s"))),
+  ),
+  steps("M10", "takes the system message away from a turn without words", takingSystemAway),
+  handled("M11", "forgets what waited when a turn is interrupted", (told) =>
+    told.entry.decided?.interrupts === true ? withContext(told, () => ({ queue: [] })) : told,
+  ),
+  handled("M11", "answers an ask that waited, and lets it wait on", (told, { context }, { type }) =>
+    type === "timer.fired" && context.open === null ? withContext(told, () => ({ queue: context.queue })) : told,
+  ),
+  handled("M11", "tells nobody that an ask was superseded", (told) => without(told, "ask.superseded")),
+  handled("M12", "delivers what the prompt does not show", (told) => {
+    const delivers = without(told, "ask.delivered").effects.length < told.effects.length;
+    return delivers ? withCalls(told, (messages) => messages.slice(0, -1)) : told;
+  }),
+  handled("M12", "does not tell what is delivered", (told) => without(told, "ask.delivered")),
+  handled("M12", "says that an ask is withdrawn that should be given back", (told) =>
+    withContext(told, ({ dropped }) => ({
+      dropped: dropped.map((ask): DroppedAsk => (ask.because === "returned" ? { ...ask, because: "withdrawn" } : ask)),
+    })),
+  ),
+  steps("M13", "takes any answer for an output", (machine, state, event, options) => {
+    const { effectId } = { effectId: "", ...event };
+    const accepted: Event = { type: "output.accepted", at: event.at, effectId, value: "anything" };
+    return transition(machine, state, event.type === "output.refused" ? accepted : event, options);
+  }),
+  steps("M13", "has an answer mended for ever", (machine, state, event, options) => {
+    const { open } = state.context;
+    const output =
+      event.type === "output.refused" && open?.output !== undefined ? { ...open.output, repairs: 99 } : null;
+    if (output === null || open === null) return transition(machine, state, event, options);
+    return transition(machine, { ...state, context: { ...state.context, open: { ...open, output } } }, event, options);
+  }),
+  handled("M13", "shows later turns what was refused", (told) => {
+    const turns = toArray(told.state.context.conversation.turns);
+    const replies = turns.flatMap(({ refusedOutputs = [] }) => refusedOutputs.map(({ reply }) => reply));
+    return withCalls(told, (messages) => [...replies, ...messages]);
+  }),
+  fault("R5", "cuts otherwise when it is replayed", () => {
+    let begun = 0;
+    return {
+      start: (machine, input) => {
+        begun++;
+        return start(machine, input);
+      },
+      transition: (machine, state, event) => transition(begun > 1 ? forgetful : machine, state, event),
+    };
+  }),
+];
 
 export const faults: readonly Fault[] = [
-  transitions("M1", "counts in a variable of its own", wrong.counting),
-  transitions("M1", "reads a clock", wrong.readingAClock),
-  prompts("M1", "shows another prompt at the second look", wrong.moody),
-  transitions("M2", "throws for an answer that nobody waits for", () => wrong.throwingWhenStale),
-  transitions("M2", "copies the state when it refuses", () => wrong.copyingWhenRefused),
-  transitions("M2", "refuses without a reason", () => wrong.silent),
-  transitions("M2", "gives an entry the seq of the one before", () => wrong.oneBehind),
-  transitions("M3", "keeps a date in the state", () => wrong.keepingADate),
-  transitions("M3", "keeps an undefined member in an effect", () => wrong.keepingUndefined),
-  transitions("M3", "knows a state by its reference", wrong.knowingByReference),
-  transitions("M4", "pushes onto the messages that were appended", () => wrong.pushing),
-  transitions("M4", "writes into the event", () => wrong.writingIntoEvent),
-  transitions("M4", "hands out a state that can be written to", () => wrong.handingOutWhatIsLive),
-  transitions("M4", "keeps the event that it was handed", () => wrong.keepingTheEvent),
-  folds("M5", "a fold that drops what was decided", wrong.foldWithoutDecisions),
-  folds("M5", "a fold that drops the newest entry", wrong.foldWithoutTheNewest),
-  outstandings("M6", "misses one of the effects that are out", wrong.missingTheLast),
-  outstandings("M6", "forgets that a tool started", wrong.neverStarted),
-  transitions("M6", "lets a tool answer twice", () => wrong.answeringAgain),
-  transitions("M6", "asks for an effect twice", () => wrong.askingTwice),
-  transitions("M6", "gives another state for a stale answer", () => wrong.copyingWhenRefused),
-  transitions("M6", "starts a call that is the caller's", () => wrongAsks.startingCallers),
-  outstandings("M6", "forgets what somebody is asked", wrongAsks.neverAsking),
-  transitions("M6", "runs other arguments than were approved", () => wrongAsks.runningOtherwise),
-  transitions("M6", "takes an answer about something else", () => wrongAsks.takingAnyDigest),
-  transitions("M13", "takes any answer for an output", () => wrongOutputs.acceptingAll),
-  transitions("M13", "has an answer mended for ever", () => wrongOutputs.mendingForEver),
-  transitions("M13", "shows later turns what was refused", () => wrongOutputs.showingWhatWasRefused),
-  explains("explain", "calls whole what is shown shorter", wrongExplanations.allWhole),
-  explains("explain", "leaves out a unit that is not shown", wrongExplanations.onlyShown),
-  explains("explain", "shows what is not sent", wrongExplanations.sendingAll),
-  explains("explain", "counts a token too few", wrongExplanations.miscounting),
-  explains("explain", "says nothing of why", wrongExplanations.silent),
-  outstandings("M7", "has a model call beside a question about a tool", wrongAsks.callingBesideQuestion),
-  outstandings("M7", "has a model call out beside tool calls", wrong.callingBeside),
-  {
-    law: "M7",
-    what: "has the same summary written twice at once",
-    options: { policy: summariseTurns() },
-    subject: () => ({ ...realSubject, outstanding: wrong.writingTwice }),
-  },
-  {
-    law: "M8",
-    what: "charges summaries to nobody's turn",
-    options: { policy: summariseTurns() },
-    subject: () => ({ ...realSubject, transition: wrong.chargingNobody }),
-  },
-  {
-    law: "M9",
-    what: "takes a summary for something that was said",
-    options: { policy: summariseTurns() },
-    subject: () => ({ ...realSubject, transition: wrong.sayingSummaries }),
-  },
-  transitions("M8", "forgets the calls that were cancelled", () => wrong.forgettingCancelled),
-  transitions("M8", "counts unknown tokens as none", () => wrong.unknownAsZero),
-  transitions("M9", "forgets what a reply had shown when it was stopped", () => wrong.forgettingPartials),
-  transitions("M9", "goes on without what was said before", () => wrong.forgettingThePast),
-  transitions("M9", "shows interrupted turns that should be left out", () => wrong.showingInterrupted),
-  transitions("M9", "says twice what was appended", () => wrong.appendingTwice),
-  prompts("M10", "a renderer that splits a round", () => wrong.splitting),
-  prompts("M10", "a prompt without the end of the open turn", () => wrong.withoutTheEnd),
-  transitions("M10", "results in another order than their calls", () => wrong.swappingResults),
-  transitions("M10", "a prompt without the system message", () => wrong.withoutSystem),
-  transitions("M10", "takes the system message away from a turn without words", () => wrong.takingSystemAway),
-  transitions("M11", "forgets what waited when a turn is interrupted", () => wrongAsks.forgettingTheQueue),
-  transitions("M11", "answers an ask that waited, and lets it wait on", () => wrongAsks.answeringTwice),
-  transitions("M11", "tells nobody that an ask was superseded", () => wrongAsks.supersedingInSilence),
-  transitions("M12", "delivers what the prompt does not show", () => wrongAsks.deliveringUnseen),
-  transitions("M12", "does not tell what is delivered", () => wrongAsks.deliveringInSilence),
-  transitions("M12", "says that an ask is withdrawn that should be given back", () => wrongAsks.withdrawingReturned),
-  { law: "R5", what: "cuts otherwise when it is replayed", subject: wrong.otherOnReplay },
+  ...machineFaults,
+  ...effectFaults,
+  ...threadFaults,
+  explains("calls whole what is shown shorter", (units) => units.map((unit) => ({ ...unit, shown: "whole" }))),
+  explains("leaves out a unit that is not shown", (units) => units.filter(({ sent }) => sent.length > 0)),
+  explains("shows what is not sent", (units) => units.map((unit) => ({ ...unit, sent: unit.messages }))),
+  explains("counts a token too few", (units) =>
+    units.map((unit, index) => (index === 0 && unit.sentTokens ? { ...unit, sentTokens: unit.sentTokens - 1 } : unit)),
+  ),
+  explains("says nothing of why", (units) => units.map((unit) => ({ ...unit, why: "" }))),
 ];

@@ -18,16 +18,14 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { runs } from "../runs.ts";
 
-describe("the laws of the machine, on any configuration and schedule", () => {
-  test.each(Object.entries(laws))("%s holds", (_, law) => {
-    fc.assert(
-      fc.property(playArbitrary, ({ options, schedule }) => law(options, schedule)),
-      { numRuns: runs(60) },
-    );
-  });
+test.each(Object.entries(laws))("the laws of the machine, on any configuration and schedule %s holds", (_, law) => {
+  fc.assert(
+    fc.property(playArbitrary, ({ options, schedule }) => law(options, schedule)),
+    { numRuns: runs(60) },
+  );
 });
 
-/** Turns are summed up all the time, and calls wait for it now and then. */
+/** Draws plays with constant summaries, for which some calls wait. */
 const summarisingPlays = fc
   .record({
     policy: fc.oneof(...Object.values(summarisingPolicyArbitraries)),
@@ -42,7 +40,7 @@ const summarisingPlays = fc
   }))
   .chain((options) => scheduleFor(options).map((schedule): Play => ({ options, schedule })));
 
-describe("the laws of the machine, where summaries are written", () => {
+describe("the laws of the machine with summaries", () => {
   test.each(Object.entries(laws))("%s holds", (_, law) => {
     fc.assert(
       fc.property(summarisingPlays, ({ options, schedule }) => law(options, schedule)),
@@ -53,7 +51,7 @@ describe("the laws of the machine, where summaries are written", () => {
   test.each<readonly [string, Move]>([
     ["the head moves", { afterMs: 1, move: "moveHead", to: 0 }],
     ["its turn is truncated", { afterMs: 1, move: "truncate", pick: 0, characters: 1 }],
-  ])("they hold where %s while a summary is out", (_, edit) => {
+  ])("they hold if %s while a summary is outstanding", (_, edit) => {
     const options: MachineOptions = { policy: summariseTurns(), budget: { tokens: 500, reserve: 0 } };
     const ask: Move = { afterMs: 1, move: "ask", input: "Well?" };
     const reply = { content: "Yes." };
@@ -75,21 +73,19 @@ describe("the laws of the machine, where summaries are written", () => {
   });
 });
 
-describe("what comes out of a transition, and of a fold", () => {
-  test.each([
-    ["any plays", playArbitrary],
-    ["plays with summaries", summarisingPlays],
-  ])("is frozen through and through: %s", (_, plays) => {
-    fc.assert(
-      fc.property(plays, ({ options, schedule }) => {
-        const trace = runSchedule(conversationMachine(options), schedule);
-        for (const { event, transition } of trace.steps) expect(unfrozenIn(transition, event.type)).toBeNull();
-        const folded = fold(entriesOf(trace));
-        expect(Either.isRight(folded) ? unfrozenIn(folded.right, "folded") : folded.left).toBeNull();
-      }),
-      { numRuns: runs(60) },
-    );
-  });
+test.each([
+  ["any plays", playArbitrary],
+  ["plays with summaries", summarisingPlays],
+])("the result of a transition or a fold is frozen through and through: %s", (_, plays) => {
+  fc.assert(
+    fc.property(plays, ({ options, schedule }) => {
+      const trace = runSchedule(conversationMachine(options), schedule);
+      for (const { event, transition } of trace.steps) expect(unfrozenIn(transition, event.type)).toBeNull();
+      const folded = fold(entriesOf(trace));
+      expect(Either.isRight(folded) ? unfrozenIn(folded.right, "folded") : folded.left).toBeNull();
+    }),
+    { numRuns: runs(60) },
+  );
 });
 
 const emptyPrompt: typeof promptOf = (machine, state) => ({ ...promptOf(machine, state), messages: [] });

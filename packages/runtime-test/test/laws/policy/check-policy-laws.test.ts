@@ -37,7 +37,7 @@ const foundIn = (policy: Policy, run: PolicyLawsRun): LawBroken => {
   throw new Error(`${policy.name} broke no law`);
 };
 
-/** The machine's own functions, which count the conversations. */
+/** Returns the machine's own functions, which count the conversations. */
 const counting = (): { readonly subject: Subject; readonly counts: { start: number } } => {
   const counts = { start: 0 };
   const subject: Subject = {
@@ -51,7 +51,7 @@ const counting = (): { readonly subject: Subject; readonly counts: { start: numb
 };
 
 describe("what is found", () => {
-  test("is told with the law, the policy, the shortest conversation, a line for each event, and how to see it again", async () => {
+  test("is reported with the law, the policy, the shortest conversation, a line for each event, and how to repeat it", async () => {
     const late = { afterMs: 1_000 };
     const answer = { ...late, move: "answer", pick: 1, finishReason: null, content: null } as const;
     const moves: readonly Move[] = [
@@ -134,7 +134,7 @@ describe("the author of a policy that never makes room", () => {
       }),
   };
 
-  test.each([keepAll(), greedy])("is told so in the report: $name", (policy) => {
+  test.each([keepAll(), greedy])("reads it in the report: $name", (policy) => {
     const { tight, fitting, remarks } = checkPolicyLaws(policy, { runs: 20, seed: 1 });
     expect(tight).toBeGreaterThan(20);
     expect(fitting).toBe(0);
@@ -151,7 +151,7 @@ describe("the author of a policy that never makes room", () => {
     tokenWindow(),
     tokenWindow({ cutTo: 0.5 }),
     compose(limitResults({ characters: 500 }), clearResults({ keep: 1 }), fitOversized(), tokenWindow({ cutTo: 0.6 })),
-  ])("hears nothing where it makes room: $name", (policy) => {
+  ])("gets no remark if it makes room: $name", (policy) => {
     const { tight, fitting, remarks } = checkPolicyLaws(policy, { runs: runs(100), seed: 1, makesRoom: true });
     expect(remarks).toEqual([]);
     expect(fitting).toBe(tight);
@@ -188,7 +188,7 @@ describe("how a check is run", () => {
   });
 
   test("names the policy that could not be used, and not the one in its place", () => {
-    // Casts as a caller in JavaScript: a decision must not be a promise.
+    // Casts like a caller in JavaScript, since a decision must not be a promise.
     const decide = (() => Promise.resolve({ from: null, reason: "" })) as unknown as Policy["decide"];
     const broken = foundIn({ ...keepAll(), name: "async", decide }, { seed: 1, runs: 1 });
     expect(broken.message).toMatch(/^usable: (?:after )?entry 0.*: policy "async@1" made an invalid decision/);

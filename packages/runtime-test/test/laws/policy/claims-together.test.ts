@@ -15,7 +15,7 @@ import { policyLaws, runPolicy } from "@colloquy/runtime-test/laws";
 import { expect, test } from "vitest";
 import { spread } from "../runs.ts";
 
-/** Every kind of claim, under every option that decides about it. */
+/** Every kind of claim, under every option that affects it. */
 const policies: readonly Policy[] = [
   lastTurns(2),
   lastTurns(1, { slack: 2 }),

@@ -15,7 +15,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { runs } from "../runs.ts";
 
-/** Makes a new policy for each conversation, since one of them has a memory. */
+/** Functions that make a policy. Each conversation makes its own, since a fickle policy counts its calls. */
 const hostile: fc.Arbitrary<() => Policy> = fc.oneof(
   { weight: 3, arbitrary: fc.nat({ max: 1_000 }).map((seed) => () => wilful(seed)) },
   { weight: 3, arbitrary: fc.nat({ max: 1_000 }).map((seed) => () => fickle(seed)) },
@@ -36,13 +36,13 @@ const plays = fc.record({
   schedule: scheduleFor(base),
 });
 
-describe("no policy, whatever it does, can break", () => {
-  test("P1, P2, P3, P4, P8 and P10", () => {
+describe("a hostile policy", () => {
+  test("keeps the laws P1, P2, P3, P4, P8 and P10", () => {
     fc.assert(
       fc.property(plays, ({ policy, budget, interrupted, schedule }) => {
         const run = runPolicy({ ...base, policy: policy(), budget, interrupted }, schedule);
         for (const name of ["P1", "P2", "P3", "P4", "P8"] as const) policyLaws[name](run);
-        // Of one that changes its mind no two prompts are the same, written into or not.
+        // The rest of P10 compares two prompts of one state. Those of a fickle policy differ even if it writes nothing.
         if (run.policy.name === "fickle") threadIsUntouched(run);
         else policyLaws.P10(run);
       }),
@@ -50,7 +50,7 @@ describe("no policy, whatever it does, can break", () => {
     );
   });
 
-  test("M10", () => {
+  test("keeps M10 on frozen states", () => {
     const frozen = { ...realSubject, transition: freezingTransition() };
     fc.assert(
       fc.property(plays, ({ policy, budget, interrupted, schedule }) => {
@@ -61,7 +61,7 @@ describe("no policy, whatever it does, can break", () => {
   });
 });
 
-test("they do get in the way: some are replaced, some are used as they are", () => {
+test("the machine replaces hostile policies in some prompts, and uses their decisions in others", () => {
   const failed = fc.sample(plays, { numRuns: 60, seed: 1 }).flatMap(({ policy, budget, schedule }) => {
     const { views } = runPolicy({ ...base, policy: policy(), budget }, schedule);
     return views.flatMap(({ looks }) => looks.map(({ prompt }) => prompt.failed !== undefined));
@@ -70,12 +70,12 @@ test("they do get in the way: some are replaced, some are used as they are", () 
   expect(failed).toContain(false);
 });
 
-test("every hostile policy can be configured", () => {
+test("a machine can be made with a hostile policy", () => {
   for (const policy of [...hostilePolicies(), scribbling(), fickle(1), wilful(1)])
     expect(() => conversationMachine({ policy })).not.toThrow();
 });
 
-/** Freezes each state, so that a policy that writes into the host's objects fails. */
+/** Returns a transition that freezes each state first, so that a policy that writes into it throws. */
 function freezingTransition(): typeof realSubject.transition {
   return (machine, state, event, options) => realSubject.transition(machine, deepFreeze(state), event, options);
 }

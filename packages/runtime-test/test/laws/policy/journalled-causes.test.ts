@@ -1,6 +1,7 @@
 import { compactTurns, keepAll, lastTurns, type Policy } from "@colloquy/machine/policies";
-import type { MachineOptions } from "@colloquy/machine";
+import { type CallLlm, type MachineOptions, promptOf, transition } from "@colloquy/machine";
 import type { Move, Schedule } from "@colloquy/runtime-test/arbitraries";
+import { answeringCallOf, realSubject, type Subject } from "../../../src/arbitraries/trace.ts";
 import { LawBroken, policyLaws, type PolicyRun, runPolicy } from "@colloquy/runtime-test/laws";
 import { describe, expect, test } from "vitest";
 
@@ -11,7 +12,7 @@ const ask = (input: string) => ({ move: "ask", input }) as const;
 const answer = { move: "answer", pick: 0, reply: { content: "This." }, finishReason: "stop", content: null } as const;
 const turn = (input: string): readonly Said[] => [ask(input), answer];
 
-/** A conversation, and the policy that is held to a law on it. */
+/** A conversation, and the policy that is checked on it. */
 interface Conversation {
   readonly what: string;
   readonly moves: readonly Said[];
@@ -20,14 +21,12 @@ interface Conversation {
 }
 
 const ran = ({ moves, options = {}, input = {} }: Conversation): PolicyRun =>
-  runPolicy(
-    options,
-    {
-      input: { threadId: "t", at: 0, ...input },
-      moves: moves.map((move): Move => ({ afterMs: 0, ...move })),
-    },
-    { states: 100 },
-  );
+  runPolicy(options, scheduleOf(moves, input), { states: 100 });
+
+const scheduleOf = (moves: readonly Said[], input: Conversation["input"] = {}): Schedule => ({
+  input: { threadId: "t", at: 0, ...input },
+  moves: moves.map((move): Move => ({ afterMs: 0, ...move })),
+});
 
 const causes: readonly Conversation[] = [
   {
@@ -71,15 +70,68 @@ const causes: readonly Conversation[] = [
   },
 ];
 
-describe("P9 knows the causes that stand in the journal", () => {
-  test.each(causes)("$what", (conversation) => {
-    const run = ran(conversation);
+test.each(causes)("P9 knows the causes that the journal has: $what", (conversation) => {
+  const run = ran(conversation);
+
+  policyLaws.P9(run);
+
+  // Without a cause between them, these prompts must break the law; otherwise the conversation proves nothing.
+  expect(() => policyLaws.P9(withoutCause(run))).toThrow(LawBroken);
+});
+
+describe("a turn in which nothing is said is led by the last question from its first prompt on", () => {
+  const developer = { move: "ask", input: [{ role: "developer", content: "Be brief." }] } as const;
+  const search = { ...answer, reply: { toolCalls: [{ id: "c", name: "search", arguments: "{}" }] } } as const;
+  const failure = { kind: "overloaded", message: "", retryable: true } as const;
+  const failed = { move: "fail", pick: 0, outcome: "failed", content: "" } as const;
+  const fails = { ...failed, failure: { ...failure, retryable: false } };
+  const failsAtFirst = [{ ...failed, failure }, answer];
+  const begun = [...turn("One?"), ...turn("Two?")];
+  const options: MachineOptions = { policy: lastTurns(0, { slack: 1 }), tools: [{ name: "search" }] };
+  const calling: readonly Said[] = [developer, search, { ...answer, content: "Rain." }, answer];
+  const conversations: readonly (readonly [string, readonly Said[], MachineOptions])[] = [
+    ["the model calls a tool", calling, {}],
+    ["it fails, and a question follows", [developer, fails, ...turn("Three?")], {}],
+    ["a question joins it", [developer, ask("Three?"), ...failsAtFirst], { overlap: { type: "steer", max: 1 } }],
+  ];
+
+  test.each(conversations)("P9 holds if %s", (what, moves, more) => {
+    const run = ran({ what, moves: [...begun, ...moves], options: { ...options, ...more } });
 
     policyLaws.P9(run);
+    policyLaws.P2(run);
+    policyLaws.P11(run);
 
-    // The same prompts with no cause between them would break it, so the conversation says something.
-    expect(() => policyLaws.P9(withoutCause(run))).toThrow(LawBroken);
+    const calls = run.trace.steps.flatMap(({ transition }) => answeringCallOf(transition)?.messages ?? []);
+    expect(calls.map(({ id }) => id)).toContain("3.0");
+    const first = run.trace.steps.flatMap(({ transition }) => answeringCallOf(transition) ?? [])[2];
+    expect(first?.messages.map(({ id }) => id)).toEqual(["2.0", "3.0"]);
   });
+
+  test("P9 and P2 miss a question that leads only what the model says", () => {
+    const leading: Subject["transition"] = (machine, state, event) => {
+      const told = transition(machine, state, event);
+      return told.handled
+        ? { ...told, effects: told.effects.map((effect) => (effect.type === "callLlm" ? withoutLead(effect) : effect)) }
+        : told;
+    };
+    const faulty = {
+      ...realSubject,
+      transition: leading,
+      promptOf: (...given: Parameters<typeof promptOf>) => withoutLead(promptOf(...given)),
+    };
+    const run = runPolicy(options, scheduleOf([...begun, ...calling]), { states: 100, subject: faulty });
+
+    expect(() => policyLaws.P9(run)).toThrow(/^P9/);
+    expect(() => policyLaws.P2(run)).toThrow(/says nothing, and user message 1\.0 was said before/);
+  });
+
+  /** Leaves a question out that only a developer's message follows. */
+  const withoutLead = <Prompt extends Pick<CallLlm, "messages">>(prompt: Prompt): Prompt => {
+    const [first, second, ...rest] = prompt.messages;
+    const isAlone = first?.role === "user" && second?.role === "developer" && rest.length === 0;
+    return isAlone ? { ...prompt, messages: [second] } : prompt;
+  };
 });
 
 describe("P4 knows what corrects the counter", () => {
@@ -106,7 +158,7 @@ describe("P4 knows what corrects the counter", () => {
   });
 });
 
-/** The run with each event but asks and answers taken for one that changes no prompt. */
+/** Replaces each event except asks and answers by one that changes no prompt. */
 const withoutCause = (run: PolicyRun): PolicyRun => ({
   ...run,
   options: { ...run.options, interrupted: "keep" },
@@ -119,7 +171,7 @@ const withoutCause = (run: PolicyRun): PolicyRun => ({
   },
 });
 
-/** Shows the first turn as its summary, once it has ended. */
+/** Shows the first turn as its summary after its end. */
 function firstTurnAsSummary(): Policy {
   const summarised = { from: 1, to: 1 };
   return {

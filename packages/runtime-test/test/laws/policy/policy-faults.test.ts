@@ -22,7 +22,7 @@ describe("each law of pruning catches a fault", () => {
         const how = subject === undefined ? {} : { subject: subject() };
         policyLaws[law](runPolicy(configured, schedule, how));
       }),
-      // Seeded, so that no run is unlucky; and not shrunk, since only the finding counts.
+      // Seeded, so that no run is unlucky; not shrunk, since only the finding counts.
       { numRuns: 400, seed: 1, endOnFailure: true },
     );
     expect(found.failed).toBe(true);

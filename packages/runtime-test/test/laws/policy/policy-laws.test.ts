@@ -47,7 +47,7 @@ describe("the laws of pruning hold for every policy that is shipped", () => {
   });
 });
 
-/** As JavaScript may give it. */
+/** Casts a value that JavaScript may pass. */
 const any = (value: unknown): never => value as never;
 
 const badOptions: readonly BadOptions[] = [
@@ -113,7 +113,7 @@ describe("P7", () => {
             (view) => view.looks,
           );
           for (const { said, prompt } of looks) {
-            // An ask that says nothing itself is answered from the thread, whatever is to be shown of it.
+            // An ask without content is answered from the thread, even if that is hidden.
             if (prompt.failed !== undefined) continue;
             const closed = new Set(said.closed.filter(({ pinned }) => pinned !== true).map(({ id }) => id));
             const lead = prompt.messages.find(({ role }) => role !== "system" && role !== "developer");
@@ -130,13 +130,11 @@ describe("P7", () => {
   );
 });
 
-describe("what is no policy is not taken for one", () => {
-  test.each([
-    ["the function that makes one", tokenWindow, /a function: call it/],
-    ["nothing", undefined, /not undefined/],
-    ["options without one", {}, /not \{\}/],
-  ])("%s", (_, subject, words) => {
-    // A value that only JavaScript may pass.
-    expect(() => checkPolicyLaws(subject as unknown as Policy)).toThrow(words);
-  });
+test.each([
+  ["the function that makes one", tokenWindow, /a function: call it/],
+  ["nothing", undefined, /not undefined/],
+  ["options without one", {}, /not \{\}/],
+])("a value that is not a policy is not taken for one: %s", (_, subject, words) => {
+  // Only JavaScript may pass this value.
+  expect(() => checkPolicyLaws(subject as unknown as Policy)).toThrow(words);
 });

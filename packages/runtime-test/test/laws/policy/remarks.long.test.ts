@@ -46,7 +46,7 @@ const windowOfTurns = (size: number, newestFirst?: Policy["newestFirst"]): Polic
 const windowOfMessages = (size: number, newestFirst?: Policy["newestFirst"]): Policy =>
   policy("messages", (input) => lastMessages({ max: size, keepRecent: size }).decide(input), newestFirst);
 
-/** Drops units over budget, as long as a prompt does not fit. */
+/** Drops units until the prompt fits. */
 const dropping = (name: string, candidates: (units: readonly Unit[]) => readonly Unit[]): Policy =>
   policy(name, (input) => {
     const { available, measure } = input;
@@ -64,7 +64,7 @@ const dropping = (name: string, candidates: (units: readonly Unit[]) => readonly
     return { from: null, dropped, reason: "there is no room" };
   });
 
-/** Shows as many of the newest turns as fit into what a reckoning of the room gives. */
+/** Shows the newest turns that fit into a wrongly computed room. */
 const reckoning = (name: string, spare: (input: PolicyInput, available: number) => number): Policy =>
   policy(name, (input) => {
     if (input.available === null) return all;
@@ -83,7 +83,7 @@ const tokensOf = ({ count }: PolicyInput, units: readonly Unit[]): number =>
 
 const isAnswer = ({ messages: [first] }: Unit): boolean => first?.role === "assistant";
 
-/** Policies with the mistakes that people make, without any claim. */
+/** Policies with common mistakes and without claims. */
 const mistakes: readonly Policy[] = [
   dropping("over budget, drops the newest tool result first", (units) => units.filter(({ kind }) => kind === "round")),
   dropping("over budget, drops every other answer", (units) => units.filter(isAnswer).filter((_, at) => at % 2 === 0)),

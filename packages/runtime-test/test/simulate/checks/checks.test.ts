@@ -9,7 +9,7 @@ import type { Question } from "../../../src/simulate/script/question.ts";
 import { World } from "../../../src/simulate/world/world.ts";
 import { withoutApprovals } from "../broken-host.ts";
 
-// Mistakes that no host can make by itself, because the machine prevents them: these checks get a wrong state.
+// The machine prevents these mistakes in any host, so the checks get a wrong state.
 
 /** Returns the broken rule that a check finds, or null. */
 const brokenBy = async (check: (world: World) => void): Promise<unknown> => {
@@ -25,16 +25,14 @@ const brokenBy = async (check: (world: World) => void): Promise<unknown> => {
 
 const simulated = async (): Promise<State> => (await simulate({ seed: 12, faults: noFaults })).state;
 
-describe("checkUsage", () => {
-  it("finds a call that was not counted, and one that belongs to nothing", async () => {
-    const state = await simulated();
-    const { total } = state.context.usage;
-    const more = usageMonoid.concat(total, usageOfCall({ inputTokens: 1 }, null));
-    const nobodys = { ...state, context: { ...state.context, usage: { ...state.context.usage, total: more } } };
-    expect(await brokenBy((world) => checkUsage(world, { usage: total, state }))).toBeNull();
-    expect(await brokenBy((world) => checkUsage(world, { usage: more, state }))).toMatchObject({ law: "M8" });
-    expect(await brokenBy((world) => checkUsage(world, { usage: more, state: nobodys }))).toMatchObject({ law: "M8" });
-  });
+it("checkUsage finds a call that was not counted, and one that belongs to nothing", async () => {
+  const state = await simulated();
+  const { total } = state.context.usage;
+  const more = usageMonoid.concat(total, usageOfCall({ inputTokens: 1 }, null));
+  const nobodys = { ...state, context: { ...state.context, usage: { ...state.context.usage, total: more } } };
+  expect(await brokenBy((world) => checkUsage(world, { usage: total, state }))).toBeNull();
+  expect(await brokenBy((world) => checkUsage(world, { usage: more, state }))).toMatchObject({ law: "M8" });
+  expect(await brokenBy((world) => checkUsage(world, { usage: more, state: nobodys }))).toMatchObject({ law: "M8" });
 });
 
 describe("checkQuestions", () => {
@@ -64,15 +62,13 @@ describe("checkQuestions", () => {
   });
 });
 
-describe("checkToolCall", () => {
-  it("finds a tool that runs without its approval", async () => {
-    const script: Script = {
-      actions: [{ type: "ask", input: "Post it." }],
-      reply: ({ step }) => (step === 1 ? toolCalls([{ name: "post", arguments: { about: "it" } }]) : reply("Done.")),
-    };
-    const simulating = simulate({ seed: 1, script, faults: "none", createHost: withoutApprovals });
-    await expect(simulating).rejects.toThrow(
-      /^law R1 is broken: post \(simulated\/1\.1\.0#1\) runs, but was not approved/u,
-    );
-  });
+it("checkToolCall finds a tool that runs without its approval", async () => {
+  const script: Script = {
+    actions: [{ type: "ask", input: "Post it." }],
+    reply: ({ step }) => (step === 1 ? toolCalls([{ name: "post", arguments: { about: "it" } }]) : reply("Done.")),
+  };
+  const simulating = simulate({ seed: 1, script, faults: "none", createHost: withoutApprovals });
+  await expect(simulating).rejects.toThrow(
+    /^law R1 is broken: post \(simulated\/1\.1\.0#1\) runs, but was not approved/u,
+  );
 });

@@ -17,13 +17,13 @@ import {
   type PromptRules,
   rulesOf,
 } from "../../../src/simulate/checks/prompts.ts";
-import { checkWait, isBeingWritten } from "../../../src/simulate/checks/summaries.ts";
+import { checkWait, isBeingWritten } from "../../../src/simulate/checks/recovery.ts";
 import { noFaults } from "../../../src/simulate/index.ts";
 import { SimulatedProcess } from "../../../src/simulate/world/process.ts";
 import type { WatchedJournal } from "../../../src/simulate/checks/watched-journal.ts";
 import { World } from "../../../src/simulate/world/world.ts";
 
-// What no host can get wrong by itself, because the machine sees to it: these checks are told of a wrong prompt.
+// The machine prevents these mistakes in any host, so the checks get a wrong prompt.
 
 const rules = (options: MachineOptions, known: Partial<PromptRules> = {}): PromptRules =>
   rulesOf(options, { isOurs: true, findsRoom: false, ...known });
@@ -36,7 +36,7 @@ const told = (
   let { state } = start(machine, { threadId: "t", system: "Help.", at: 0 });
   let last: LaterEntry | null = null;
   for (const event of events) {
-    // The tests below write events down in full, but for the time.
+    // The tests below give complete events, except for the time.
     const step = transition(machine, state, { at: 1, ...event } as Parameters<typeof transition>[2]);
     if (!step.handled) throw new Error(step.refusal.reason);
     ({ state, entry: last } = step);
@@ -178,7 +178,7 @@ describe("a call that waits for a summary", () => {
     const { context } = open;
     if (context.open === null) throw new Error("it is open");
     const stuck = { ...open, context: { ...context, open: { ...context.open, stage: { ...compacting, dueAt } } } };
-    // All that the check looks at.
+    // The only members that the check reads.
     const journal = { newestToken: 1, state: stuck, outstanding: [] } as unknown as WatchedJournal;
     checkWait(world, [process], journal, { ...entry, decided: { compacting: { dueAt } } });
     expect(isBeingWritten(process, journal)).toBe(false);

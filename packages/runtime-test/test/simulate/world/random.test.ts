@@ -1,6 +1,6 @@
 import { fc, test } from "@fast-check/vitest";
 import { describe, expect, it } from "vitest";
-import { Random } from "../../../src/simulate/world/random.ts";
+import { Random } from "../../../src/simulate/world/world.ts";
 
 const drawn = (random: Random, count: number): readonly number[] => Array.from({ length: count }, () => random.next());
 

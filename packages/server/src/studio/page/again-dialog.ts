@@ -1,11 +1,10 @@
 import { h, type ComponentChild } from "preact";
 import { useState } from "preact/hooks";
 import type { Made, Setup } from "../wire/wire.ts";
-import { Dialog } from "./dialog.ts";
 import type { Go } from "./place.ts";
 import { asking, post } from "./server.ts";
 import { oneLine } from "./text.ts";
-import { div, p, valueIn } from "./element.ts";
+import { div, p, valueIn, Dialog } from "./element.ts";
 
 export interface AgainDialogOptions {
   readonly setup: Setup;

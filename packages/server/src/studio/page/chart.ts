@@ -1,13 +1,6 @@
 import { h, type ComponentChild } from "preact";
 import type { Chart, ChartArrow, ChartState } from "../wire/wire.ts";
 
-export interface ChartOptions {
-  readonly chart: Chart;
-  /** The states before and after an entry. */
-  readonly came: string | null;
-  readonly place: string;
-}
-
 interface Box {
   readonly x: number;
   readonly y: number;
@@ -16,24 +9,26 @@ interface Box {
 }
 
 /**
- * Draws the statechart of a conversation, as the machine defines it, with the present state and the last transition
- * highlighted.
+ * Draws the statechart of a conversation, with the present state and the last transition highlighted.
+ *
+ * @param came the state before @param place the present state
  */
-export const StateChart = ({ chart, came, place }: ChartOptions): ComponentChild => {
+export const stateChart = (chart: Chart, came: string | null, place: string): ComponentChild => {
   const boxes = layout(chart.states);
   const phaseOf = (state: string): string => chart.states.find(({ below }) => below.includes(state))?.name ?? state;
   const drawn = arrowsOf(chart.arrows, phaseOf);
   const way = came === null || came === place ? null : endsOf(came, place, phaseOf);
   const isOutside = ({ from }: ChartArrow): boolean => phaseOf(from) === from;
-  const arrow = (each: ChartArrow): ComponentChild =>
-    h(Arrow, {
-      key: `${each.from}>${each.to}`,
-      arrow: each,
-      boxes,
-      isLit: way?.from === each.from && way.to === each.to,
-    });
-  const box = (name: string, isGroup: boolean, isLit: boolean): ComponentChild =>
-    h(StateBox, { key: name, name, box: boxes.get(name), isGroup, isLit, wasLit: name === came });
+  const arrow = (each: ChartArrow): ComponentChild => {
+    const [from, to] = [boxes.get(each.from), boxes.get(each.to)];
+    const isLit = way?.from === each.from && way.to === each.to;
+    return from !== undefined && to !== undefined && arrowBetween(each, pathBetween(from, to), isLit);
+  };
+  const box = (name: string, isGroup: boolean, isLit: boolean): ComponentChild => {
+    const place = boxes.get(name);
+    const kind = `${isGroup ? "group" : "leaf"}${isLit ? " lit" : ""}${name === came ? " was" : ""}`;
+    return place !== undefined && stateBox(name, place, kind);
+  };
   return h(
     "svg",
     {
@@ -95,64 +90,34 @@ const endsOf = (from: string, to: string, phaseOf: (state: string) => string) =>
     ? { from, to }
     : { from: phaseOf(from), to: phaseOf(to) };
 
-interface StateBoxOptions {
-  readonly name: string;
-  readonly box: Box | undefined;
-  readonly isGroup: boolean;
-  readonly isLit: boolean;
-  readonly wasLit: boolean;
-}
-
-const StateBox = ({ name, box, isGroup, isLit, wasLit }: StateBoxOptions): ComponentChild | null => {
-  if (box === undefined) return null;
-  const { x, y, width, height } = box;
+const stateBox = (name: string, { x, y, width, height }: Box, kind: string): ComponentChild => {
   const label = name.replaceAll("_", " ");
   return h(
     "g",
-    {
-      class: ["state", isGroup ? "group" : "leaf", isLit ? "lit" : "", wasLit ? "was" : ""].join(" "),
-      "data-state": name,
-    },
+    { key: name, class: `state ${kind}`, "data-state": name },
     h("rect", { x, y, width, height, rx: 8 }),
-    isGroup
+    kind.startsWith("group")
       ? h("text", { x: x + 14, y: y + 18 }, label)
       : h("text", { x: x + width / 2, y: y + height / 2 + 4, "text-anchor": "middle" }, label),
   );
 };
 
-const Arrow = ({
-  arrow,
-  boxes,
-  isLit,
-}: {
-  readonly arrow: ChartArrow;
-  readonly boxes: ReadonlyMap<string, Box>;
-  readonly isLit: boolean;
-}): ComponentChild | null => {
-  const [from, to] = [boxes.get(arrow.from), boxes.get(arrow.to)];
-  if (from === undefined || to === undefined) return null;
-  return h(
+const arrowBetween = ({ from, to, events }: ChartArrow, path: string, isLit: boolean): ComponentChild =>
+  h(
     "path",
     {
+      key: `${from}>${to}`,
       class: isLit ? "arrow lit" : "arrow",
-      d: pathBetween(from, to),
+      d: path,
       "marker-end": `url(#${isLit ? "tip-lit" : "tip"})`,
     },
-    h("title", null, `${arrow.from} → ${arrow.to}: ${arrow.events.join(", ")}`),
+    h("title", null, `${from} → ${to}: ${events.join(", ")}`),
   );
-};
 
-/**
- * Returns a path from edge to edge; the two directions are side by side. An arrow across the chart passes around the
- * boxes between.
- */
+/** Returns a path from edge to edge; the two directions are side by side. */
 const pathBetween = (from: Box, to: Box): string => {
-  const [x1, y1, x2, y2] = [
-    from.x + from.width / 2,
-    from.y + from.height / 2,
-    to.x + to.width / 2,
-    to.y + to.height / 2,
-  ];
+  const [x1, y1] = [from.x + from.width / 2, from.y + from.height / 2];
+  const [x2, y2] = [to.x + to.width / 2, to.y + to.height / 2];
   const length = Math.hypot(x2 - x1, y2 - y1) || 1;
   const [aside, down] = [(-(y2 - y1) / length) * apart, ((x2 - x1) / length) * apart];
   const [sx, sy] = edge(from, x1 + aside, y1 + down, x2 + aside, y2 + down);

@@ -26,15 +26,14 @@ export const CompareTab = ({ place, go, thread, seq }: LookingAtEntry): Componen
       keep,
     ),
     problem !== null && p("problem", problem),
-    value !== null && h(Difference, { view: value }),
+    value !== null && differenceOf(value),
   );
 };
 
 const sideName = (thread: string, seq: number | null): string =>
   `${oneLine(thread)}, ${seq === null ? "newest" : `entry ${seq}`}`;
 
-const Difference = ({ view }: { readonly view: DifferenceView }): ComponentChild => {
-  const { difference, alike, left, right } = view;
+const differenceOf = ({ difference, alike, left, right }: DifferenceView): ComponentChild => {
   const { changes } = difference;
   const turns = (["added", "removed", "changed", "entered", "left"] as const).filter(
     (what) => difference[what].length > 0,
@@ -43,7 +42,7 @@ const Difference = ({ view }: { readonly view: DifferenceView }): ComponentChild
     Fragment,
     null,
     changes.length + turns.length === 0
-      ? p("note", "Nothing is otherwise.")
+      ? p("note", "No difference.")
       : h(
           "table",
           null,
@@ -54,14 +53,10 @@ const Difference = ({ view }: { readonly view: DifferenceView }): ComponentChild
             changes.map(({ what, before, after }) =>
               h("tr", { key: what }, h("th", null, what), td("was", valueOf(before)), td("is", valueOf(after))),
             ),
-            turns.map((what) =>
-              h(
-                "tr",
-                { key: what },
-                h("th", null, turnWords[what]),
-                h("td", { colSpan: 2 }, numbersOf(difference[what])),
-              ),
-            ),
+            turns.map((what) => {
+              const numbers = h("td", { colSpan: 2 }, numbersOf(difference[what]));
+              return h("tr", { key: what }, h("th", null, turnWords[what]), numbers);
+            }),
           ),
         ),
     p(

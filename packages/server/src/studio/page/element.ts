@@ -1,4 +1,5 @@
-import { type ComponentChild, h } from "preact";
+import { type ComponentChild, type ComponentChildren, h } from "preact";
+import { useEffect, useRef } from "preact/hooks";
 
 /** An element that has only a class. */
 type Classed = (name: string, ...within: readonly ComponentChild[]) => ComponentChild;
@@ -42,3 +43,29 @@ export const tabList = <Name extends string>(
       button(() => choose(name), { key: name, role: "tab", "aria-selected": name === present }, name),
     ),
   );
+
+export interface DialogOptions {
+  readonly title: string;
+  readonly close: () => void;
+  readonly children?: ComponentChildren;
+}
+
+/** Shows a dialog above the page, until Escape. */
+export const Dialog = ({ title, close, children }: DialogOptions): ComponentChild => {
+  const box = useRef<HTMLDialogElement>(null);
+  useEffect(() => box.current?.showModal(), []);
+  return h(
+    "dialog",
+    {
+      ref: box,
+      "aria-label": title,
+      onClose: close,
+      onClick: (event: Event) => event.target === box.current && close(),
+    },
+    div(
+      "dialog",
+      h("header", null, h("h2", null, title), sign("×", "Close", close, { class: "close" })),
+      div("dialog-body", children),
+    ),
+  );
+};

@@ -9,7 +9,6 @@ import { button, div, header, link, p, sign, span, tabList, valueIn } from "./el
 import type { RequestApproval } from "@colloquy/machine";
 import { useState } from "preact/hooks";
 
-/** The displayed thread, and the actions on it. */
 export interface JournalPaneOptions extends Looking {
   readonly actions: ComponentChild;
 }
@@ -37,7 +36,10 @@ export const JournalPane = (options: JournalPaneOptions): ComponentChild => {
     options.actions,
     overview !== null &&
       overview.approvals.length > 0 &&
-      h(Approvals, { thread: overview.threadId, approvals: overview.approvals }),
+      div(
+        "approvals",
+        overview.approvals.map((approval) => h(Approval, { key: approval.id, thread: overview.threadId, approval })),
+      ),
     place.view === "timeline"
       ? h(VirtualList<TimelineRow>, {
           items: timeline,
@@ -110,25 +112,13 @@ const treeRow = (item: TreeItem, turn: number | null): ComponentChild =>
     item.status !== "completed" && item.turn !== 0 && span("mark", item.status),
   );
 
-interface ApprovalsOptions {
-  readonly thread: string;
-  readonly approvals: readonly RequestApproval[];
-}
-
-/** Shows the tool calls that wait for approval, each with exactly the arguments that would run. */
-const Approvals = ({ thread, approvals }: ApprovalsOptions): ComponentChild =>
-  div(
-    "approvals",
-    approvals.map((approval) => h(Approval, { key: approval.id, thread, approval })),
-  );
-
-const Approval = ({
-  thread,
-  approval,
-}: {
+interface ApprovalOptions {
   readonly thread: string;
   readonly approval: RequestApproval;
-}): ComponentChild => {
+}
+
+/** Shows a tool call that waits for approval, with exactly the arguments that would run. */
+const Approval = ({ thread, approval }: ApprovalOptions): ComponentChild => {
   const [reason, setReason] = useState("");
   const [problem, setProblem] = useState<string | null>(null);
   const [isSent, setSent] = useState(false);

@@ -22,7 +22,6 @@ export interface Looking {
   readonly newest: number | null;
 }
 
-/** A displayed entry of a thread. */
 export interface LookingAtEntry extends Looking {
   readonly thread: string;
   readonly seq: number;

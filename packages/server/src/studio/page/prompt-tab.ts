@@ -1,19 +1,15 @@
 import { Fragment, h, type ComponentChild } from "preact";
 import { useState } from "preact/hooks";
 import type { PromptView, Segment, SegmentKind, UnitItem, UnitView } from "../wire/wire.ts";
-import { Dialog } from "./dialog.ts";
 import { MessageView } from "./message.ts";
 import type { LookingAtEntry } from "./looking.ts";
 import type { Go } from "./place.ts";
 import { useLoaded } from "./server.ts";
 import { counted, JsonText, numberOf, oneLine } from "./text.ts";
 import { usePages, VirtualList } from "./virtual-list.ts";
-import { div, link, p, span, valueIn } from "./element.ts";
+import { div, link, p, span, valueIn, Dialog } from "./element.ts";
 
-/**
- * Shows the prompt of the call that an entry requested: the shown and omitted parts of the thread, the reasons, and the
- * sizes.
- */
+/** Shows the prompt of a call: the shown and omitted parts of the thread, the reasons, and the sizes. */
 export const PromptTab = ({ setup, place, go, seq, thread }: LookingAtEntry): ComponentChild => {
   const query = { thread, seq, policy: place.policy };
   const { value: prompt, problem } = useLoaded<PromptView>("prompt", query);
@@ -42,7 +38,7 @@ export const PromptTab = ({ setup, place, go, seq, thread }: LookingAtEntry): Co
         ),
       ),
       problem !== null && p("problem", problem),
-      prompt !== null && h(PromptHead, { prompt, go, show: select }),
+      prompt !== null && promptHead(prompt, go, select),
     ),
     h(VirtualList<UnitItem>, {
       items: units,
@@ -61,15 +57,10 @@ export const PromptTab = ({ setup, place, go, seq, thread }: LookingAtEntry): Co
   );
 };
 
-interface PromptHeadOptions {
-  readonly prompt: PromptView;
-  readonly go: Go;
-  readonly show: (index: number) => void;
-}
-
-const PromptHead = ({ prompt, go, show }: PromptHeadOptions): ComponentChild => {
-  const { call, counts, tokens, wholeTokens, available, fits } = prompt;
+const promptHead = (prompt: PromptView, go: Go, show: (index: number) => void): ComponentChild => {
+  const { call, counts, tokens, wholeTokens, available, fits, calibration, besideTokens } = prompt;
   const share = tokens === null || available === null || available <= 0 ? null : Math.round((tokens / available) * 100);
+  const { model, tools } = call;
   return h(
     Fragment,
     null,
@@ -83,10 +74,10 @@ const PromptHead = ({ prompt, go, show }: PromptHeadOptions): ComponentChild => 
       wholeTokens !== null && wholeTokens !== tokens && span("dim", `, all would take ${numberOf(wholeTokens)}`),
       call.reported !== null && span("dim", `; the provider reported ${numberOf(call.reported)}`),
     ),
-    h(BudgetBar, { prompt, show }),
+    budgetBar(prompt, show),
     div("dim small bar-label", "the thread from its beginning to its end"),
-    h(Bar, { segments: prompt.whole, scale: sumOf(prompt.whole), show, label: "The thread" }),
-    h(Legend, { counts }),
+    bar("The thread", prompt.whole, sumOf(prompt.whole), show),
+    legend(counts),
     p("reason", h("code", null, oneLine(prompt.policy)), ` ${oneLine(prompt.reason)}`),
     prompt.failed !== undefined && p("problem", oneLine(prompt.failed)),
     !prompt.configured &&
@@ -106,51 +97,29 @@ const PromptHead = ({ prompt, go, show }: PromptHeadOptions): ComponentChild => 
         link(`entry ${call.seq}`, () => go({ seq: call.seq })),
         h("code", { class: "digest" }, call.digest),
       ),
-      h(JsonText, {
-        value: {
-          model: call.model,
-          tools: call.tools,
-          calibration: prompt.calibration,
-          tokensBesideMessages: prompt.besideTokens,
-        },
-      }),
+      h(JsonText, { value: { model, tools, calibration, tokensBesideMessages: besideTokens } }),
     ),
   );
 };
 
 /** Shows how much of the room the prompt takes, unit by unit, and the reserved part. */
-const BudgetBar = ({
-  prompt,
-  show,
-}: {
-  readonly prompt: PromptView;
-  readonly show: (index: number) => void;
-}): ComponentChild => {
+const budgetBar = (prompt: PromptView, show: (index: number) => void): ComponentChild => {
   const { budget, calibration, sent, besideTokens, tokens } = prompt;
   const room = budget === null ? 0 : budget.tokens / calibration;
   const reserve = budget === null ? 0 : budget.reserve / calibration;
   const scale = Math.max(room, (tokens ?? sumOf(sent)) + reserve, 1);
-  return h(Bar, {
-    segments: sent,
-    scale,
-    show,
-    label: "The budget",
-    beside: besideTokens ?? 0,
-    reserve,
-  });
+  return bar("The budget", sent, scale, show, besideTokens ?? 0, reserve);
 };
 
-interface BarOptions {
-  readonly segments: readonly Segment[];
-  /** The number of tokens of the whole bar. */
-  readonly scale: number;
-  readonly show: (index: number) => void;
-  readonly label: string;
-  readonly beside?: number;
-  readonly reserve?: number;
-}
-
-const Bar = ({ segments, scale, show, label, beside = 0, reserve = 0 }: BarOptions): ComponentChild => {
+/** Draws segments. @param scale the number of tokens of the whole bar */
+const bar = (
+  label: string,
+  segments: readonly Segment[],
+  scale: number,
+  show: (index: number) => void,
+  beside = 0,
+  reserve = 0,
+): ComponentChild => {
   const segment = (kind: string, tokens: number, title: string, more: object = {}): ComponentChild => {
     const style = { width: `${Math.min((tokens / Math.max(scale, 1)) * 100, 100)}%` };
     return h("span", {
@@ -185,19 +154,15 @@ const kindWords: Readonly<Record<SegmentKind, string>> = {
   out: "left out",
 };
 
-const Legend = ({ counts }: { readonly counts: PromptView["counts"] }): ComponentChild =>
+const legend = (counts: PromptView["counts"]): ComponentChild =>
   p(
     "legend",
     (["whole", "shrunk", "summary", "out"] as const)
       .filter((shown) => counts[shown] > 0)
-      .map((shown) =>
-        h(
-          "span",
-          { key: shown },
-          h("i", { class: `glyph ${shown}` }),
-          `${numberOf(counts[shown])} ${shownWords[shown]}`,
-        ),
-      ),
+      .map((shown) => {
+        const glyph = h("i", { class: `glyph ${shown}` });
+        return h("span", { key: shown }, glyph, `${numberOf(counts[shown])} ${shownWords[shown]}`);
+      }),
   );
 
 const shownWords = { whole: "whole", shrunk: "in part", summary: "in the summary", out: "left out" } as const;

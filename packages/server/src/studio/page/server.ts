@@ -17,7 +17,6 @@ export const post = <Answer>(path: string, query: Query, body: object): Promise<
     }),
   );
 
-/** Returns the address of a request. */
 export const addressOf = (path: string, query: Query): string => {
   const given = Object.entries(query).flatMap(([name, value]) => (value == null ? [] : [[name, String(value)]]));
   return `/studio/api/${path}?${new URLSearchParams(given).toString()}`;

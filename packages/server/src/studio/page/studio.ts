@@ -1,19 +1,20 @@
-import { h, type ComponentChild } from "preact";
-import { useState, useEffect, useRef } from "preact/hooks";
+import { h, type ComponentChild, Fragment } from "preact";
+import { useState, useEffect, useRef, useLayoutEffect } from "preact/hooks";
 import { AgainDialog } from "./again-dialog.ts";
 import { CompareTab } from "./compare-tab.ts";
 import { exportOf, JournalPane } from "./journal-pane.ts";
 import { type Looking, useLooking } from "./looking.ts";
 import { panes, tabs } from "./place.ts";
 import { PromptTab } from "./prompt-tab.ts";
-import { asking, post } from "./server.ts";
-import { SaidTab, StateTab } from "./state-tab.ts";
-import { oneLine } from "./text.ts";
+import { asking, post, useLoaded } from "./server.ts";
+import { oneLine, counted, JsonText } from "./text.ts";
 import { ThreadsPane } from "./threads-pane.ts";
 import { indexOf } from "./virtual-list.ts";
-import type { Made } from "../wire/wire.ts";
-import { button, div, header, p, sign, span, tabList } from "./element.ts";
-import { Dialog } from "./dialog.ts";
+import type { Made, EntryView, Page, Setup } from "../wire/wire.ts";
+import { button, div, header, p, sign, span, tabList, Dialog, link } from "./element.ts";
+import type { Message } from "@colloquy/machine";
+import { stateChart } from "./chart.ts";
+import { MessageView } from "./message.ts";
 
 /** Shows the page: threads, the journal of one of them, and the details of an entry. */
 export const Studio = (): ComponentChild => {
@@ -83,7 +84,7 @@ const DetailPane = (looking: Looking): ComponentChild => {
       tabList(tabs, tab, (name) => go({ tab: name })),
     ),
     problem !== null && p("problem", problem),
-    entry !== null && tab === "state" && h(StateTab, { setup, view: entry }),
+    entry !== null && tab === "state" && stateTab(setup, entry),
     entry !== null &&
       tab === "prompt" &&
       (entry.call === null
@@ -210,3 +211,48 @@ const Help = ({ keys, close }: { readonly keys: readonly Key[]; readonly close: 
   );
 
 const shownAs: Readonly<Record<string, string>> = { ArrowDown: "↓", ArrowUp: "↑", ArrowLeft: "←", ArrowRight: "→" };
+
+/** Shows the state after an entry: the machine's state, the facts, and the entry that led there. */
+const stateTab = (setup: Setup | null, view: EntryView): ComponentChild => {
+  const { type: _, at: __, ...event } = view.entry.event;
+  const decided = "decided" in view.entry ? view.entry.decided : undefined;
+  return div(
+    "scroll state-tab",
+    setup !== null && stateChart(setup.chart, view.came, view.place),
+    h(
+      "dl",
+      { class: "facts" },
+      view.facts.map(([label, text]) =>
+        h(Fragment, { key: label }, h("dt", null, label), h("dd", null, oneLine(text))),
+      ),
+    ),
+    h("h3", null, span("event-type", view.entry.event.type)),
+    h(JsonText, { value: event }),
+    decided !== undefined && h(Fragment, null, h("h3", null, "decided"), h(JsonText, { value: decided })),
+  );
+};
+
+/** Shows the conversation after an entry: its newest messages, and the earlier ones on request. */
+const SaidTab = ({ thread, seq }: { readonly thread: string; readonly seq: number }): ComponentChild => {
+  const [shown, setShown] = useState(saidAtFirst);
+  const size = useLoaded<Page<Message>>("said", { thread, seq, limit: 0 });
+  const total = size.value?.total ?? null;
+  const from = total === null ? null : Math.max(total - shown, 0);
+  const said = useLoaded<Page<Message>>("said", from === null ? null : { thread, seq, from, limit: shown });
+  const problem = size.problem ?? said.problem;
+  const box = useRef<HTMLDivElement>(null);
+  useLayoutEffect(() => {
+    if (box.current !== null && shown === saidAtFirst) box.current.scrollTop = box.current.scrollHeight;
+  }, [said.value]);
+  return h(
+    "div",
+    { class: "scroll said", ref: box },
+    problem !== null && p("problem", problem),
+    from !== null && from > 0 && link(counted(from, "earlier message"), () => setShown(Math.min(shown + 100, saidMax))),
+    said.value?.items.map((message) => h(MessageView, { key: message.id, message })),
+    total === 0 && p("note", "nothing was said yet"),
+  );
+};
+
+const saidAtFirst = 30;
+const saidMax = 500;

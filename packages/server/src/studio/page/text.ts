@@ -6,17 +6,13 @@ import { div, link, span } from "./element.ts";
 const visible = (text: string): string =>
   text.replaceAll(unseen, (character) => `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`).toWellFormed();
 
-/**
- * Matches all control characters except line feed and tab, direction marks, zero-width characters, and language tags.
- */
+/** Matches controls but line feed and tab, direction marks, zero-width characters, and language tags. */
 const unseen =
   // oxlint-disable-next-line no-control-regex
   /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}]/gu;
 
-/** Returns a text in one line. */
 export const oneLine = (text: string): string => visible(text.replaceAll(/\s+/g, " "));
 
-/** Shows a text with its lines; only the beginning of a long one, and more on request. */
 export const LongText = ({
   text,
   class: name = "text",

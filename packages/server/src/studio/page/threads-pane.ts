@@ -4,7 +4,7 @@ import { useState } from "preact/hooks";
 import type { FoundView } from "../wire/wire.ts";
 import type { Looking } from "./looking.ts";
 import type { Go } from "./place.ts";
-import { useLoaded } from "./server.ts";
+import { type Loaded, useLoaded } from "./server.ts";
 import { counted, oneLine, timeOf } from "./text.ts";
 import { VirtualList } from "./virtual-list.ts";
 import { button, div, link, p, span, valueIn } from "./element.ts";
@@ -58,7 +58,7 @@ export const ThreadsPane = ({ setup, threads, place, go }: Looking): ComponentCh
           onSelect: ({ threadId }) => go({ thread: threadId, seq: null, pane: "journal" }),
           empty: "no thread yet: what any process writes to this store is shown here",
         })
-      : h(Found, { found: found.value, problem: found.problem, words: asked, go, clear }),
+      : foundList(found, asked, go, clear),
   );
 };
 
@@ -73,23 +73,16 @@ const threadRow = ({ threadId, seq, updatedAt, metadata }: StoredThread, isOpen:
     ),
   );
 
-interface FoundOptions {
-  readonly found: FoundView | null;
-  readonly problem: string | null;
-  readonly words: string;
-  readonly go: Go;
-  readonly clear: () => void;
-}
-
-const Found = ({ found, problem, words, go, clear }: FoundOptions): ComponentChild =>
-  div(
+const foundList = (
+  { value: found, problem }: Loaded<FoundView>,
+  words: string,
+  go: Go,
+  clear: () => void,
+): ComponentChild => {
+  const note = found === null ? "searching …" : `${found.hits.length}${found.hasMore ? "+" : ""} × ${oneLine(words)} `;
+  return div(
     "list found",
-    p(
-      "note",
-      problem ??
-        (found === null ? "searching …" : `${found.hits.length}${found.hasMore ? "+" : ""} × ${oneLine(words)} `),
-      link("all threads", clear),
-    ),
+    p("note", problem ?? note, link("all threads", clear)),
     found?.hits.map(({ threadId, seq, at, excerpt }) =>
       button(
         () => go({ thread: threadId, seq, pane: "journal", view: "timeline" }),
@@ -99,3 +92,4 @@ const Found = ({ found, problem, words, go, clear }: FoundOptions): ComponentChi
       ),
     ),
   );
+};

@@ -34,7 +34,6 @@ export interface VirtualListOptions<Item> {
   readonly empty: string;
 }
 
-/** Shows a list of any length; only its visible part is in the document. */
 export const VirtualList = <Item>(options: VirtualListOptions<Item>): ComponentChild => {
   const { rowHeight, selected } = options;
   const { total, at, need, problem } = options.items;
@@ -95,9 +94,7 @@ interface Kept<Item> {
   total: number | null;
 }
 
-/**
- * Loads a list from the server page by page, on demand. A page of an older revision is shown until the new one arrives.
- */
+/** Loads a list page by page, on demand. A page of an older revision is shown until the new one arrives. */
 export const usePages = <Item>(path: string | null, query: Query, revision: number | string = 0): Items<Item> => {
   const source = `${path}?${JSON.stringify(query)}`;
   const kept = useRef<Kept<Item>>({ source: "", items: new Map(), asked: new Set(), total: null });

@@ -103,10 +103,7 @@ const kindOf = ({ kind, shown, rule }: UnitExplanation): SegmentKind => {
   return rule === "pinned" ? "pinned" : "whole";
 };
 
-/**
- * Groups neighbouring units: of one turn; if there are many units, of one kind; and if there still are too many groups
- * to draw, of any kind.
- */
+/** Groups neighbouring units of one turn; if there are many, of one kind; if there are too many, of any. */
 const segments = (
   units: readonly UnitExplanation[],
   kinds: readonly SegmentKind[],

@@ -25,10 +25,7 @@ export const rowOf = (entry: Entry, before: State | null, after: State): Timelin
   marks: marksOf(entry),
 });
 
-/**
- * Returns whether an answering model call was requested between two states. A new call is a different object from the
- * one before.
- */
+/** Returns whether an answering model call was requested between two states: it is another object then. */
 export const asksModel = (before: State | null, after: State): boolean => {
   const stage = after.context.open?.stage;
   const last = before?.context.open?.stage;
@@ -45,7 +42,6 @@ const isSameCall = (last: Responding["call"], call: Responding["call"], before: 
   before?.context.open?.number === after.context.open?.number &&
   before?.context.open?.step === after.context.open?.step;
 
-/** Returns the name of the leaf state. */
 export const placeOf = (value: StateValue): string =>
   typeof value === "string" ? value : String(Object.values(value)[0]);
 

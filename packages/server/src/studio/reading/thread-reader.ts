@@ -44,10 +44,7 @@ export const threadReader = (store: Store): ((threadId: string) => Promise<ReadT
 
 const keptMax = 4;
 
-/**
- * A state is stored every so many entries, and folded from there: storing each would take far more room than the
- * journal.
- */
+/** The distance of stored states; others are folded from them, as all would take far more room. */
 const statesEvery = 256;
 
 class Reading implements ReadThread {

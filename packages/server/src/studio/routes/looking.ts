@@ -10,7 +10,6 @@ import type { EntryView, FoundView, Setup, UnitView, Chart, ChartArrow } from ".
 import type { StudioOptions } from "./options.ts";
 import { answer, entryIn, pageIn, type Reader, textIn, threadIn } from "./query.ts";
 
-/** Returns the routes that only read. */
 export const lookingRoutes = (options: StudioOptions, read: Reader): readonly Route[] => {
   const { store, clock } = options;
   const get = (path: string, description: string, handle: Route["handle"]): Route => ({
@@ -59,7 +58,7 @@ export const lookingRoutes = (options: StudioOptions, read: Reader): readonly Ro
       if (unit === undefined) throw new HttpError(404, "the prompt has no such unit", { param: "from" });
       return { messages: unit.messages, sent: unit.sent };
     }),
-    get("difference", "What is otherwise behind one entry than behind another.", async (call) => {
+    get("difference", "How the thread differs between two entries.", async (call) => {
       const [left, right] = [await threadIn(call, read), await threadIn(call, read, "other")];
       const [one, other] = [left.at(entryIn(call, left).seq), right.at(entryIn(call, right, "otherSeq").seq)];
       return answer(differenceOf(one, other));
@@ -79,10 +78,7 @@ export const lookingRoutes = (options: StudioOptions, read: Reader): readonly Ro
   ];
 };
 
-/**
- * Lists the threads after a cursor. Converts the store's refusal of an unknown cursor to a client error, because the
- * client sent it.
- */
+/** Lists the threads after a cursor. An unknown cursor is the client's error. */
 const pageAfter = async (store: StudioOptions["store"], after: string | undefined) => {
   try {
     return await store.list(after === undefined ? {} : { after });

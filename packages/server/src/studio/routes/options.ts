@@ -13,9 +13,7 @@ export interface StudioOptions {
   /** Read without a lease. */
   readonly store: Store;
   readonly clock: Clock;
-  /**
-   * The first one is the studio's own: it counts tokens and has the budget, and its host receives answers to approvals.
-   */
+  /** The first is the studio's own: it counts tokens, has the budget, and receives answers to approvals. */
   readonly configurations: readonly [StudioConfiguration, ...(readonly StudioConfiguration[])];
   /**
    * Models for trying a turn again, as the member `model` of the model parameters. Default: only the configured one.

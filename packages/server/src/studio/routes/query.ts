@@ -3,7 +3,6 @@ import { type Call, HttpError } from "@colloquy/server";
 import { type ReadThread, UnreadableThreadError } from "../reading/thread-reader.ts";
 import type { Page } from "../wire/wire.ts";
 
-/** Reads a thread for a route. */
 export type Reader = (threadId: string) => Promise<ReadThread | null>;
 
 /** Returns the thread that the query names. @throws HttpError 400, 404, 422 */

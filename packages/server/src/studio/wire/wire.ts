@@ -55,7 +55,6 @@ export interface ThreadOverview {
 
 export type RowKind = "user" | "assistant" | "tool" | "approval" | "system" | "failure" | "other";
 
-/** An entry in the timeline. */
 export interface TimelineRow {
   readonly seq: number;
   readonly at: number;
@@ -73,14 +72,12 @@ export interface TimelineRow {
   readonly marks: readonly string[];
 }
 
-/** Some items of a long list. */
 export interface Page<Item> {
   readonly total: number;
   readonly from: number;
   readonly items: readonly Item[];
 }
 
-/** A turn in the tree. */
 export interface TreeItem extends Omit<TreeRow, "hidden"> {
   readonly onPath: boolean;
   readonly isHead: boolean;
@@ -138,7 +135,6 @@ export interface Segment {
   readonly from: number;
 }
 
-/** A unit of the thread in a prompt. */
 export interface UnitItem extends Pick<UnitExplanation, "shown" | "rule" | "why" | "tokens" | "sentTokens"> {
   readonly index: number;
   readonly turn: string;
@@ -146,10 +142,8 @@ export interface UnitItem extends Pick<UnitExplanation, "shown" | "rule" | "why"
   readonly words: string;
 }
 
-/** The content of a unit, and its shown part. */
 export type UnitView = Pick<UnitExplanation, "messages" | "sent">;
 
-/** Two states side by side. */
 export interface DifferenceView {
   readonly difference: StateDifference;
   /** The number of messages with which both begin. */
@@ -159,7 +153,6 @@ export interface DifferenceView {
   readonly right: readonly Message[];
 }
 
-/** A created thread, to go to. */
 export interface Made {
   readonly threadId: string;
 }

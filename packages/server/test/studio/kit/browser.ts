@@ -5,7 +5,7 @@ import { startBrowser } from "../../../../../proof/kit/browser.ts";
 
 /** The tools of a test in a browser. */
 export interface InBrowser {
-  /** A page of a window of that width, at an address; whatever it reports, or asks of another origin, fails the test that looks at `problems`. */
+  /** Opens an address in a window of this size. Its `problems` collect errors and requests to other origins. */
   readonly open: (url: string, size?: { readonly width: number; readonly height: number }) => Promise<Opened>;
 }
 
@@ -15,7 +15,7 @@ export interface Opened {
   readonly problems: readonly string[];
 }
 
-/** Tests that need a browser, one for all of them. Without one they are left out, and their name says why. */
+/** Declares tests that share a browser. Without a browser they are skipped, and their name says why. */
 export const withBrowser = (name: string, tests: (browser: InBrowser) => void): void => {
   const path = process.env["COLLOQUY_CHROMIUM"] ?? "";
   const leftOut =
@@ -48,7 +48,7 @@ export const withBrowser = (name: string, tests: (browser: InBrowser) => void): 
   });
 };
 
-/** Whether all of a page is as wide as its window, so that nothing is reached by scrolling aside alone. */
+/** Checks that a page is no wider than its window, so that nobody has to scroll sideways. */
 export const fitsAcross = async (page: Page): Promise<void> => {
   const [inner, outer] = await page.evaluate(() => [document.documentElement.scrollWidth, innerWidth] as const);
   expect(inner).toBeLessThanOrEqual(outer);

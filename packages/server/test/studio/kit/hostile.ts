@@ -3,18 +3,18 @@ import { conversationMachine, type JsonObject, type ReplyDraft } from "@colloquy
 import { sequentialIds, virtualClock } from "@colloquy/runtime-test";
 import { z } from "zod";
 
-/** Text that tries to be markup wherever it is shown: it would set `window.pwned`, or send a request. */
+/** Text that would, if read as markup, set `window.pwned` or send a request. */
 const markup =
   `"'><script>window.pwned=1</script><img src="http://evil.example/x" onerror="window.pwned=1">` +
   `<svg onload="window.pwned=1"></svg><a href="javascript:window.pwned=1">click</a><iframe srcdoc="<script>parent.pwned=1</script>"></iframe>` +
   `<style>*{display:none}</style>\`\${window.pwned=1}{{constructor.constructor('window.pwned=1')()}}`;
 
-/** Characters that hide, reorder or break what stands around them. */
+/** Characters that hide, reorder or break the text around them. */
 const unseen = "\u0000\u0007\u001b[31m\u009b\u202eesrever\u2066\u200b\ufeff\u{e0041}\r\u2028";
 
 const evil = `${markup}${unseen}`;
 
-/** A thread with all of that in each of its places; one of its calls waits for approval. Gives its id. */
+/** Makes a thread with all of that in every place; one of its calls waits for approval. Returns its host and id. */
 export const hostileThread = async (store: Store): Promise<{ readonly host: Host; readonly threadId: string }> => {
   const threadId = evil;
   const clock = virtualClock(Date.now());
@@ -41,7 +41,7 @@ export const hostileThread = async (store: Store): Promise<{ readonly host: Host
         : {
             type: "completed",
             reply,
-            // Its words name an error, so a call beside it would not run.
+            // This finish reason is an error, so a call with it would not run.
             finishReason: "toolCalls" in reply ? "tool_calls" : evil,
             model: evil,
             responseId: evil,
@@ -71,7 +71,7 @@ export const hostileThread = async (store: Store): Promise<{ readonly host: Host
   return { host, threadId };
 };
 
-/** Call after call. */
+/** The outcomes of the model's calls, in order. */
 const said: readonly (ReplyDraft | "failure")[] = [
   {
     content: [

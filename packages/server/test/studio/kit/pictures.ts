@@ -1,4 +1,4 @@
-// `pnpm studio-pictures` takes the pictures of docs/studio.md: the page with a conversation of its own, in both colours.
+// `pnpm studio-pictures` takes the pictures of docs/studio.md: the page with a sample conversation, in both themes.
 import { mkdirSync } from "node:fs";
 import { sqliteStore } from "@colloquy/runtime-node";
 import { startBrowser } from "../../../../../proof/kit/browser.ts";

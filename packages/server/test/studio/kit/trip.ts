@@ -6,17 +6,17 @@ import { fails, reply, ruleModel, toolCalls } from "@colloquy/runtime-test/model
 import { z } from "zod";
 import type { StudioConfiguration } from "../../../src/studio/index.ts";
 
-/** A host that plans trips, as itself and under another policy. */
+/** A host that plans trips, with its own policy and with another. */
 export interface Trips {
   readonly host: Host;
   readonly configurations: readonly [StudioConfiguration, StudioConfiguration];
   readonly close: () => Promise<void>;
 }
 
-/** A conversation with tools, an approval, branches and a budget that is too small for all of it. */
+/** Makes a host for a conversation with tools, an approval, branches and a budget that is too small for it. */
 export const trips = (store: Store, startAt: number = Date.UTC(2026, 8, 14, 9)): Trips => {
   const clock = virtualClock(startAt);
-  // Each thing that happens takes a moment.
+  // Each reading of the clock lets a moment pass.
   let now = startAt;
   const passing = { ...clock, now: () => (now += 430) };
   const ids = sequentialIds();
@@ -46,7 +46,7 @@ export const trips = (store: Store, startAt: number = Date.UTC(2026, 8, 14, 9)):
   };
 };
 
-/** Has the conversation; its last turn waits for an approval. */
+/** Holds the conversation; its last turn waits for an approval. */
 export const planTrip = async (host: Host, threadId: string): Promise<void> => {
   const thread = host.thread(threadId);
   await thread.start({
@@ -103,7 +103,7 @@ const tools = [
   }),
 ];
 
-/** Answers by the newest question, and calls the tools that it is about. */
+/** Answers the newest question, and calls the tools for it. */
 const guide: LlmHandler = ruleModel([
   {
     name: "a tool answered",

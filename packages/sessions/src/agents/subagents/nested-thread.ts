@@ -9,8 +9,12 @@ import {
   toArray,
   toolCallsOf,
   turnNumbered,
+  noUsage,
+  type TurnStatus,
+  type Usage,
+  usageMonoid,
 } from "@colloquy/machine";
-import type { Subagent } from "../file/agent.ts";
+import type { Subagent, Agent } from "../file/agent.ts";
 
 /**
  * Returns the id of the thread that answers a subagent call. Together with the call's id, which is the id of its ask,
@@ -62,7 +66,7 @@ export const nestedThread = async (host: Host, subagent: Subagent, call: ToolCal
 };
 
 /** Returns the turns that answered calls, by call id, which is the id of their ask. */
-export const turnsByCall = ({ context }: State): ReadonlyMap<string, number> =>
+const turnsByCall = ({ context }: State): ReadonlyMap<string, number> =>
   new Map(toArray(context.conversation.turns).flatMap(({ asks, number }) => asks.map(({ askId }) => [askId, number])));
 
 /** Returns the nested turn of the newest call on the caller's path that has one; 0 if there is none. */
@@ -100,4 +104,63 @@ const copyOfOrigin = async (host: Host, subagent: Subagent, call: ToolCall, call
     }
     origin = (await host.thread(origin.threadId).state())?.context.forkedFrom ?? null;
   }
+};
+
+export interface SubagentCall {
+  /** The name of the tool. */
+  readonly name: string;
+  readonly callId: string;
+  readonly threadId: string;
+  /** The turn that answers the call; null if there is none yet, or it no longer exists. */
+  readonly turn: number | null;
+  readonly status: TurnStatus | null;
+  /** Its usage, including that of its nested calls. */
+  readonly usage: Usage;
+  readonly calls: readonly SubagentCall[];
+}
+
+/** Returns the subagent calls in a turn of a thread, or in all turns, in order. Takes no lease. */
+export const subagentCalls = async (
+  host: Host,
+  agent: Agent,
+  threadId: string,
+  turn?: number,
+): Promise<readonly SubagentCall[]> => {
+  const state = await host.thread(threadId).state();
+  if (state === null) return [];
+  const found: SubagentCall[] = [];
+  const nested = new Map<string, State | null>();
+  for (const { name, callId } of messagesIn(state, turn).flatMap(toolCallsOf)) {
+    const subagent = agent.subagents.find((each) => each.name === name);
+    if (subagent === undefined) continue;
+    const id = nestedThreadId(subagent, threadId, callId);
+    if (!nested.has(id)) nested.set(id, await host.thread(id).state());
+    const answer = answerOf(nested.get(id) ?? null, callId);
+    const calls = answer.turn === null ? [] : await subagentCalls(host, subagent.agent, id, answer.turn);
+    const usage = calls.reduce((sum, each) => usageMonoid.concat(sum, each.usage), answer.usage);
+    found.push({ name, callId, threadId: id, ...answer, usage, calls });
+  }
+  return found;
+};
+
+/** Returns the messages of a turn, or of all turns, including the open one. */
+const messagesIn = (state: State, turn?: number): readonly Message[] => {
+  const { conversation, open } = state.context;
+  const closed = turn === undefined ? toArray(conversation.turns) : [turnNumbered(state, turn)];
+  const isOpen = open !== null && (turn === undefined || turn === open.number);
+  return [
+    ...closed.flatMap((each) => (each === undefined ? [] : toArray(each.messages))),
+    ...(isOpen ? toArray(open.messages) : []),
+  ];
+};
+
+/** Returns the turn of a nested thread that answers a call, with its status and usage. */
+const answerOf = (state: State | null, callId: string): Pick<SubagentCall, "turn" | "status" | "usage"> => {
+  const open = state?.context.open ?? null;
+  if (open !== null && open.asks.some(({ askId }) => askId === callId))
+    return { turn: open.number, status: "open", usage: open.usage };
+  const turn = state === null ? undefined : turnNumbered(state, turnsByCall(state).get(callId) ?? 0);
+  return turn === undefined
+    ? { turn: null, status: null, usage: noUsage }
+    : { turn: turn.number, status: turn.outcome.status, usage: turn.usage };
 };

@@ -13,10 +13,9 @@ import { checkOptions, kinds, type OptionKinds } from "@colloquy/host/store";
 import type { NamedJournal } from "@colloquy/machine/inspect";
 import { type Counter, countPrompt } from "@colloquy/machine/policies";
 import * as Either from "fp-ts/lib/Either.js";
-import { checkJournals } from "./check-given.ts";
-import { type LeftOut, type LeftOutBecause, reasonOfScore } from "../../turns/left-out.ts";
-import { annotatedScore, annotationName } from "../../turns/score.ts";
-import type { Example, ExampleTokens } from "./example.ts";
+import { checkJournals, type Example, type ExampleTokens } from "./example.ts";
+import { type LeftOut, type LeftOutBecause, reasonOfScore } from "../../turns/examples.ts";
+import { annotatedScore, annotationName } from "../../turns/turns.ts";
 import { type RecordedCall, recordedCalls } from "./recorded-calls.ts";
 import { redactedText } from "@colloquy/machine/storage";
 

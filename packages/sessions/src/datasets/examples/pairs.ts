@@ -1,7 +1,6 @@
 import { canonicalText, digestOfPrompt } from "@colloquy/machine";
 import { checkOptions, kinds, type OptionKinds } from "@colloquy/host/store";
-import { checkExamples } from "./check-given.ts";
-import type { Example, Pair } from "./example.ts";
+import { checkExamples, type Example, type Pair } from "./example.ts";
 
 export interface PairOptions {
   /**

@@ -2,10 +2,16 @@ import { canonicalText, ConfigurationError } from "@colloquy/machine";
 import { checkOptions, kinds, messageOf, type OptionKinds } from "@colloquy/host/store";
 import type { NamedJournal } from "@colloquy/machine/inspect";
 import { type RunTurn, runConversation } from "./conversation.ts";
-import { numberIn } from "../../turns/score.ts";
-import type { RerunOptions } from "./options.ts";
-import type { RerunConversation, RerunReport, RerunSide, RerunTurn } from "./report.ts";
-import { figuresOf, sideOf } from "./side.ts";
+import { numberIn } from "../../turns/turns.ts";
+import {
+  type RerunOptions,
+  type RerunConversation,
+  type RerunReport,
+  type RerunSide,
+  type RerunTurn,
+  figuresOf,
+  sideOf,
+} from "./report.ts";
 
 /**
  * Asks the questions of recorded conversations again, with another model, system prompt or policy, and compares the

@@ -1,7 +1,15 @@
 import { ConfigurationError } from "@colloquy/machine";
 import { reply, scriptedModel } from "@colloquy/runtime-test/models";
 import { expect, it } from "vitest";
-import { linearise, pairsOf, toDpo, toSft, toTrl, toTrlPreferences } from "../../../src/datasets/index.ts";
+import {
+  importDataset,
+  linearise,
+  pairsOf,
+  toDpo,
+  toSft,
+  toTrl,
+  toTrlPreferences,
+} from "../../../src/datasets/index.ts";
 import { stage } from "../stage.ts";
 
 const { host, journal: journalOf } = stage(scriptedModel([reply("Hello")]));
@@ -28,8 +36,25 @@ it.each<[string, (given: never) => unknown, unknown, string]>([
   ["toTrl", toTrl, [journal], "it was given a list whose number 0 is an object of name, entries"],
   ["toDpo", toDpo, examples, "takes a list of pairs: `pairs` of what pairsOf gives; it was given a list of examples"],
   ["toTrlPreferences", toTrlPreferences, paired, "it was given an object of pairs, leftOut"],
-])("%s names the argument that it takes, where it is given another: %#", (of, call, given, words) => {
-  // As a caller in JavaScript may give it.
+  ["linearise", (options) => linearise([], options), { per: "steps" }, 'per must be "turn" or "step" (got "steps")'],
+  ["linearise", (options) => linearise([], options), { turns: "any" }, 'turns must be "kept" or "all" (got "any")'],
+  ["pairsOf", (options) => pairsOf([], options), { prefer: "best" }, 'prefer must be "score" or "kept" (got "best")'],
+  ["pairsOf", (options) => pairsOf([], options), { wich: "all" }, 'has no option "wich"; there are prefer, which'],
+  [
+    "toTrl",
+    (options) => toTrl([], options),
+    { as: "text" },
+    'as must be "promptCompletion" or "messages" (got "text")',
+  ],
+  [
+    "importDataset",
+    (options) => importDataset("", options),
+    { from: "csv" },
+    'from must be "sft" or "dpo" or "trl" (got "csv")',
+  ],
+  ["importDataset", (options) => importDataset("", options), {}, 'needs the option "from", and it is missing'],
+])("%s names the argument or the option that it takes, where it is given another: %#", (of, call, given, words) => {
+  // Cast: a caller in JavaScript may pass it.
   const calling = () => call(given as never);
   expect(examples).not.toEqual([]);
   expect(calling).toThrow(ConfigurationError);

@@ -78,7 +78,7 @@ describe("an example", () => {
       },
     ]);
     const [example] = linearise([journal], { counter }).examples;
-    // The reply is a message of four tokens and three words with a full stop.
+    // The reply counts four tokens as a message, and three for its words with the full stop.
     expect(example?.tokens).toEqual({ total: 124 + 4 + 3, trained: 3 });
   });
 });
@@ -158,7 +158,7 @@ describe("what is left out, and why", () => {
       { type: "cancel.requested", at: 3 },
     ]);
     expect(linearise([cancelled]).leftOut.map(({ because }) => because)).toEqual(["cancelled"]);
-    // It calls a tool that there is not, so that the machine gives the result: the next step is not an example.
+    // It calls an unknown tool, so the machine gives the result, and the next step is not an example.
     const open = { name: "open", entries: cancelled.entries.slice(0, 3) };
     expect(linearise([open]).leftOut.map(({ because }) => because)).toEqual(["open"]);
   });

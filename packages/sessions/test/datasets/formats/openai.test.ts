@@ -93,7 +93,7 @@ describe("a row of supervised fine-tuning", () => {
       expect(checked("FineTuneChatRequestInput", row)).toBeNull();
       expect(cookbookProblems(row)).toEqual([]);
     }
-    // A few have an audio, or an answer without a word.
+    // A few have audio, or an empty answer.
     expect(rows.length).toBeGreaterThanOrEqual(examples.length * 0.8);
   });
 });
@@ -153,7 +153,7 @@ describe("a row of preference optimisation", () => {
     ]);
     const [row] = rows;
     expect(checked("FineTunePreferenceRequestInput", row)).toBeNull();
-    // The schema of this version names the outputs otherwise than the guide and the API.
+    // This version's schema names the outputs differently from the guide and the API.
     const { preferred_output: preferred, non_preferred_output: other, ...rest } = row ?? {};
     const named = { ...rest, preferred_completion: preferred, non_preferred_completion: other };
     expect(checked("FineTunePreferenceRequestInput", named)).toBeNull();

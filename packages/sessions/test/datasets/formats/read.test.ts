@@ -27,7 +27,7 @@ const examplesOf = ({ threads }: ImportedDataset) =>
     { per: "step", turns: "all" },
   ).examples;
 
-/** Checks that written rows are read, and written the same. The second time nothing at all is lost. */
+/** Checks that rows can be read and written back unchanged. The second time nothing at all is lost. */
 const comesBack = (first: Dataset, from: RowFormat, write: (read: ImportedDataset) => Dataset): void => {
   const text = jsonLines(first.rows);
   const read = importDataset(text, { from });
@@ -51,7 +51,7 @@ describe("what was exported comes back, and goes out the same", () => {
     const { examples } = linearise([{ name: "t", entries }], { per: "step", turns: "all" });
     comesBack(toSft(examples), "sft", (read) => toSft(examplesOf(read)));
     comesBack(toTrl(examples), "trl", (read) => toTrl(examplesOf(read)));
-    // Any two replies will do for a pair: the first prompt of each is that of the pair.
+    // Any two replies make a pair, with the prompt of the first.
     const pairs = examples.map((chosen, index) => ({ chosen, rejected: examples[index + 1] ?? chosen }));
     const unlike = pairs.filter(({ chosen, rejected }) => saidIn(chosen) !== saidIn(rejected));
     comesBack(toDpo(unlike), "dpo", (read) => toDpo(pairsIn(read)));
@@ -159,7 +159,7 @@ describe("a line", () => {
     );
     expect(examples.map(({ turn }) => turn)).toEqual([1, 2]);
     expect(leftOut.map(({ because }) => because)).toEqual(["untrained"]);
-    // The rows say so again.
+    // Written again, the rows lose nothing.
     expect(toSft(examples).losses).toEqual([]);
   });
 

@@ -17,14 +17,14 @@ const called = (city: string, id = "call00001") => ({
 });
 const tools = [{ type: "function", function: { name: "weather", description: "d", parameters: { type: "object" } } }];
 
-/** TRL's prefix law: a prompt with the beginning of an answer is how prompt and completion begin. Null where the template refuses either. */
+/** Checks TRL's prefix law: prompt and completion begin with the prompt. Null if the template refuses either. */
 const isPrefix = ({ render }: ChatTemplate, prompt: RenderedRow, completion: readonly unknown[]): boolean | null => {
   const begun = render(prompt, true);
   const whole = render({ ...prompt, messages: [...prompt.messages, ...completion] }, false);
   return begun === null || whole === null ? null : whole.startsWith(begun);
 };
 
-/** Templates that keep the law by themselves, for texts and for rounds; of some models it does not hold whatever is rendered. */
+/** The templates that keep the law for texts and rounds. Some models' templates never do. */
 const lawful = chatTemplates().filter((template) =>
   [
     isPrefix(template, { messages: [said("Hello!"), answered("Hi!"), said("How?")], tools: [] }, [answered("Good.")]),
@@ -42,7 +42,7 @@ const lawful = chatTemplates().filter((template) =>
   ].every((holds) => holds === true),
 );
 
-/** All conversations of one or two of these, most of which nobody has: the rules of some templates have no answer to them. */
+/** All conversations of one or two of these pieces. Most are unusual, and some templates do not cover them. */
 const oddPrompts = ((): readonly (readonly unknown[])[] => {
   const pieces = (place: number): readonly (readonly unknown[])[] => [
     [said("How?")],
@@ -53,7 +53,7 @@ const oddPrompts = ((): readonly (readonly unknown[])[] => {
   return pieces(0).flatMap((first) => [first, ...pieces(1).map((second) => [...first, ...second])]);
 })();
 
-/** Of those, the ones that also keep the law in conversations in which nobody asks, or nobody waits for an answer. */
+/** The lawful templates that also keep the law without a question, or without an open one. */
 const alwaysLawful = lawful.filter((template) =>
   oddPrompts.every((messages) =>
     [answered("Good."), called("Bergen")].every(
@@ -62,7 +62,7 @@ const alwaysLawful = lawful.filter((template) =>
   ),
 );
 
-/** A user asked something, and the model is to answer that or the results of its calls. */
+/** Returns whether a user asked, and the model must answer the question or the results of its calls. */
 const isAsked = (messages: readonly unknown[]): boolean =>
   messages.some((message) => hasRole(message, "user")) &&
   ["user", "tool"].some((role) => hasRole(messages.at(-1), role));
@@ -70,7 +70,7 @@ const isAsked = (messages: readonly unknown[]): boolean =>
 const hasRole = (message: unknown, role: string): boolean =>
   typeof message === "object" && message !== null && "role" in message && message.role === role;
 
-/** How many rows the templates render, each with its completion behind its prompt; fails where it is not behind it. */
+/** Counts the rows that the templates render. Fails if a completion does not follow its prompt. */
 const renderedRows = (rows: readonly JsonObject[], every: number): number => {
   let rendered = 0;
   for (const [index, row] of rows.entries()) {

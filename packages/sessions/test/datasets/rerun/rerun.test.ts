@@ -11,7 +11,7 @@ import { stage, weather } from "../stage.ts";
 
 const clock = runningClock();
 
-/** Looks up the weather and says it, with words of the system prompt. */
+/** Looks up the weather, and answers with it and the system prompt. */
 const forecaster = (city = "Oslo"): LlmHandler =>
   ruleModel([
     {
@@ -93,7 +93,7 @@ describe("a recorded conversation that is asked again", () => {
   it("ends one that calls a tool which is not declared", async () => {
     const { conversations } = await askedAgain([recorded], { llm: forecaster() });
     const why = `the machine's options do not declare the tool of weather({"city":"Oslo"})`;
-    // Of two calls one was made.
+    // Only one of two calls was made.
     expect(
       conversations[0]?.turns.map(({ after }) => [after.why, after.tools.length, after.usage.totalTokens.reported]),
     ).toEqual([
@@ -168,7 +168,7 @@ describe("a recorded conversation that is asked again", () => {
     [Number.NaN, "NaN"],
     ["high", "a value of type string"],
   ])("notes a metric that gives %j", async (given, words) => {
-    // A metric may be written in JavaScript.
+    // Cast: a metric may be written in JavaScript.
     const metric = (() => given) as unknown as NonNullable<RerunOptions["metric"]>;
     const { conversations } = await askedAgain([recorded], { llm: forecaster(), machine, metric });
     expect(conversations[0]?.turns[0]?.after.metricFailed).toBe(

@@ -4,7 +4,7 @@ import { host } from "../../../../host";
 
 export const { GET, POST } = uiChat(host, {
   path: "/api/chat",
-  // Put in your own sessions: who asks, and whose chats are theirs.
+  // Put your own sessions here: the user of a request, and the chats of a user.
   authenticate: () => ({ id: "guest" }),
   mayUse: (_, threadId) => threadId.startsWith("chat-"),
 });

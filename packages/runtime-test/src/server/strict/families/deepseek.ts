@@ -1,18 +1,15 @@
 import { type Fields, isFields, textOf } from "../rules/json.ts";
-import { callsOf, eachMessage, eachPart, type Family, isEmptyContent, type Refusal, type Rule } from "../rules/rule.ts";
+import { callsOf, eachMessage, eachPart, type Family, type Rule, saysNothing } from "../rules/rule.ts";
 import { everywhere, idsDiffer, pairs, toolNamesMatch } from "../rules/common-rules.ts";
-import { openaiError } from "./openai-chat.ts";
+import { mismatch, openaiError } from "./openai-chat.ts";
 
 const reference = "https://api-docs.deepseek.com/api/create-chat-completion";
 
-const unreadable = (what: string): Refusal => ({
-  message: `Failed to deserialize the JSON body into the target type: ${what}`,
-  code: "invalid_request_error",
-});
+const unreadable = (what: string): string => `Failed to deserialize the JSON body into the target type: ${what}`;
 
 const known = ["system", "user", "assistant", "tool"];
 
-const thinks = (request: { readonly [name: string]: unknown }): boolean =>
+const thinks = (request: Fields): boolean =>
   /reasoner|deepseek-v4/.test(textOf(request["model"])) ||
   (isFields(request["thinking"]) && request["thinking"]["type"] === "enabled");
 
@@ -20,12 +17,10 @@ const reasoning: Rule = eachMessage(
   "reasoning in turns with calls",
   "https://api-docs.deepseek.com/guides/thinking_mode#tool-calls",
   (message, index, all) =>
-    message["role"] === "assistant" && isOfToolTurn(all, index) && typeof message["reasoning_content"] !== "string"
-      ? {
-          message: "The `reasoning_content` in the thinking mode must be passed back to the API.",
-          code: "invalid_request_error",
-        }
-      : null,
+    message["role"] === "assistant" &&
+    isOfToolTurn(all, index) &&
+    typeof message["reasoning_content"] !== "string" &&
+    "The `reasoning_content` in the thinking mode must be passed back to the API.",
 );
 
 /** Whether a message is between two questions with a call between them. */
@@ -42,68 +37,42 @@ const firstMessage: Rule = eachMessage(
   "first message",
   "https://github.com/ChatGPTNextWeb/NextChat/issues/6343",
   ({ role }, index, all) =>
-    role === "assistant" && index === all.findIndex((each) => each["role"] !== "system")
-      ? {
-          message:
-            "The first message (except the system message) of deepseek-reasoner must be a user message, but an assistant message detected.",
-          code: "invalid_request_error",
-        }
-      : null,
+    role === "assistant" &&
+    index === all.findIndex((each) => each["role"] !== "system") &&
+    "The first message (except the system message) of deepseek-reasoner must be a user message, but an assistant message detected.",
 );
 
 const rules: readonly Rule[] = [
   ...everywhere,
-  eachMessage("roles", reference, ({ role }, index) =>
-    known.includes(textOf(role))
-      ? null
-      : unreadable(
-          `messages[${index}].role: unknown variant \`${textOf(role)}\`, expected one of ${known.map((each) => `\`${each}\``).join(", ")}`,
-        ),
-  ),
+  eachMessage("roles", reference, ({ role }, index) => {
+    const [given, names] = [`\`${textOf(role)}\``, known.map((each) => `\`${each}\``).join(", ")];
+    const words = `messages[${index}].role: unknown variant ${given}, expected one of ${names}`;
+    return !known.includes(textOf(role)) && unreadable(words);
+  }),
   // https://github.com/BerriAI/litellm/issues/6642
-  eachMessage("lists of parts", "https://github.com/tailcallhq/forgecode/issues/2008", ({ role, content }, index) =>
-    role !== "user" && Array.isArray(content)
-      ? unreadable(`messages[${index}]: invalid type: sequence, expected a string`)
-      : null,
-  ),
-  eachPart("images", "https://github.com/browser-use/web-ui/issues/99", ({ type }, _, __, index) =>
-    type === "text"
-      ? null
-      : unreadable(`messages[${index}]: data did not match any variant of untagged enum ChatCompletionRequestContent`),
-  ),
+  eachMessage("lists of parts", "https://github.com/tailcallhq/forgecode/issues/2008", ({ role, content }, index) => {
+    const words = `messages[${index}]: invalid type: sequence, expected a string`;
+    return role !== "user" && Array.isArray(content) && unreadable(words);
+  }),
+  eachPart("images", "https://github.com/browser-use/web-ui/issues/99", ({ type }, _, __, index) => {
+    const words = "data did not match any variant of untagged enum ChatCompletionRequestContent";
+    return type !== "text" && unreadable(`messages[${index}]: ${words}`);
+  }),
   eachMessage(
     "replies that say nothing",
     "https://github.com/OnesoftQwQ/opencode-go-copilot/issues/24",
-    (message, index) =>
-      message["role"] === "assistant" && isEmptyContent(message["content"]) && callsOf(message, index).length === 0
-        ? {
-            message: "Invalid assistant message: content or tool_calls must be set",
-            code: "invalid_request_error",
-          }
-        : null,
+    (message, index) => saysNothing(message, index) && "Invalid assistant message: content or tool_calls must be set",
   ),
   pairs("https://github.com/TurixAI/TuriX-CUA/issues/15", {
-    orphan: () => ({
-      message: "Messages with role 'tool' must be a response to a preceding message with 'tool_calls'",
-      code: "invalid_request_error",
-    }),
-    unanswered: () => ({
-      message:
-        "An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. (insufficient tool messages following tool_calls message)",
-      code: "invalid_request_error",
-    }),
+    orphan: () => "Messages with role 'tool' must be a response to a preceding message with 'tool_calls'",
+    unanswered: () =>
+      "An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. (insufficient tool messages following tool_calls message)",
   }),
-  idsDiffer(reference, "message", (id, index) => ({
-    message: `Duplicate value for 'tool_call_id' of ${id} in message[${index}]`,
-    code: "invalid_request_error",
-  })),
-  ...toolNamesMatch(reference, /^[a-zA-Z0-9_-]{1,64}$/, (_, at) => ({
-    message: `Invalid '${at}': string does not match pattern. Expected a string that matches the pattern '^[a-zA-Z0-9_-]+$'.`,
-    code: "invalid_request_error",
-  })),
+  idsDiffer(reference, "message", (id, index) => `Duplicate value for 'tool_call_id' of ${id} in message[${index}]`),
+  ...toolNamesMatch(reference, /^[a-zA-Z0-9_-]{1,64}$/, (_, at) => mismatch(at).message),
 ];
 
 export const deepseek: Family = {
   rules: (request) => (thinks(request) ? [...rules, firstMessage, reasoning] : rules),
-  bodyOf: openaiError,
+  bodyOf: (refusal) => openaiError({ code: "invalid_request_error", ...refusal }),
 };

@@ -1,13 +1,13 @@
 import { isFields, textOf } from "../rules/json.ts";
 import { callsOf, eachMessage, eachPart, type Family, type Rule } from "../rules/rule.ts";
 import { argumentsAreObjects, eachSchema, everywhere } from "../rules/common-rules.ts";
+import { openaiError } from "./openai-chat.ts";
 
 /** Not a rule of the servers: the template of Qwen 3.5 and later models raises it. */
 const oneSystem: Rule = eachMessage(
   "one system message",
   "https://github.com/duolahypercho/codex-router/pull/259",
-  ({ role }, index) =>
-    role === "system" && index > 0 ? { message: "System message must be at the beginning." } : null,
+  ({ role }, index) => role === "system" && index > 0 && "System message must be at the beginning.",
 );
 
 const llamaSource = "https://github.com/ggml-org/llama.cpp/blob/master/tools/server/server-common.cpp";
@@ -18,16 +18,14 @@ const ofLlamaCpp: readonly Rule[] = [
   eachMessage("content of messages", `${llamaSource} (oaicompat_chat_params_parse)`, (message, index) => {
     const { role, content } = message;
     if (content !== undefined && content !== null) return null;
-    if (role !== "assistant") return { message: "All non-assistant messages must contain 'content'" };
-    return callsOf(message, index).length > 0
-      ? null
-      : { message: "Assistant message must contain either 'content' or 'tool_calls'!" };
+    if (role !== "assistant") return "All non-assistant messages must contain 'content'";
+    return callsOf(message, index).length === 0 && "Assistant message must contain either 'content' or 'tool_calls'!";
   }),
   eachPart("types of parts", `${llamaSource} (oaicompat_chat_params_parse)`, ({ type }, { role }) => {
     if (type === "text") return null;
-    if (type !== "image_url" && type !== "input_audio") return { message: "unsupported content[].type" };
+    if (type !== "image_url" && type !== "input_audio") return "unsupported content[].type";
     // Not the server's own rule: the templates of models write images of users alone.
-    return role === "user" ? null : { status: 500, message: "image input is only supported in user messages" };
+    return role !== "user" && { status: 500, message: "image input is only supported in user messages" };
   }),
   argumentsAreObjects(
     "https://github.com/OpenHands/software-agent-sdk/issues/2887, https://github.com/ggml-org/llama.cpp (common/chat.cpp)",
@@ -41,11 +39,10 @@ const ofLlamaCpp: readonly Rule[] = [
     "https://github.com/ggml-org/llama.cpp/issues/26930",
     ({ not, pattern }) => {
       if (isFields(not) && Object.keys(not).length === 0) return 'Unrecognized schema: {"not":{}}';
-      return pattern === undefined || /^\^.*\$$/s.test(textOf(pattern))
-        ? null
-        : "Pattern must start with '^' and end with '$'";
+      const isWhole = pattern === undefined || /^\^.*\$$/s.test(textOf(pattern));
+      return !isWhole && "Pattern must start with '^' and end with '$'";
     },
-    (problem) => ({ message: `JSON schema conversion failed:\n${problem}` }),
+    (problem) => `JSON schema conversion failed:\n${problem}`,
   ),
 ];
 
@@ -58,20 +55,22 @@ const ollamaSource = "https://github.com/ollama/ollama/blob/main/openai/openai.g
 
 const ofOllama: readonly Rule[] = [
   ...everywhere,
-  eachMessage("content of messages", ollamaSource, (message, index) =>
-    typeof message["content"] === "string" || Array.isArray(message["content"]) || callsOf(message, index).length > 0
-      ? null
-      : { message: "invalid message content type: <nil>" },
-  ),
-  eachPart("types of parts", ollamaSource, ({ type }) =>
-    type === "text" || type === "image_url" ? null : { message: "invalid message format" },
+  eachMessage("content of messages", ollamaSource, (message, index) => {
+    const { content } = message;
+    const isThere = typeof content === "string" || Array.isArray(content) || callsOf(message, index).length > 0;
+    return !isThere && "invalid message content type: <nil>";
+  }),
+  eachPart(
+    "types of parts",
+    ollamaSource,
+    ({ type }) => type !== "text" && type !== "image_url" && "invalid message format",
   ),
   eachPart("images", ollamaSource, ({ type, image_url: image }) => {
     if (type !== "image_url") return null;
     const url = textOf(isFields(image) ? image["url"] : image);
-    return /^data:(image\/(jpeg|jpg|png|webp))?;base64,/.test(url) ? null : { message: "invalid image input" };
+    return !/^data:(image\/(jpeg|jpg|png|webp))?;base64,/.test(url) && "invalid image input";
   }),
-  argumentsAreObjects(ollamaSource, () => ({ message: "invalid tool call arguments" })),
+  argumentsAreObjects(ollamaSource, () => "invalid tool call arguments"),
 ];
 
 export const ollama: Family = {
@@ -82,17 +81,53 @@ export const ollama: Family = {
 const ofVllm: readonly Rule[] = [
   ...everywhere,
   oneSystem,
-  eachPart("types of parts", "https://github.com/vllm-project/vllm (entrypoints/chat_utils.py)", ({ type }) =>
-    ["text", "refusal", "image_url", "input_audio", "video_url", "audio_url", "thinking"].includes(textOf(type))
-      ? null
-      : { message: `Unknown part type: ${textOf(type)}` },
+  eachPart("types of parts", "https://github.com/vllm-project/vllm (entrypoints/chat_utils.py)", ({ type }) => {
+    const known = ["text", "refusal", "image_url", "input_audio", "video_url", "audio_url", "thinking"];
+    return !known.includes(textOf(type)) && `Unknown part type: ${textOf(type)}`;
+  }),
+  argumentsAreObjects(
+    "https://github.com/vllm-project/vllm/pull/48922 (before it)",
+    (_, written) => `Unterminated string or no object in the arguments of a tool call: ${written}`,
   ),
-  argumentsAreObjects("https://github.com/vllm-project/vllm/pull/48922 (before it)", (_, written) => ({
-    message: `Unterminated string or no object in the arguments of a tool call: ${written}`,
-  })),
 ];
 
 export const vllm: Family = {
   rules: () => ofVllm,
   bodyOf: ({ message, status = 400 }) => ({ error: { message, type: "BadRequestError", param: null, code: status } }),
+};
+
+const reasoning: Rule = eachMessage(
+  "reasoning beside calls",
+  "https://github.com/continuedev/continue/issues/11600",
+  (message, index) =>
+    callsOf(message, index).length > 0 &&
+    typeof message["reasoning_content"] !== "string" &&
+    `thinking is enabled but reasoning_content is missing in assistant tool call message at index ${index}`,
+);
+
+const flavoured: Rule = eachSchema(
+  "https://github.com/MoonshotAI/walle/blob/main/docs/mfjs-spec.md, https://github.com/MoonshotAI/kimi-code/issues/2661",
+  (schema, at) => {
+    const { $ref, type, anyOf, enum: values, allOf, description } = schema;
+    if ($ref !== undefined)
+      return description !== undefined && `At path '${at}': conflicting keywords found after $ref expansion`;
+    const isTyped = typeof type === "string" || values !== undefined || allOf !== undefined;
+    if (anyOf === undefined) return !isTyped && `At path '${at}': type is not defined`;
+    return (
+      type !== undefined &&
+      `At path '${at}': when using anyOf, type should be defined in anyOf items instead of the parent schema`
+    );
+  },
+  (problem) =>
+    `Invalid request: tools.function.parameters is not a valid moonshot flavored json schema, details: <${problem}>`,
+);
+
+/** Moonshot's API, whose models think unless a request forbids it. */
+export const kimi: Family = {
+  rules: (request) => {
+    const { thinking } = request;
+    const thinks = !isFields(thinking) || thinking["type"] !== "disabled";
+    return [...vllm.rules(request), flavoured, ...(thinks ? [reasoning] : [])];
+  },
+  bodyOf: openaiError,
 };

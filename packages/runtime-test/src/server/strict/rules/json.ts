@@ -18,7 +18,6 @@ export const textOf = (value: unknown): string => (typeof value === "string" ? v
 export const shown = (value: unknown): string =>
   typeof value === "string" ? value : (JSON.stringify(value) ?? "None");
 
-/** Returns the value that a text is the JSON of; undefined if it is not JSON. */
 export const parsedJson = (text: unknown): unknown => {
   try {
     return typeof text === "string" ? JSON.parse(text) : undefined;
@@ -36,14 +35,14 @@ export const illFormedText = (value: unknown): string | null => {
     : null;
 };
 
-/** Returns the first result that is not null. */
+/** Returns the first result that is neither null nor false. */
 export const firstOf = <Each, Found>(
   list: readonly Each[],
-  find: (each: Each, index: number) => Found | null,
+  find: (each: Each, index: number) => Found | null | false,
 ): Found | null => {
   for (const [index, each] of list.entries()) {
     const found = find(each, index);
-    if (found !== null) return found;
+    if (found !== null && found !== false) return found;
   }
   return null;
 };

@@ -6,27 +6,29 @@ export interface Refusal {
   /** Default 400. */
   readonly status?: number;
   readonly type?: string;
-  readonly param?: string;
-  readonly code?: string | number;
+  readonly param?: string | undefined;
+  readonly code?: string | number | undefined;
 }
 
-/** One thing that a family of servers refuses. */
+/** A refusal, or only its message; null or false if there is none. */
+export type Verdict = Refusal | string | null | false;
+
+export const refusal = (message: string, param?: string, code?: string): Refusal => ({ message, param, code });
+
 export interface Rule {
   readonly name: string;
   /** Where it is written that they refuse it: an address, or an issue of a repository. */
   readonly source: string;
-  readonly refuse: (request: Fields) => Refusal | null;
+  readonly refuse: (request: Fields) => Verdict;
 }
 
-/** The servers of one kind. */
 export interface Family {
   readonly rules: (request: Fields) => readonly Rule[];
   /** The body of the error in that family's shape. */
   readonly bodyOf: (refusal: Refusal) => Fields | readonly Fields[];
 }
 
-/** A call in the history of a chat request. */
-export interface HistoryCall {
+interface HistoryCall {
   readonly id: unknown;
   readonly name: unknown;
   readonly arguments: unknown;
@@ -34,9 +36,10 @@ export interface HistoryCall {
   readonly at: string;
 }
 
+export const rule = (name: string, source: string, refuse: Rule["refuse"]): Rule => ({ name, source, refuse });
+
 export const messagesOf = (request: Fields): readonly Fields[] => objectsIn(request["messages"]);
 
-/** Returns the calls of an assistant message. */
 export const callsOf = (message: Fields, index: number): readonly HistoryCall[] =>
   objectsIn(message["tool_calls"]).map((call, place) => {
     const [called = {}] = objectsIn([call["function"] ?? call["custom"]]);
@@ -49,35 +52,42 @@ export const callsOf = (message: Fields, index: number): readonly HistoryCall[] 
     };
   });
 
-/** Makes a rule about each message by itself. */
 export const eachMessage = (
   name: string,
   source: string,
-  refuse: (message: Fields, index: number, all: readonly Fields[]) => Refusal | null,
-): Rule => ({
-  name,
-  source,
-  refuse: (request) => {
-    const all = messagesOf(request);
-    return firstOf(all, (message, index) => refuse(message, index, all));
-  },
-});
+  refuse: (message: Fields, index: number, all: readonly Fields[]) => Verdict,
+): Rule => eachOf(messagesOf, name, source, refuse);
 
-/** Makes a rule about each call of the history by itself. */
-export const eachCall = (name: string, source: string, refuse: (call: HistoryCall) => Refusal | null): Rule =>
-  eachMessage(name, source, (message, index) => firstOf(callsOf(message, index), refuse));
+/** Makes a rule about each of some things in a request by itself. */
+export const eachOf = <Thing>(
+  thingsIn: (request: Fields) => readonly Thing[],
+  name: string,
+  source: string,
+  refuse: (thing: Thing, index: number, all: readonly Thing[]) => Verdict,
+): Rule =>
+  rule(name, source, (request) => {
+    const all = thingsIn(request);
+    return firstOf(all, (thing, index) => refuse(thing, index, all));
+  });
 
-/** Makes a rule about each part of the messages whose content is a list. */
+export const eachCall = (name: string, source: string, refuse: (call: HistoryCall) => Verdict): Rule =>
+  eachOf((request) => messagesOf(request).flatMap(callsOf), name, source, refuse);
+
 export const eachPart = (
   name: string,
   source: string,
-  refuse: (part: Fields, message: Fields, at: string, index: number) => Refusal | null,
+  refuse: (part: Fields, message: Fields, at: string, index: number) => Verdict,
 ): Rule =>
   eachMessage(name, source, (message, index) =>
     firstOf(objectsIn(message["content"]), (part, place) =>
       refuse(part, message, `messages[${index}].content[${place}]`, index),
     ),
   );
+
+export const isSystem = ({ role }: Fields): boolean => role === "system" || role === "developer";
+
+export const saysNothing = (message: Fields, index: number): boolean =>
+  message["role"] === "assistant" && isEmptyContent(message["content"]) && callsOf(message, index).length === 0;
 
 /** Whether a message has neither text nor anything else as its content. Blank text counts as none if `blank` is set. */
 export const isEmptyContent = (content: unknown, blank = false): boolean => {

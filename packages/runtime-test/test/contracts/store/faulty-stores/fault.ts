@@ -3,10 +3,12 @@ import type { Clock, Store } from "@colloquy/host";
 /** The differences of a faulty store from a sound one. */
 export type Fault = (sound: Store, clock: Clock) => Partial<Store>;
 
-/** Stores with one fault each, and a part of the name of a check that has to notice it. */
-export type Faults = Readonly<Record<string, readonly [noticedBy: string, Fault]>>;
+/** Stores with one fault each, and part of the name of a check that must notice it. */
+export type Faults = readonly (readonly [what: string, noticedBy: string, Fault])[];
 
-/** A store's methods, each for itself. */
+export const fault = (what: string, noticedBy: string, wrong: Fault): Faults[number] => [what, noticedBy, wrong];
+
+/** Copies the methods of a store. */
 export const bound = (store: Store): Store => ({
   acquire: (...given) => store.acquire(...given),
   renew: (...given) => store.renew(...given),
@@ -24,7 +26,7 @@ export const bound = (store: Store): Store => ({
   close: () => store.close(),
 });
 
-/** How a store searches that can. */
+/** Returns the search of a store that has one. */
 export const searchOf =
   (store: Store): NonNullable<Store["search"]> =>
   (words, options) => {
@@ -32,7 +34,7 @@ export const searchOf =
     return store.search(words, options);
   };
 
-/** Returns a member that the memory store has and that is optional in its type. */
+/** Returns a member that the memory store has, though its type is optional. */
 export const present = <A>(value: A | undefined | null): A => {
   if (value === undefined || value === null) throw new Error("the memory store should have had it");
   return value;

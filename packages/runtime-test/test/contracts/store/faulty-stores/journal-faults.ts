@@ -2,83 +2,92 @@ import type { Clock, Store } from "@colloquy/host";
 import { LeaseLostError } from "@colloquy/host/store";
 import type { Entry } from "@colloquy/machine";
 
-import type { Fault, Faults } from "./fault.ts";
+import { fault, type Fault, type Faults } from "./fault.ts";
 
-/** Stores that do not keep journals and leases as they should. */
-export const journalFaults: Faults = {
-  "a lease for everybody": [
-    "to nobody else while the lease is in force",
-    (sound) => ({ acquire: async (threadId, owner) => (await sound.acquire(threadId, owner, 0)) ?? never() }),
-  ],
-  "a lease that never runs out": [
-    "when its lease has run out, and not before",
-    (sound) => ({ acquire: (threadId, owner) => sound.acquire(threadId, owner, 1e9) }),
-  ],
-  "a lease that runs out early": [
-    "when its lease has run out, and not before",
-    (sound) => ({ acquire: (threadId, owner, ttlMs) => sound.acquire(threadId, owner, ttlMs - 1) }),
-  ],
-  "tokens that stay the same": [
-    "a greater token",
-    (sound) => ({
-      acquire: async (threadId, owner, ttlMs) => {
-        const lease = await sound.acquire(threadId, owner, ttlMs);
-        return lease && { ...lease, token: 1 };
-      },
-    }),
-  ],
-  "a lease that is taken from a holder who writes on": [
-    "of a store that was closed",
-    (sound) => ({
-      acquire: async (threadId, owner, ttlMs) =>
-        (await sound.acquire(threadId, owner, ttlMs)) ?? { threadId, owner, token: 1e9 },
-    }),
-  ],
-  "a renewal of anything": ["does not renew a lease that was taken over", () => ({ renew: async () => true })],
-  "a renewal that prolongs nothing": [
-    "from the moment of renewal",
-    (sound) => ({ renew: (lease) => sound.renew(lease, 1) }),
-  ],
-  "a release that releases nothing": ["gives a released thread to the next", () => ({ release: async () => {} })],
-  "a release of another's lease": [
-    "lets nobody give back the lease of another",
-    (sound) => ({ release: async (lease) => sound.release({ ...lease, token: lease.token + 1 }) }),
-  ],
-  "no look at the lease": ["slept while another took over", withoutLease],
-  "no look at the seq": ["refuses to append where the journal does not stand", withoutSeq],
-  "half of a batch": [
-    "appends one entry or many",
-    (sound) => ({ append: (lease, seq, entries) => sound.append(lease, seq, entries.slice(0, 1)) }),
-  ],
-  "a batch entry by entry": [
-    "all of a batch or nothing",
-    (sound) => ({
-      append: async (lease, seq, entries) => {
-        for (const [index, entry] of entries.entries()) await sound.append(lease, seq + index, [entry]);
-      },
-    }),
-  ],
-  "an append that is looked at late": ["what is done to an entry after it was appended", late],
-  "entries that stay the writer's": ["what is done to an entry after it was appended", shared],
-  "entries that are the same for each reader": ["what is done to an entry that was read", cached],
-  "all entries, whatever was asked for": ["from a seq on", (sound) => ({ read: (threadId) => sound.read(threadId) })],
-  "entries in another order": [
-    "reads from a seq on",
-    (sound) => ({ read: async (id, seq) => (await sound.read(id, seq)).toReversed() }),
-  ],
-  "lost surrogates": ["lone surrogates", rewriting((text) => text.replaceAll(/\\ud[89a-f]../g, "\\ufffd"))],
-  "lost NULs": ["control characters", rewriting((text) => text.replaceAll("\\u0000", ""))],
-  "keys in another order": ["every JSON value exactly", rewriting((text) => JSON.stringify(sorted(JSON.parse(text))))],
-  "a delete that keeps": ["deletes a thread, and no other", () => ({ delete: async () => true })],
-  "a delete that heeds no lease": [
-    "deletes under a lease only while that is in force",
-    (sound) => ({ delete: (threadId) => sound.delete(threadId) }),
-  ],
-  "a delete that leaves the lease": ["bring back a deleted thread", forgetful],
-  "ids without case": ["ids that mean something", renaming((id) => id.toLowerCase())],
-  "ids in another normal form": ["ids that mean something", renaming((id) => id.normalize("NFC"))],
-  "ids as UTF-8": ["never takes one for another", renaming((id) => id.toWellFormed())],
-};
+/** Stores with faults in journals or leases. */
+export const journalFaults: Faults = [
+  fault("a lease for everybody", "to nobody else while the lease is in force", (sound) => ({
+    acquire: async (threadId, owner) => (await sound.acquire(threadId, owner, 0)) ?? never(),
+  })),
+  fault("a lease that never runs out", "when its lease has run out, and not before", (sound) => ({
+    acquire: (threadId, owner) => sound.acquire(threadId, owner, 1e9),
+  })),
+  fault("a lease that runs out early", "when its lease has run out, and not before", (sound) => ({
+    acquire: (threadId, owner, ttlMs) => sound.acquire(threadId, owner, ttlMs - 1),
+  })),
+  fault("tokens that stay the same", "a greater token", (sound) => ({
+    acquire: async (threadId, owner, ttlMs) => {
+      const lease = await sound.acquire(threadId, owner, ttlMs);
+      return lease && { ...lease, token: 1 };
+    },
+  })),
+  fault("a lease that is taken from a holder who writes on", "of a store that was closed", (sound) => ({
+    acquire: async (threadId, owner, ttlMs) =>
+      (await sound.acquire(threadId, owner, ttlMs)) ?? { threadId, owner, token: 1e9 },
+  })),
+  fault("a renewal of anything", "does not renew a lease that was taken over", () => ({ renew: async () => true })),
+  fault("a renewal that prolongs nothing", "from the moment of renewal", (sound) => ({
+    renew: (lease) => sound.renew(lease, 1),
+  })),
+  fault("a release that releases nothing", "gives a released thread to the next", () => ({ release: async () => {} })),
+  fault("a release of another's lease", "lets nobody give back the lease of another", (sound) => ({
+    release: async (lease) => sound.release({ ...lease, token: lease.token + 1 }),
+  })),
+  fault("no look at the lease", "slept while another took over", withoutLease),
+  fault("no look at the seq", "refuses to append where the journal does not stand", withoutSeq),
+  fault("half of a batch", "appends one entry or many", (sound) => ({
+    append: (lease, seq, entries) => sound.append(lease, seq, entries.slice(0, 1)),
+  })),
+  fault("a batch entry by entry", "all of a batch or nothing", (sound) => ({
+    append: async (lease, seq, entries) => {
+      for (const [index, entry] of entries.entries()) await sound.append(lease, seq + index, [entry]);
+    },
+  })),
+  fault("an append that is looked at late", "what is done to an entry after it was appended", late),
+  fault("entries that stay the writer's", "what is done to an entry after it was appended", shared),
+  fault("entries that are the same for each reader", "what is done to an entry that was read", cached),
+  fault("all entries, whatever was asked for", "from a seq on", (sound) => ({
+    read: (threadId) => sound.read(threadId),
+  })),
+  fault("entries in another order", "reads from a seq on", (sound) => ({
+    read: async (id, seq) => (await sound.read(id, seq)).toReversed(),
+  })),
+  fault(
+    "lost surrogates",
+    "lone surrogates",
+    rewriting((text) => text.replaceAll(/\\ud[89a-f]../g, "\\ufffd")),
+  ),
+  fault(
+    "lost NULs",
+    "control characters",
+    rewriting((text) => text.replaceAll("\\u0000", "")),
+  ),
+  fault(
+    "keys in another order",
+    "every JSON value exactly",
+    rewriting((text) => JSON.stringify(sorted(JSON.parse(text)))),
+  ),
+  fault("a delete that keeps", "deletes a thread, and no other", () => ({ delete: async () => true })),
+  fault("a delete that heeds no lease", "deletes under a lease only while that is in force", (sound) => ({
+    delete: (threadId) => sound.delete(threadId),
+  })),
+  fault("a delete that leaves the lease", "bring back a deleted thread", forgetful),
+  fault(
+    "ids without case",
+    "ids that mean something",
+    renaming((id) => id.toLowerCase()),
+  ),
+  fault(
+    "ids in another normal form",
+    "ids that mean something",
+    renaming((id) => id.normalize("NFC")),
+  ),
+  fault(
+    "ids as UTF-8",
+    "never takes one for another",
+    renaming((id) => id.toWellFormed()),
+  ),
+];
 
 function withoutLease(sound: Store): Partial<Store> {
   const newest = new Map<string, Parameters<Store["append"]>[0]>();
