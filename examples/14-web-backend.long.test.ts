@@ -1,13 +1,13 @@
 // Tests the web backend over HTTP: streaming, a client that disconnects, an approval, and a restart after kill -9.
 import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { never, reply, scriptedModel, streams, toolCalls } from "@colloquy/runtime-test/models";
 import { loopbackServer } from "@colloquy/runtime-test/server";
 import { afterEach, expect, test, vi } from "vitest";
+
+import { freePort } from "../proof/servers/process.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "colloquy-web-"));
 let backend: ChildProcess | undefined;
@@ -82,15 +82,6 @@ const startBackend = async (model: string): Promise<string> => {
   const address = `http://127.0.0.1:${port}`;
   await vi.waitFor(() => fetch(address), { timeout: 60_000, interval: 50 });
   return address;
-};
-
-const freePort = async (): Promise<number> => {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const address = server.address();
-  server.close();
-  if (address === null || typeof address === "string") throw new Error("there is no port");
-  return address.port;
 };
 
 interface Part {

@@ -16,18 +16,25 @@ export const whatFailed = (output: string): readonly string[] => {
 };
 
 const linesMax = 15;
+const linesOfMessage = 3;
 const widthMax = 240;
 
 /** Matches the name of a failed test, or the title of an error outside of tests, below which vitest names the file. */
 const failed = /^\s*FAIL\s|^⎯+ (?:Unhandled Rejection|Uncaught Exception) ⎯+$/;
 
-/** Returns the error below the name of a test, its place in the test, and for a property its seed and cause. */
+/**
+ * Returns the error below the name of a test with the last lines of its message, which may be what a program printed,
+ * its place in the test, and for a property its seed and cause.
+ */
 const said = (lines: readonly string[], index: number): readonly string[] => {
   const after = lines.slice(index + 1);
   const end = after.findIndex((line) => failed.test(line) || /^⎯+\[\d+\/\d+\]⎯+$/.test(line));
   const [error, ...rest] = end === -1 ? after : after.slice(0, end);
-  const more = rest.filter((line) =>
-    /^\{ seed: |^Caused by: |^ ❯ \S+\.test\.ts:|^This error originated in |^[-+] (?!Expected|Received)/.test(line),
+  const places = rest.findIndex((line) => line.startsWith(" ❯ "));
+  const more = rest.filter(
+    (line, place) =>
+      (place < places && place >= places - linesOfMessage && !/^Counterexample: |^Shrunk /.test(line)) ||
+      /^\{ seed: |^Caused by: |^ ❯ \S+\.test\.ts:|^This error originated in |^[-+] (?!Expected|Received)/.test(line),
   );
   return [lines[index] ?? "", ...[error ?? [], more].flat().map((line) => `   ${line}`)];
 };

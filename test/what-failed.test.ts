@@ -56,6 +56,22 @@ describe("what is said of a failed step", () => {
     expect(whatFailed(lines.join("\n"))).toEqual([lines[3], `   ${lines[4]}`, `   ${lines[8]}`]);
   });
 
+  it("is what a program printed last before a test failed", () => {
+    const lines = [
+      " FAIL  a.test.ts > starts",
+      "Error: it ended with 1:",
+      "one",
+      "two",
+      "three",
+      "in use",
+      " ❯ b.ts:1:1",
+    ];
+    expect(whatFailed(lines.join("\n"))).toEqual([
+      lines[0],
+      ...[lines[1], ...lines.slice(3, 6)].map((line) => `   ${line}`),
+    ]);
+  });
+
   it("is how its output ends where it has no tests", () => {
     const lines = Array.from({ length: 40 }, (_, index) => `line ${index}`);
     expect(whatFailed(lines.join("\n\n"))).toEqual(lines.slice(-15));

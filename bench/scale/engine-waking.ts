@@ -3,6 +3,7 @@ import type { Host } from "@colloquy/host";
 import { connect } from "@colloquy/runtime-restate";
 import { redisHub } from "@colloquy/runtime-restate/redis";
 
+import { freePort } from "../../proof/servers/process.ts";
 import { EnginePlace, type EngineWorker } from "./engine-place.ts";
 import { idsOf, importThreads, inLanes, variedText } from "./engine-threads.ts";
 import { type Cost, elapsed } from "./timing.ts";
@@ -35,7 +36,7 @@ export const waking = async ({
   };
   try {
     const [ids, others] = [idsOf("long", wakings), idsOf("other", wakings)];
-    const first = await place.startWorker({ redisUrl, snapshotEvery });
+    const first = await place.startWorker({ redisUrl, snapshotEvery, port: await freePort() });
     const host = newHost();
     await importThreads(host, [...ids, ...others], entries - 2 * asksBefore);
     // The first ask writes a snapshot. The others add half as many entries as may follow one.

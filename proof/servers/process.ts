@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { randomInt } from "node:crypto";
 import { once } from "node:events";
 import { createServer } from "node:net";
 
@@ -54,15 +55,23 @@ export const endChild = async (child: ChildProcess, signal: NodeJS.Signals): Pro
   clearTimeout(timer);
 };
 
-/** Returns a free port of 127.0.0.1. */
+/**
+ * Returns a free port of 127.0.0.1, below those that systems give to clients and to servers that listen on port 0, so
+ * that none of them takes it while a server starts or restarts.
+ */
 export const freePort = async (): Promise<number> => {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const address = server.address();
-  server.close();
-  await once(server, "close");
-  if (address === null || typeof address === "string") throw new Error("no port of 127.0.0.1 is free");
-  return address.port;
+  for (;;) {
+    const port = randomInt(10_000, 32_768);
+    const server = createServer().listen(port, "127.0.0.1");
+    try {
+      await once(server, "listening");
+      server.close();
+      await once(server, "close");
+      return port;
+    } catch {
+      // Another server has it.
+    }
+  }
 };
 
 const settingOf = ({ libraries, user }: Program) => ({
