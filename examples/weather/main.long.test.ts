@@ -32,10 +32,12 @@ describe.skipIf(!tmux)(`in a terminal${tmux ? "" : " (left out: there is no tmux
     type("What's the weather in Seattle?");
     await shown(/get_weather \{"city":"Seattle","day":0\}\n.*\nSeattle today/);
     tell("send-keys", "-t", "weather", "C-c");
-    await shown(/Seattle today.*\n *stopped\nAgent \(.*, 2 iter, ≥ \d+ tok\)\nthread weather · 1 turn.*\n>/);
+    await shown(/Seattle today.*\n *stopped\nAgent \(.*, 2 steps, ≥ \d+ tokens.*\)\nthread weather · 1 turn.*\n>/);
     expect(screen()).not.toContain("km/h");
     type("What about tomorrow?");
-    await shown(/Seattle tomorrow.*km\/h\.\nAgent \(.*, 2 iter, \d+ tok\)\nthread weather · 2 turns.*\n>/);
+    await shown(
+      /Seattle tomorrow.*km\/h\.\nAgent \(.*, 2 steps, \d+ tokens: \d+ in, \d+ out\)\nthread weather · 2 turns.*\n>/,
+    );
     type("/quit");
     await shown(/\/quit\n(?:.*\n)*ended with 0\n/);
   });

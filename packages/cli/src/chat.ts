@@ -67,7 +67,7 @@ interface Conversed {
 }
 
 const conversation = async (
-  { host, threadId, ask, notes, models, steers, notices, agent }: Chat,
+  { host, threadId, ask, notes, models, steers, notices, agent, store }: Chat,
   { options, ownKeys, historyFile: history, question, detail }: Settled & Conversed,
   { input, printer, isTerminal, environment, signal }: CommandContext,
 ): Promise<number> => {
@@ -76,17 +76,19 @@ const conversation = async (
   const shared = { host, threadId, input, signal, ask, models, detail, streams, ...given };
   const labels = options["screen-reader"] === true;
   const output = printer.unguarded;
+  let last = threadId;
   if (labels || !suitsScreen(output, environment)) {
     notices.show = (text) => {
       printer.endLine();
       text.split("\n").forEach((line) => printer.line(line, "dim"));
     };
-    await converseOn(printer, { ...shared, isTerminal, labels });
+    ({ threadId: last } = await converseOn(printer, { ...shared, isTerminal, labels }));
   } else {
     const editText = textEditor(environment);
     await converseOnScreen({
       ...shared,
       steers,
+      turnedTo: (id) => void (last = id),
       notices: (show) => void (notices.show = show),
       output,
       environment: options["no-color"] === true ? { ...environment, FORCE_COLOR: "0" } : environment,
@@ -97,8 +99,20 @@ const conversation = async (
       ...(editText === undefined ? {} : { editText }),
     });
   }
+  const isKept = store !== null && (await host.thread(last).figures()) !== null;
+  if (isKept && detail !== "none") printer.line(`resume with \`${resumptionOf(options, store, last)}\``, "dim");
   return signal.aborted ? exitCodes.interrupted : exitCodes.done;
 };
+
+/** Returns the command that continues a thread. */
+const resumptionOf = ({ session }: OptionValues, store: string, threadId: string): string => {
+  const place = session === undefined ? `--store ${quoted(store)}` : `--session ${quoted(session)}`;
+  return `colloquy chat ${place} --resume ${quoted(threadId)}`;
+};
+
+/** Quotes a word for a shell if necessary. */
+const quoted = (word: string): string =>
+  /^[\w./:@%+,=-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`;
 
 const contentOf = (question: string, attached: string | null): Content =>
   attached === null

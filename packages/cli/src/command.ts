@@ -1,6 +1,6 @@
-import { oneLine, Printer, wantsColour } from "@colloquy/cli/printing";
+import { didYouMean, oneLine, Printer, wantsColour } from "@colloquy/cli/printing";
 import { type Arguments, parseArguments, textAskedFor } from "./arguments.ts";
-import { type Command, commandNamed } from "./commands.ts";
+import { type Command, commandNamed, commands } from "./commands.ts";
 import type { CommandContext, CommandSetting } from "./command-context.ts";
 import { exitCodes } from "./exit-code.ts";
 
@@ -30,7 +30,10 @@ export const runCommand = async (args: readonly string[], setting: CommandSettin
   }
   const [name = "chat", ...words] = positionals;
   const command = commandNamed(name);
-  if (command === undefined) return refused(`there is no command "${oneLine(positionals.join(" "))}"`);
+  if (command === undefined) {
+    const meant = didYouMean(name, Object.keys(commands));
+    return refused(`there is no command "${oneLine(positionals.join(" "))}"${meant}`);
+  }
   if (words.length > 0 && command.takes === "nothing") {
     const isStore = command.options.store !== undefined && values.store === undefined;
     const wayOut = isStore ? "; a store is named by --store" : "";
@@ -42,7 +45,7 @@ export const runCommand = async (args: readonly string[], setting: CommandSettin
   );
   if (stray === undefined && empty !== undefined)
     return refused(`--${empty[0]} is empty; give it a value, or leave it out`);
-  if (stray !== undefined) return refused(`${name} has no option --${stray}; it has ${listed(command)}`);
+  if (stray !== undefined) return refused(`${name} has no option --${stray}; it has ${optionsOf(command).join(", ")}`);
   try {
     const code = await command.run(words, values, context);
     // A reader that closed the pipe has what it wanted.
@@ -73,13 +76,12 @@ const problemOfArguments = (args: readonly string[], thrown: unknown): string =>
   if (message.startsWith("Unknown")) {
     const [name = ""] = args;
     const known = commandNamed(name);
-    return `there is no option ${option}${known === undefined ? "" : `; ${name} has ${listed(known)}`}`;
+    if (known === undefined) return `there is no option ${option}`;
+    const names = optionsOf(known);
+    return `there is no option ${option}${didYouMean(option, names)}; ${name} has ${names.join(", ")}`;
   }
   if (message.includes("does not take")) return `${option} takes no value`;
   return `${option} needs a value; one that begins with a dash is written ${option}=-…`;
 };
 
-const listed = ({ options }: Command): string =>
-  Object.keys(options)
-    .map((name) => `--${name}`)
-    .join(", ");
+const optionsOf = ({ options }: Command): readonly string[] => Object.keys(options).map((name) => `--${name}`);

@@ -1,6 +1,7 @@
 import { existsSync, realpathSync, statSync } from "node:fs";
 import { dirname, isAbsolute, join, resolve } from "node:path";
 import { type MachineOptions, pricesPerMillion } from "@colloquy/machine";
+import { didYouMean } from "@colloquy/cli/printing";
 import { keymapOf, named, printableJson, reasonOf } from "@colloquy/cli/terminal";
 import type { CommandSetting } from "./command-context.ts";
 import { ArgumentError } from "./exit-code.ts";
@@ -116,7 +117,7 @@ const settingsIn = (file: string, base: string, home: string): Settings => {
     const known = settable.find((option) => option === name);
     if (known === undefined)
       throw new ArgumentError(
-        `${at(name)}: there is no setting ${named(name)}; there are ${settable.join(", ")}, trust, history, prices`,
+        `${at(name)}: there is no setting ${named(name)}${didYouMean(name, settable)}; there are ${settable.join(", ")}, trust, history, prices`,
       );
     const kind = optionKinds[known];
     const texts = (value: unknown): readonly string[] | null =>

@@ -1,3 +1,6 @@
+import { mkdtempSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { ruleModel, toolCalls } from "@colloquy/runtime-test/models";
 import { loopbackServer, type LoopbackServer } from "@colloquy/runtime-test/server";
@@ -39,6 +42,20 @@ const typed = async (lines: readonly string[], ...args: readonly string[]): Prom
 test("--multi-turn asks its question within the conversation", async () => {
   const shown = await typed(["And?"], "Hi?", "--multi-turn");
   expect(shown).toMatch(/new thread chat\n1 messages\n\(.*\)\n[^]*3 messages\n/);
+});
+
+test("at the end it says how the thread is resumed, if something was said and is kept", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "colloquy-resume-"));
+  const store = join(folder, "it's kept.db");
+  const told = (threadId: string): string =>
+    `resume with \`colloquy chat --store '${folder}/it'\\''s kept.db' --resume ${threadId}\``;
+  expect(await typed(["Hi?"], "--store", store)).toContain(told("chat"));
+  expect(await typed(["/thread other", "Hi?"], "--store", store)).toContain(told("other"));
+  expect(await typed(["/thread empty"], "--store", store)).not.toContain("resume with");
+  expect(await typed(["Hi?"])).not.toContain("resume with");
+  expect(await typed(["Hi?"], "--store", store, "--quiet")).not.toContain("resume with");
+  const session = join(folder, "session.db");
+  expect(await typed(["Hi?"], "--session", session)).toContain(`chat --session ${session} --resume chat`);
 });
 
 test("/model asks another model of the provider, and says which are known", async () => {

@@ -26,9 +26,11 @@ test("--version is that of the package; without a command there is help", async 
 });
 
 test.each([
-  [["chta"], 'there is no command "chta"'],
+  [["chta"], 'there is no command "chta" (did you mean chat?). Run'],
+  [["nonsense"], 'there is no command "nonsense". Run'],
   [["threads", "now"], 'threads takes options alone, and "now" is none; a store is named by --store'],
   [["chat", "--speed", "9"], "there is no option --speed; chat has --thread, --store, "],
+  [["chat", "--modle", "a"], "there is no option --modle (did you mean --model?); chat has --thread, "],
   [["--speed"], "there is no option --speed. Run"],
   [["chat", "-x"], "there is no option -x; chat has"],
   [["chat", "--thread"], "--thread needs a value"],

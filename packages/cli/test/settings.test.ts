@@ -93,7 +93,10 @@ describe("settings", () => {
   test.each([
     ['{"model": }', /settings\.json is not JSON: /],
     ["[]", /settings\.json must be a JSON object, such as/],
-    ['{\n  "modle": "a"\n}', /settings\.json:2:3: there is no setting modle; there are thread, model, /],
+    [
+      '{\n  "modle": "a"\n}',
+      /settings\.json:2:3: there is no setting modle \(did you mean model\?\); there are thread, model, /,
+    ],
     ['{"model": ["a"]}', /settings\.json:1:2: model is \["a"\]; it must be a text/],
     ['{"quiet": "yes"}', /quiet is "yes"; it must be true or false/],
     ['{"tools": "a.ts"}', /tools is "a\.ts"; it must be a list of texts/],

@@ -12,13 +12,13 @@ const newThread = /^ {2}new thread thread-[\w-]+$/m;
 
 const steps: readonly Step[] = [
   ["/tree", /nothing was said yet/, "error"],
-  ["What is tea?", /^What is tea\?, 1 messages\nAgent \(\d+ms, 1 iter, \d+ tok\)$/m],
+  ["What is tea?", /^What is tea\?, 1 messages\nAgent \([\d.]+ m?s, 1 step, \d+ tokens: \d+ in, \d+ out\)$/m],
   ["And cake?", /^And cake\?, 3 messages\n[^]*^thread first · 2 turns/m],
 
   ["/help", /^Commands[^]*\/help +lists the commands\n\/usage +what/, "view"],
   ["/keys", /^Keys[^]*enter +sends what is typed/, "view"],
   ["/usage", /^ {2}thread first: 2 turns, 2 steps, \d+ tokens/m],
-  ["/context", /prompt +\d+ tokens, no bound[^]*keep-all/],
+  ["/context", /^The next prompt[^]*prompt +\d+ tokens, no bound[^]*keep-all/, "view"],
   ["/explain", /^The next prompt[^]*● 1 user What is tea\?[^]*> ● 2 assistant/, "view"],
   ["/tree", /^Tree of first[^]*● 1 What is tea\?[^]*> ● 2 And cake\? {2}head/, "view"],
   ["/transcript", /^Transcript of first[^]*> What is tea\?[^]*> And cake\?/, "view"],
@@ -78,7 +78,7 @@ const steps: readonly Step[] = [
   ["Here?", /^Here\?, 1 messages\n[^]*^thread second · 1 turn/m],
   ["/delete", /this deletes thread second with all that was said in it; \/delete yes does it/],
   ["/delete yes", /^ {2}thread second is deleted\n {2}new thread thread-/m],
-  ["/undone", /there is no command \/undone; \/help lists them/, "error"],
+  ["/undone", /there is no command \/undone \(did you mean \/undo\?\); \/help lists them/, "error"],
 ];
 
 /** The commands that accept any argument. */

@@ -23,7 +23,7 @@ export type Block =
   | { readonly type: "call"; readonly name: string; readonly arguments: string }
   | ApprovalBlock
   | { readonly type: "notice"; readonly text: string; readonly level: "dim" | "warning" | "error" }
-  /** `Agent (1523ms, 3 iter, 2.1k tok)` */
+  /** `Agent (1.5 s, 3 steps, 2.1k tokens: 2.0k in, 120 out)` */
   | { readonly type: "figures"; readonly text: string };
 
 /** The result of a question that was sent while an answer was running. */

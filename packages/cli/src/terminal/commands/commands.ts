@@ -8,14 +8,15 @@ import { line, type Line, span } from "../text/line.ts";
 import { lineWidth, wrapped } from "../text/wrap.ts";
 import { textView } from "../views/scrolling-view.ts";
 import type { View } from "../views/view.ts";
-import { explanationTable } from "@colloquy/machine/inspect";
+import { type Explanation, explanationTable } from "@colloquy/machine/inspect";
 import type { HostedThread } from "@colloquy/host";
 import { atView, diffView } from "../views/entry-views.ts";
-import { explainView } from "../views/explain-view.ts";
+import { explainView, summaryOf } from "../views/explain-view.ts";
 import { searchView, threadsView } from "../views/thread-list-views.ts";
 import { transcriptView } from "../views/transcript-view.ts";
 import { treeView } from "../views/tree-view.ts";
 import { totalOf } from "../text/figures.ts";
+import { didYouMean } from "../text/suggestion.ts";
 
 /** Commands for settings and for the end of the conversation. */
 const settingCommands: readonly Command[] = [
@@ -64,15 +65,10 @@ const lookCommands: readonly Command[] = [
     const { conversation, usage } = state.context;
     say(`thread ${named(thread.id)}: ${totalOf(toArray(conversation.turns), usage.total)}`);
   }),
-  command("/context", "what the next question would show the model of the thread, and why", async ({ thread, say }) => {
-    const explanation = await thread.explain();
-    say(explanation === null ? "nothing was said yet" : explanationTable(explanation));
-  }),
-  command("/explain", "the same, message by message", async ({ thread, open }) => {
-    const explanation = await thread.explain();
-    if (explanation === null) throw new Error("nothing was said yet");
-    open(explainView(explanation));
-  }),
+  command("/context", "what the next question would show the model of the thread, and why", (target) =>
+    explain(target, contextView),
+  ),
+  command("/explain", "the same, message by message", (target) => explain(target, explainView)),
   command("/tree", "shows the turns and their branches", async ({ thread, open }) =>
     open(treeView(await stateOf(thread))),
   ),
@@ -101,6 +97,30 @@ const lookCommands: readonly Command[] = [
   ),
 ];
 
+/** Returns a view of the units as a table; what is wider than the screen continues below, indented. */
+const contextView = (explanation: Explanation): View =>
+  textView("The next prompt", (columns) =>
+    explanationTable(explanation)
+      .split("\n")
+      .flatMap((row) => {
+        const [first = [], ...rest] = wrapped(line(row), Math.max(columns - tableIndent, 1));
+        return [first, ...rest.map((more) => [span(" ".repeat(tableIndent)), ...more])];
+      }),
+  );
+
+const tableIndent = 6;
+
+/** Says the size of the next prompt in a line, and shows the rest in a view. */
+const explain = async (
+  { thread, say, open }: CommandTarget,
+  viewOf: (explanation: Explanation) => View,
+): Promise<void> => {
+  const explanation = await thread.explain();
+  if (explanation === null) return say("nothing was said yet");
+  say(summaryOf(explanation));
+  open(viewOf(explanation));
+};
+
 /** @throws Error for a thread that does not exist yet */
 const stateOf = async (thread: HostedThread): Promise<State> => {
   const state = await thread.state();
@@ -128,7 +148,13 @@ export const slashCommands: readonly Command[] = [
 export const performCommand = async (target: CommandTarget, line: string): Promise<void> => {
   const [, name = "", argument = ""] = /^(\S*)\s*([^]*)$/.exec(line.trim()) ?? [];
   const found = slashCommands.find((each) => each.name === name);
-  if (found === undefined) throw new Error(`there is no command ${named(name)}; /help lists them`);
+  if (found === undefined) {
+    const meant = didYouMean(
+      name,
+      slashCommands.map((each) => each.name),
+    );
+    throw new Error(`there is no command ${named(name)}${meant}; /help lists them`);
+  }
   await found.perform(target, argument.trim());
 };
 

@@ -2,7 +2,7 @@ import { isAside } from "../blocks/block-lines.ts";
 import { type AskPart, type HostedThread, TurnCancelledError } from "@colloquy/host";
 import { type Json, textOf, toArray, type Turn, turnsOf, type State, turnNumbered } from "@colloquy/machine";
 import { failureText } from "../text/failure-text.ts";
-import { counted, tokensOf, agentFigures } from "../text/figures.ts";
+import { agentFigures, counted, figuresOf, tokensOf } from "../text/figures.ts";
 import { named, oneLine } from "../text/printable.ts";
 import { type AnswerBlocks, withApproval, withBlock, withQuestion, withRead } from "./answer-blocks.ts";
 import { Answering, type AnswerEnd, type TerminalAsk } from "./answering.ts";
@@ -97,6 +97,7 @@ export class Exchange {
   }
 
   async #takeUp(): Promise<void> {
+    this.#setting.turnedTo?.(this.#thread.id);
     const state = await this.#thread.state();
     if (state === null) return this.#notice(`new thread ${named(this.#thread.id)}`);
     const turns = turnsOf(state);
@@ -301,18 +302,19 @@ const waitingIn = (thread: HostedThread, { context }: State): readonly Waiting[]
 const figuresBehind = async (
   thread: HostedThread,
   number: number,
-  { name = "Agent", notes }: Pick<ExchangeSetting, "name" | "notes">,
+  { name = "Agent", agentLabel, notes }: Pick<ExchangeSetting, "name" | "agentLabel" | "notes">,
 ): Promise<Block | null> => {
   const state = await thread.state();
   const turn = state === null ? undefined : turnNumbered(state, number);
   if (turn === undefined) return null;
   const others = (await notes?.(thread.id, turn.number)) ?? [];
-  return { type: "figures", text: [agentFigures(name, turn), ...others].join("\n") };
+  const figures = agentLabel === undefined ? `${oneLine(name)} ${figuresOf(turn)}` : agentFigures(name, turn);
+  return { type: "figures", text: [figures, ...others].join("\n") };
 };
 
 interface ExchangeSetting extends Pick<
   TerminalConversationOptions,
-  "host" | "ask" | "steers" | "notes" | "name" | "detail" | "streams"
+  "host" | "ask" | "steers" | "turnedTo" | "notes" | "name" | "agentLabel" | "detail" | "streams"
 > {
   /** Shows a block after the finished ones. */
   readonly show: (block: Block) => void;

@@ -18,6 +18,8 @@ export interface TerminalConversationOptions {
   readonly steers?: boolean;
   /** Returns lines to show after the figures of a turn. Default: none. */
   readonly notes?: (threadId: string, turn: number) => Promise<readonly string[]>;
+  /** Called with the id of the thread of the next questions: at the beginning, and when another is chosen. */
+  readonly turnedTo?: (threadId: string) => void;
   /** Returns the id of a new thread. Default: an id that the host draws. */
   readonly newThreadId?: () => string | Promise<string>;
   /** Default: the standard keymap. */

@@ -1,9 +1,14 @@
 import type { Turn, Usage } from "@colloquy/machine";
 import { oneLine } from "./printable.ts";
 
-/** Returns the usage of a turn: `(1.5 s, 3 steps, 2.1k tokens)`, with its cost if known. */
-export const figuresOf = ({ startedAt, endedAt, steps, usage }: Turn): string =>
-  `(${[durationOf(endedAt - startedAt), counted(steps, "step"), tokensOf(usage), ...costsOf(usage)].join(", ")})`;
+/** Returns the usage of a turn: `(1.5 s, 3 steps, 2.1k tokens: 2.0k in, 120 out)`, with its cost if known. */
+export const figuresOf = ({ startedAt, endedAt, steps, usage }: Turn): string => {
+  const { inputTokens, outputTokens } = usage;
+  const isSplit = inputTokens.unreported + outputTokens.unreported === 0;
+  const split = isSplit ? `: ${rounded(inputTokens.sum)} in, ${rounded(outputTokens.sum)} out` : "";
+  const tokens = `${tokensOf(usage)}${split}`;
+  return `(${[durationOf(endedAt - startedAt), counted(steps, "step"), tokens, ...costsOf(usage)].join(", ")})`;
+};
 
 /** Returns the usage of a turn for a screen: `Agent (1523ms, 3 iter, 2.1k tok)`. */
 export const agentFigures = (name: string, { startedAt, endedAt, steps, usage }: Turn): string => {

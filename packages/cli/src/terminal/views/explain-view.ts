@@ -35,20 +35,27 @@ export const explainView = (explanation: Explanation): View => {
   return view(rows.length - 1);
 };
 
+/** Returns the size of the prompt in one line: `812 of 4.0k tokens (20 %): 9 whole, 3 left out`. */
+export const summaryOf = (explanation: Explanation): string => `${sizeOf(explanation)}: ${partsOf(explanation)}`;
+
 /** Returns a short form: the room that the prompt takes, the deciding policy, and the number of units by rule. */
-export const contextLines = (explanation: Explanation, columns: number): readonly Line[] => {
-  const { units, summary, policy, reason, failed } = explanation;
+const contextLines = (explanation: Explanation, columns: number): readonly Line[] => {
+  const { policy, reason, failed } = explanation;
+  return [
+    barLine(explanation, columns),
+    line(partsOf(explanation)),
+    line(`${policy}: ${reason}`, "dim"),
+    ...(failed === undefined ? [] : [line(failed, "error")]),
+  ];
+};
+
+const partsOf = ({ units, summary }: Explanation): string => {
   const counts = (["whole", "shrunk", "summary", "out"] as const).flatMap((shown) => {
     const count = units.filter((unit) => unit.shown === shown).length;
     return count === 0 ? [] : [`${count} ${shownWords[shown]}`];
   });
   const covers = summary === null ? [] : [`a summary of turns ${summary.turns.from} to ${summary.turns.to}`];
-  return [
-    barLine(explanation, columns),
-    line([...counts, ...covers].join(", ")),
-    line(`${policy}: ${reason}`, "dim"),
-    ...(failed === undefined ? [] : [line(failed, "error")]),
-  ];
+  return [...counts, ...covers].join(", ");
 };
 
 const shownWords: Record<UnitShown, string> = {
@@ -58,12 +65,17 @@ const shownWords: Record<UnitShown, string> = {
   out: "left out",
 };
 
-/** Returns the room that the prompt takes as a bar, if there is a limit. */
-const barLine = ({ tokens, available, share, fits, wholeTokens }: Explanation, columns: number): Line => {
+const sizeOf = ({ tokens, available, share, fits, wholeTokens }: Explanation): string => {
   const room = available === null ? " tokens, no bound" : ` of ${counted(available, "token")}`;
   const whole = wholeTokens === null || wholeTokens === tokens ? "" : `; all would take ${wholeTokens}`;
   const percent = share === null ? "" : ` (${Math.round(share * 100)} %)`;
-  const text = `${numberOf(tokens)}${room}${percent}${fits ? "" : ", does not fit"}${whole}`;
+  return `${numberOf(tokens)}${room}${percent}${fits ? "" : ", does not fit"}${whole}`;
+};
+
+/** Returns the room that the prompt takes as a bar, if there is a limit. */
+const barLine = (explanation: Explanation, columns: number): Line => {
+  const { share, fits } = explanation;
+  const text = sizeOf(explanation);
   if (share === null) return line(text);
   const cells = Math.max(Math.min(Math.floor(columns / 4), barCells), 4);
   const full = Math.min(Math.round(share * cells), cells);

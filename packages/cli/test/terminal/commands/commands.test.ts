@@ -156,9 +156,10 @@ test.each([
   ["/undo 9", "1 turn can be taken back: /undo 1"],
   ["/redact 9", "there is no turn 9; the last is 1"],
   ["/nonesuch", "there is no command /nonesuch; /help lists them"],
+  ["/undone", "there is no command /undone (did you mean /undo?); /help lists them"],
 ])("%s is refused in words, and is in the input again", async (line, words) => {
   const { run, input, finished } = await spoken(["one"]);
-  await run(line, new RegExp(`error: .*${words.replaceAll(/[[\]/]/g, String.raw`\$&`)}`));
+  await run(line, new RegExp(`error: .*${words.replaceAll(/[[\]/()?]/g, String.raw`\$&`)}`));
   expect(input()).toContain(`> ${line}`);
   expect(finished()).toContain(`  ${line}\n`);
 });

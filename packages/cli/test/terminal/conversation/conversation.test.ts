@@ -11,8 +11,15 @@ test("a question is asked, and its answer is shown as it comes, with its figures
   expect(screen()).toBe("  new thread here\n\n> Count.\nOne \n> \nthread here · answers, Esc stops");
   await clock.advance(1500);
   await until("Agent");
-  expect(finished()).toBe("  new thread here\n\n> Count.\nOne two\n\nthree\nAgent (1500ms, 1 iter, 2.1k tok)");
+  expect(finished()).toBe("  new thread here\n\n> Count.\nOne two\n\nthree\nAgent (1.5 s, 1 step, 2.1k tokens)");
   model.assertComplete();
+});
+
+test("under the seed's keys the figures have the seed's form", async () => {
+  const model = scriptedModel([reply("Yes.", { usage: { inputTokens: 1900, outputTokens: 200, totalTokens: 2100 } })]);
+  const { ask, finished } = onScreen(model, { agentLabel: "WeatherAgent" });
+  await ask("Well?", "Agent (");
+  expect(finished()).toMatch(/Yes\.\nAgent \(\d+ms, 1 iter, 2\.1k tok\)$/);
 });
 
 test("Esc stops an answer, and keeps its shown text", async () => {

@@ -236,7 +236,7 @@ const dumb: Scene = {
       terminal.type(`${line}\r`);
       await terminal.until(() => until.test(terminal.cells.lines().join(" ").replaceAll(/\s+/g, " ")));
     };
-    await enter("What is the weather in Oslo?", /comes out.*tokens\) >/);
+    await enter("What is the weather in Oslo?", /comes out.*tokens: \S+ in, \d+ out\) >/);
     await enter("/undo seven", /whole number.*>/);
     await enter("And in Bergen?", /bad_request.*>/);
     terminal.type("\u0004");

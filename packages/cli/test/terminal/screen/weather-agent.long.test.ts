@@ -24,7 +24,7 @@ test("the weather agent is asked, its tree looked at, and left, at a terminal", 
   await terminal.until("> What's the weather in Oslo?");
   terminal.type("\r");
   await terminal.until(
-    /get_weather \{"city":"Oslo"[^]*Oslo today[^]*Agent \(\d+ms, 2 iter, [\d.k]+ tok\)[^]*thread weather · 1 turn/,
+    /get_weather \{"city":"Oslo"[^]*Oslo today[^]*Agent \([\d.]+ m?s, 2 steps, [\d.k]+ tokens: [\d.k]+ in, \d+ out\)[^]*thread weather · 1 turn/,
   );
   terminal.type("/tree");
   await terminal.until("shows the turns and their branches");

@@ -3,9 +3,9 @@ import { reply } from "@colloquy/runtime-test/models";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { explainView } from "../../../src/terminal/index.ts";
-import { contextLines } from "../../../src/terminal/views/explain-view.ts";
+import { summaryOf } from "../../../src/terminal/views/explain-view.ts";
 import { keys, problemAfter, sizes } from "./any-keys.ts";
-import { after, screenOf, textOfLine } from "./shown-text.ts";
+import { after, screenOf } from "./shown-text.ts";
 import { hostOf } from "./story.ts";
 
 /** A character is a token. */
@@ -100,12 +100,8 @@ q close · / search`.slice(1),
   expect(screenOf(after(unit, usual, "j", "escape"), usual)).toBe(screenOf(after(view, usual, "g"), usual));
 });
 
-test("in short, for the context", () => {
-  expect(contextLines(explanation, 60).map(textOfLine)).toEqual([
-    "████████████░░░ 81 of 100 tokens (81 %); all would take 200",
-    "2 whole, 4 left out",
-    "token-window@1: older than what fits into 100 tokens",
-  ]);
+test("in short, for the conversation", () => {
+  expect(summaryOf(explanation)).toBe("81 of 100 tokens (81 %); all would take 200: 2 whole, 4 left out");
 });
 
 test("with any keys on any screen, nothing exceeds the screen", async () => {

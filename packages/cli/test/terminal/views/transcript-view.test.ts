@@ -29,13 +29,13 @@ It rains in Oslo.
   of them than there were
 
 A librarian, then.
-(0 ms, 1 step, 1.2k tokens)
+(0 ms, 1 step, 1.2k tokens: 1.2k in, 34 out)
 
 6 you
 > what does she do?
 
 She reads.
-(0 ms, 1 step, 1.2k tokens)
+(0 ms, 1 step, 1.2k tokens: 1.2k in, 34 out)
 q close · c copy answer · / search`.slice(1),
   );
 });
@@ -44,14 +44,14 @@ test("a small screen shows its end, and scrolls line by line to the beginning", 
   expect(screenOf(transcript, small)).toBe(
     `
 Transcript of sto…
-tokens)
 
 6 you
 > what does she do?
 
 She reads.
 (0 ms, 1 step, 1.2k
-tokens)
+tokens: 1.2k in, 34
+out)
 q close · / search`.slice(1),
   );
   const top = after(transcript, small, "g");
