@@ -69,7 +69,7 @@ const jsonOf = (file: string): unknown => {
 /** The host of an agent, and how the chat uses it. */
 export interface AgentChat {
   readonly host: AgentHost;
-  readonly ask: (input: Content, threadId: string, options: AskOptions) => Asked;
+  readonly ask: (input: Content, threadId: string, options: Pick<AskOptions, "model">) => Asked;
   readonly steers: boolean;
   readonly notes: (threadId: string, turn: number) => Promise<readonly string[]>;
   readonly waiting: (threadId: string) => Promise<Waiting>;

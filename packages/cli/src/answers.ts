@@ -1,6 +1,7 @@
 import type { AskPart, HostedThread } from "@colloquy/host";
 import { readCost, type RequestApproval, type Usage } from "@colloquy/machine";
 import { approvableJson, failureText, named, noteOf, oneLine, type Printer } from "@colloquy/cli/terminal";
+import { lexer, walkTokens } from "marked";
 import { ArgumentError } from "./exit-code.ts";
 import { summaryOf, type TurnEnd, figuresOf } from "./turn.ts";
 
@@ -22,6 +23,8 @@ interface AnswersOptions {
   readonly format: OutputFormat;
   /** Whether answers are shown as they stream in. */
   readonly streams: boolean;
+  /** Whether only the first block of code of an answer is shown, if it has one. */
+  readonly extracts: boolean;
   /** The output beside answers. */
   readonly detail: "none" | "some" | "all";
 }
@@ -37,8 +40,25 @@ export const formatOf = (given = "text"): OutputFormat => {
   throw new ArgumentError(`--output-format is "${given}"; it must be one of: ${formats.join(", ")}`);
 };
 
-export const answersOn = (output: Printer, errors: Printer, options: AnswersOptions): Answers =>
-  options.format === "text" ? textAnswers(output, errors, options) : jsonAnswers(output, errors, options);
+export const answersOn = (output: Printer, errors: Printer, options: AnswersOptions): Answers => {
+  const answers =
+    options.format === "text" ? textAnswers(output, errors, options) : jsonAnswers(output, errors, options);
+  if (!options.extracts) return answers;
+  return {
+    ...answers,
+    end: (end, beside) =>
+      answers.end(end.status === "completed" ? { ...end, text: codeIn(end.text) ?? end.text } : end, beside),
+  };
+};
+
+/** Returns the first block of code in Markdown; undefined if there is none. */
+const codeIn = (markdown: string): string | undefined => {
+  const found: string[] = [];
+  walkTokens(lexer(markdown), (token) => {
+    if (token.type === "code") found.push(String(token["text"]));
+  });
+  return found[0];
+};
 
 /**
  * Shows answers as text. Without streaming, an answer is printed when it is complete; text before tool calls is not an

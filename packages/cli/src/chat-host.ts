@@ -1,14 +1,16 @@
-import type { HostedThread, AskOptions, Host, StoredThread } from "@colloquy/host";
-import { type Content, textOf, type MachineOptions, messagesOf } from "@colloquy/machine";
+import type { AskOptions, Host, HostedThread, OutputSchema, StoredThread } from "@colloquy/host";
+import { type Content, type JsonObject, textOf, type MachineOptions, messagesOf } from "@colloquy/machine";
 import { type Choice, named } from "@colloquy/cli/terminal";
 import type { CommandContext } from "./command-context.ts";
 import { openedHost, type OpenedHost, opening, type Opens } from "./opened-host.ts";
 import type { Settled } from "./settings.ts";
 import { type Asked, callerOf, type FollowedChat } from "./turn.ts";
+import { basename, extname } from "node:path";
 import { createInterface } from "node:readline/promises";
 import { firstWords } from "@colloquy/machine/inspect";
 import { ArgumentError, InterruptedError } from "./exit-code.ts";
 import type { OptionValues } from "./options.ts";
+import { readTextFile } from "./text-file.ts";
 
 export interface Chat extends Omit<OpenedHost, "ask" | "provider" | "system">, FollowedChat {
   readonly ask: (input: Content, threadId: string) => Asked;
@@ -30,7 +32,32 @@ const chatOf = async (settings: Settled, context: CommandContext, opens: Opens):
   const models = modelChoice(options.model, provider.model, pricing);
   const threadId = await threadIdOf(options, opened.host, context);
   if (system !== undefined && !systemIsForNew) await useSystem(opened.host.thread(threadId), system);
-  return { ...opened, threadId, models, ask: (input, id) => ask(input, id, models.asked()) };
+  const output = outputOf(options);
+  return { ...opened, threadId, models, ask: (input, id) => ask(input, id, { ...models.asked(), ...output }) };
+};
+
+type Wanted = Pick<AskOptions<OutputSchema>, "output">;
+
+/** Returns the output that answers must have. @throws ArgumentError if the file has no JSON Schema */
+const outputOf = ({ schema: file, provider }: Pick<OptionValues, "schema" | "provider">): Wanted => {
+  if (file === undefined) return {};
+  const jsonSchema = schemaIn(readTextFile(file));
+  if (jsonSchema === null)
+    throw new ArgumentError(`--schema "${file}" has no JSON Schema; one is an object such as {"type":"object"}`);
+  const name = basename(file, extname(file)).replaceAll(/[^\w-]/g, "_");
+  // Only objects fit what servers call structured outputs, and text completion has none.
+  const mode = jsonSchema["type"] === "object" && provider !== "completion" ? "native" : "prompted";
+  return { output: { name: name.slice(0, 64), schema: { jsonSchema }, mode } };
+};
+
+const schemaIn = (text: string): JsonObject | null => {
+  try {
+    const value: unknown = JSON.parse(text);
+    // Cast: parsed JSON that is an object and no list.
+    return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as JsonObject) : null;
+  } catch {
+    return null;
+  }
 };
 
 /** An existing thread has its own system prompt. */

@@ -35,8 +35,9 @@ export const chat = async (words: readonly string[], given: OptionValues, contex
   const { printer, errors, input, signal, isTerminal } = context;
   const format = formatOf(options["output-format"]);
   const detail = options.quiet === true ? "none" : options.verbose === true ? "all" : "some";
-  const streams = context.outputIsTerminal && options["no-stream"] !== true;
-  const answers = answersOn(printer, errors, { format, streams, detail });
+  const extracts = options.extract === true;
+  const streams = context.outputIsTerminal && options["no-stream"] !== true && !extracts;
+  const answers = answersOn(printer, errors, { format, streams, extracts, detail });
   const isAnswer = (options.approve ?? options.deny) !== undefined;
   const question = words.join(" ").trim();
   if (isAnswer && question !== "")
@@ -44,10 +45,14 @@ export const chat = async (words: readonly string[], given: OptionValues, contex
   if (words.length > 0 && question === "")
     throw new ArgumentError("the question is empty; ask something, or leave it out");
   const isAlone = question !== "" && options["multi-turn"] !== true;
+  const converses = isTerminal && format === "text" && !isAlone && !isAnswer;
+  if (converses && extracts)
+    throw new ArgumentError(
+      "--extract shows code without a conversation around it; give a question, or a pipe of them",
+    );
   const attached = isAlone && !context.inputIsTerminal ? await attachmentFrom(input, signal) : null;
   const opened = await refusing(() => openedChat(settings, context));
   try {
-    const converses = isTerminal && format === "text" && !isAlone && !isAnswer;
     if (converses && detail !== "none") printer.line(`${opened.about}; /help lists the commands`);
     else if (detail !== "none") errors.line(`${opened.about}; thread ${named(opened.threadId)}`);
     if (isAnswer) return await answerApproval(opened, options, answers, signal);

@@ -73,6 +73,8 @@ export const commands: Readonly<Record<string, Command>> = {
       deny: ["ID", "has it not run"],
       reason: ["TEXT", "of --deny: why, for the model"],
       "output-format": ["FORMAT", "text (default), json (an object for each answer), stream-json (a part a line)"],
+      schema: ["FILE", "a JSON Schema that each answer must fit; the model is asked again if one does not"],
+      extract: ["", "of each answer only its first block of code, if it has one; not in a terminal's conversation"],
       "no-stream": ["", "shows answers when they are whole"],
       quiet: ["", "only answers and errors"],
       verbose: ["", "tool calls with their whole arguments and results"],

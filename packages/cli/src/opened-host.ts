@@ -1,5 +1,6 @@
 import {
   type AskOptions,
+  type OutputSchema,
   createHost,
   declarationsOf,
   type Host,
@@ -25,7 +26,7 @@ import { compactTurns, compose, lastTurns, type Policy, tokenWindow } from "@col
 
 export interface OpenedHost extends Pick<AgentChat, "steers" | "waiting" | "onNestedApproval"> {
   readonly host: Host;
-  readonly ask: (input: Content, threadId: string, options: AskOptions) => Asked;
+  readonly ask: (input: Content, threadId: string, options: AskOptions<OutputSchema>) => Asked;
   readonly notes?: AgentChat["notes"];
   readonly agent: Agent | null;
   readonly provider: Provider;
@@ -147,7 +148,8 @@ const plain = (host: Host) => ({
   steers: true,
   onNestedApproval: new Set<() => void>(),
   waiting: (threadId: string) => waitingOf(host.thread(threadId)),
-  ask: (input: Content, threadId: string, asked: AskOptions): Asked => host.thread(threadId).ask(input, asked),
+  ask: (input: Content, threadId: string, asked: AskOptions<OutputSchema>): Asked =>
+    host.thread(threadId).ask(input, asked),
 });
 
 const systemOf = ({ system, react }: OptionValues, instructions: string | undefined): string | undefined => {

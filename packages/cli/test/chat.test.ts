@@ -256,3 +256,46 @@ describe("exit codes", () => {
     expect({ exitCode, error }).toEqual({ exitCode: 0, error: "" });
   });
 });
+
+test("--schema has the model asked again until an answer fits", async () => {
+  const schema = write("city.json", `{"type":"object","properties":{"city":{"type":"string"}},"required":["city"]}`);
+  const model = scriptedModel([reply("Oslo."), reply(`{"city":"Oslo"}`)]);
+  const server = await loopbackServer({ model });
+  const { output, exitCode } = await chat(server, ["Where?", "--schema", schema, "--quiet"]);
+  expect([output, exitCode]).toEqual([`{"city":"Oslo"}\n`, 0]);
+  expect(asked(server)).toMatchObject([
+    { response_format: { json_schema: { name: "city", schema: { required: ["city"] } } } },
+    {},
+  ]);
+  await server.close();
+});
+
+test("a --schema of no object is told to the model in words", async () => {
+  const schema = write("number.json", `{"type":"number"}`);
+  const server = await loopbackServer({ model: scriptedModel([reply("7")]) });
+  expect((await chat(server, ["How many?", "--schema", schema, "--quiet"])).output).toBe("7\n");
+  expect(JSON.stringify(asked(server))).toContain("JSON Schema");
+  await server.close();
+});
+
+test.each([
+  ["nonsense", '--schema "FILE" has no JSON Schema; one is an object such as {"type":"object"}'],
+  ["[1]", '--schema "FILE" has no JSON Schema'],
+])("--schema with %s is refused before anything is asked", async (text, problem) => {
+  const schema = write("wrong.json", text);
+  const { error, exitCode } = await chat({ url: "http://127.0.0.1:9/v1" }, ["Where?", "--schema", schema]);
+  expect(exitCode).toBe(2);
+  expect(error).toContain(problem.replace("FILE", schema));
+});
+
+test("--extract shows the first block of code of an answer, and an answer without one as it is", async () => {
+  const answer = "Like so:\n\n1. Run\n\n   ```sh\n   ls -la\n   ```\n\n```sh\nrm x\n```\n";
+  const server = await loopbackServer({ model: scriptedModel([reply(answer), reply(answer), reply("No code.")]) });
+  expect((await chat(server, ["How?", "--extract", "--quiet"])).output).toBe("ls -la\n");
+  const json = await chat(server, ["How?", "--extract", "--output-format", "json"]);
+  expect(JSON.parse(json.output)).toMatchObject({ status: "completed", answer: "ls -la" });
+  expect((await chat(server, ["How?", "--extract", "--quiet"])).output).toBe("No code.\n");
+  await server.close();
+  const screen = await chat(server, ["--extract"], "", { isTerminal: true });
+  expect(screen.error).toContain("--extract shows code without a conversation around it");
+});

@@ -8,7 +8,8 @@ import { testFolder } from "./test-folder.ts";
 
 const { at, write } = testFolder();
 
-const model = ruleModel([{ name: "answer", when: () => true, answer: () => "Yes." }]);
+// Also JSON, for --schema.
+const model = ruleModel([{ name: "answer", when: () => true, answer: () => '{"is":"Yes."}' }]);
 const server: { current: LoopbackServer | null } = { current: null };
 beforeAll(async () => {
   server.current = await loopbackServer({ model });
@@ -57,6 +58,8 @@ const samples: Readonly<Record<string, readonly string[] | ((other: string) => r
   verbose: ["--verbose"],
   quiet: ["--quiet"],
   "no-stream": ["--no-stream"],
+  schema: ["--schema", write("answer.json", `{"type":"object"}`)],
+  extract: ["--extract"],
   "output-format": ["--output-format", "json"],
   keys: ["--keys", "seed"],
   theme: ["--theme", "light"],
