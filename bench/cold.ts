@@ -13,10 +13,11 @@ import { dropPlace } from "./scale/place-facts.ts";
 
 export const benchmark = (rounds: number): Promise<readonly Figure[]> =>
   withInstalled(async (folder) => [
-    // Three times as many, since they are short: in one of them, a collection of garbage can double a figure.
+    // Three times as many of two, since they are short: in one of them, a collection of garbage, or what else the
+    // machine does, can double a figure.
     ...(await inMemory({ folder, rounds: rounds * 3 })),
     ...(await onSqlite({ folder, rounds })),
-    ...(await onPostgres({ folder, rounds })),
+    ...(await onPostgres({ folder, rounds: rounds * 3 })),
     ...(await manyThreads({ folder, rounds })),
   ]);
 

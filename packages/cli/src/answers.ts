@@ -54,7 +54,7 @@ export const answersOn = (output: Printer, errors: Printer, options: AnswersOpti
 /** Returns the first block of code in Markdown; undefined if there is none. */
 const codeIn = (markdown: string): string | undefined => {
   const found: string[] = [];
-  walkTokens(lexer(markdown), (token) => {
+  void walkTokens(lexer(markdown), (token) => {
     if (token.type === "code") found.push(String(token["text"]));
   });
   return found[0];

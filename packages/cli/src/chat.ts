@@ -11,6 +11,7 @@ import {
   performCommand,
   plainTarget,
 } from "@colloquy/cli/terminal";
+import { attachedText, attachmentsIn } from "./attachments.ts";
 import { answersOn, formatOf, type Answers } from "./answers.ts";
 import { type Chat, openedChat } from "./chat-host.ts";
 import type { CommandContext } from "./command-context.ts";
@@ -51,14 +52,14 @@ export const chat = async (words: readonly string[], given: OptionValues, contex
       "--extract shows code without a conversation around it; give a question, or a pipe of them",
     );
   const attached = isAlone && !context.inputIsTerminal ? await attachmentFrom(input, signal) : null;
+  const content = question === "" ? "" : await refusing(async () => contentOf(question, attached, context));
   const opened = await refusing(() => openedChat(settings, context));
   try {
     if (converses && detail !== "none") printer.line(`${opened.about}; /help lists the commands`);
     else if (detail !== "none") errors.line(`${opened.about}; thread ${named(opened.threadId)}`);
     if (isAnswer) return await answerApproval(opened, options, answers, signal);
     if (converses) return await conversation(opened, { ...settings, question, detail }, context);
-    const first =
-      question === "" ? exitCodes.done : await askOnce(opened, contentOf(question, attached), answers, signal);
+    const first = question === "" ? exitCodes.done : await askOnce(opened, content, answers, signal);
     return isAlone || signal.aborted ? first : await pipedQuestions(opened, answers, context, first);
   } finally {
     await opened.close();
@@ -74,11 +75,12 @@ interface Conversed {
 const conversation = async (
   { host, threadId, ask, notes, models, steers, notices, agent, store }: Chat,
   { options, ownKeys, historyFile: history, question, detail }: Settled & Conversed,
-  { input, printer, isTerminal, environment, signal }: CommandContext,
+  { input, printer, isTerminal, environment, folder, signal }: CommandContext,
 ): Promise<number> => {
   const streams = options["no-stream"] !== true;
   const given = { ...(notes === undefined ? {} : { notes }), ...(question === "" ? {} : { question }) };
-  const shared = { host, threadId, input, signal, ask, models, detail, streams, ...given };
+  const attachments = attachmentsIn(folder ?? process.cwd());
+  const shared = { host, threadId, input, signal, ask, attachments, models, detail, streams, ...given };
   const labels = options["screen-reader"] === true;
   const output = printer.unguarded;
   let last = threadId;
@@ -119,13 +121,13 @@ const resumptionOf = ({ session }: OptionValues, store: string, threadId: string
 const quoted = (word: string): string =>
   /^[\w./:@%+,=-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`;
 
-const contentOf = (question: string, attached: string | null): Content =>
-  attached === null
-    ? question
-    : [
-        { type: "text", text: question },
-        { type: "text", text: attached },
-      ];
+/** Returns a question with the files that it names, and with what came from a pipe. */
+const contentOf = (question: string, piped: string | null, { folder = process.cwd() }: CommandContext): Content => {
+  const content = attachmentsIn(folder).contentOf(question);
+  if (piped === null) return content;
+  const parts = typeof content === "string" ? [{ type: "text", text: content } as const] : content;
+  return [...parts, attachedText("standard input", piped)];
+};
 
 /** Runs a function that opens a chat. Throws an unexpected error as an ArgumentError with its text. */
 const refusing = async <Result>(work: () => Promise<Result>): Promise<Result> => {
@@ -196,7 +198,7 @@ const attachmentFrom = async (input: Readable, signal: AbortSignal): Promise<str
     signal.removeEventListener("abort", stop);
   }
   const text = textOf(Buffer.concat(chunks));
-  return text.trim() === "" ? null : `# Attached: standard input\n\n${text}`;
+  return text.trim() === "" ? null : text;
 };
 
 const sizeMax = 1_000_000;
@@ -298,9 +300,10 @@ const withoutInterrupts = async <Result>(run: () => Promise<Result>): Promise<Re
 const pipedQuestions = async (
   chat: Chat,
   answers: Answers,
-  { input, errors, signal }: Pick<CommandContext, "input" | "errors" | "signal">,
+  context: CommandContext,
   before: number,
 ): Promise<number> => {
+  const { input, errors, signal } = context;
   let code = before;
   let { threadId } = chat;
   const reader = createInterface({ input, terminal: false, crlfDelay: Infinity });
@@ -310,13 +313,16 @@ const pipedQuestions = async (
     reader.close();
   };
   signal.addEventListener("abort", end);
+  const { host, models } = chat;
+  const turnTo = async (id: string): Promise<void> => void (threadId = id);
   const perform = async (line: string): Promise<number> => {
-    const { host, models } = chat;
-    const turnTo = async (id: string): Promise<void> => void (threadId = id);
+    const command = commandIn(line);
     try {
+      if (command === null)
+        return await askOnce({ ...chat, threadId }, contentOf(line, null, context), answers, signal);
       await performCommand(
         plainTarget({ host, models, thread: host.thread(threadId), printer: errors, turnTo, end }),
-        line,
+        command,
       );
       return exitCodes.done;
     } catch (thrown) {
@@ -330,9 +336,7 @@ const pipedQuestions = async (
       // A closed reader still returns the lines that it has read.
       if (isEnded || signal.aborted) break;
       if (line === "") continue;
-      const command = commandIn(line);
-      const outcome =
-        command !== null ? await perform(command) : await askOnce({ ...chat, threadId }, line, answers, signal);
+      const outcome = await perform(line);
       if (code === exitCodes.done) code = outcome;
     }
   } finally {

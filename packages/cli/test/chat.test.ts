@@ -299,3 +299,25 @@ test("--extract shows the first block of code of an answer, and an answer withou
   const screen = await chat(server, ["--extract"], "", { isTerminal: true });
   expect(screen.error).toContain("--extract shows code without a conversation around it");
 });
+
+test("files that a question names go along with it, also from a pipe; one that is not there is refused before anything is asked", async () => {
+  write("sheep.md", "Buy sheep.");
+  const server = await loopbackServer({ model: counting });
+  const setting = { folder: at(".") };
+  await chat(server, ["What is in @sheep.md?"], "", setting);
+  await chat(server, [], "And in @sheep.md?\n", setting);
+  const parts = (text: string) => [
+    { type: "text", text },
+    { type: "text", text: "# Attached: sheep.md\n\nBuy sheep." },
+  ];
+  expect(asked(server)).toMatchObject([
+    { messages: [{ content: parts("What is in @sheep.md?") }] },
+    { messages: [{ content: parts("And in @sheep.md?") }] },
+  ]);
+  const { error, exitCode } = await chat(server, ["And @lost/sheep.md?"], "", setting);
+  expect([error, exitCode]).toEqual([expect.stringContaining('there is no file "lost/sheep.md" to attach'), 2]);
+  const piped = await chat(server, [], "And @lost/sheep.md?\nHello?\n", setting);
+  expect(piped.error).toContain('error: there is no file "lost/sheep.md" to attach');
+  expect(piped.output).toContain("messages, Hello?");
+  await server.close();
+});

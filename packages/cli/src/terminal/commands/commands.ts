@@ -1,4 +1,4 @@
-import { named } from "../text/printable.ts";
+import { didYouMean, named } from "../text/printable.ts";
 import type { CompletableCommand } from "../input/completion.ts";
 import { type Choice, command, type Command, type CommandTarget, numberIn, textIn } from "./command.ts";
 import { threadCommands } from "./thread-commands.ts";
@@ -16,7 +16,6 @@ import { searchView, threadsView } from "../views/thread-list-views.ts";
 import { transcriptView } from "../views/transcript-view.ts";
 import { treeView } from "../views/tree-view.ts";
 import { totalOf } from "../text/figures.ts";
-import { didYouMean } from "../text/suggestion.ts";
 
 /** Commands for settings and for the end of the conversation. */
 const settingCommands: readonly Command[] = [

@@ -1,6 +1,15 @@
 import { isAside } from "../blocks/block-lines.ts";
 import { type AskPart, type HostedThread, TurnCancelledError } from "@colloquy/host";
-import { type Json, textOf, toArray, type Turn, turnsOf, type State, turnNumbered } from "@colloquy/machine";
+import {
+  type Content,
+  type Json,
+  textOf,
+  toArray,
+  type Turn,
+  turnsOf,
+  type State,
+  turnNumbered,
+} from "@colloquy/machine";
 import { failureText } from "../text/failure-text.ts";
 import { agentFigures, counted, figuresOf, tokensOf } from "../text/figures.ts";
 import { named, oneLine } from "../text/printable.ts";
@@ -135,9 +144,10 @@ export class Exchange {
 
   /** Asks. While an answer is running, sends the text into it, or queues the text if that is not possible. */
   send(text: string): void {
-    if (this.isAnswering && this.#setting.steers !== false)
-      void this.#steering.send(text, this.#thread, this.#answering?.asked.askId ?? "");
-    else this.enqueue(text);
+    if (!this.isAnswering || this.#setting.steers === false) return this.enqueue(text);
+    const content = this.#contentOf(text);
+    if (content === null) return;
+    void this.#steering.send(text, content, this.#thread, this.#answering?.asked.askId ?? "");
   }
 
   /** Asks after the running answer has ended. */
@@ -202,11 +212,21 @@ export class Exchange {
   }
 
   #ask(what: Waiting): void {
+    const content = what.asked === null ? this.#contentOf(what.text) : what.text;
+    if (content === null) return this.#next(false);
     this.#setting.show({ type: "question", text: what.text, fate: "asked" });
-    void this.#follow(
-      what,
-      what.asked ?? this.#setting.ask?.(what.text, this.#thread.id) ?? this.#thread.ask(what.text),
-    );
+    void this.#follow(what, what.asked ?? this.#setting.ask?.(content, this.#thread.id) ?? this.#thread.ask(content));
+  }
+
+  /** Returns a text with its attachments. If one cannot be read, gives the text back and returns null. */
+  #contentOf(text: string): Content | null {
+    try {
+      return this.#setting.attachments?.contentOf(text) ?? text;
+    } catch (thrown) {
+      this.#notice(`error: ${failureText(thrown)}`, "error");
+      this.#setting.giveBack(text);
+      return null;
+    }
   }
 
   async #follow({ text }: Waiting, asked: TerminalAsk): Promise<void> {
@@ -314,7 +334,7 @@ const figuresBehind = async (
 
 interface ExchangeSetting extends Pick<
   TerminalConversationOptions,
-  "host" | "ask" | "steers" | "turnedTo" | "notes" | "name" | "agentLabel" | "detail" | "streams"
+  "host" | "ask" | "attachments" | "steers" | "turnedTo" | "notes" | "name" | "agentLabel" | "detail" | "streams"
 > {
   /** Shows a block after the finished ones. */
   readonly show: (block: Block) => void;

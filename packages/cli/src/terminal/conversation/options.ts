@@ -1,4 +1,5 @@
 import type { Host } from "@colloquy/host";
+import type { Content } from "@colloquy/machine";
 import type { Choice } from "../commands/command.ts";
 import type { HistoryPort } from "../input/history.ts";
 import type { Keymap } from "../input/keymap.ts";
@@ -12,8 +13,10 @@ export interface TerminalConversationOptions {
   /** The thread to continue or begin. */
   readonly threadId: string;
   readonly port: ScreenPort;
-  /** Asks a text on the thread of an id. Default: unchanged, as a text. */
-  readonly ask?: (text: string, threadId: string) => TerminalAsk;
+  /** Asks on the thread of an id. Default: without options. */
+  readonly ask?: (input: Content, threadId: string) => TerminalAsk;
+  /** Attaches the files that typed texts name. Default: none. */
+  readonly attachments?: AttachmentPort;
   /** Whether texts may be sent into an open turn. Default true. */
   readonly steers?: boolean;
   /** Returns lines to show after the figures of a turn. Default: none. */
@@ -54,4 +57,12 @@ export interface TerminalConversationOptions {
   readonly now?: () => number;
   /** Ends the conversation; the open turn is cancelled. */
   readonly signal?: AbortSignal;
+}
+
+/** The files that a typed text may name, each as `@PATH`. */
+export interface AttachmentPort {
+  /** Returns a typed text with the files that it names. @throws Error for a file that cannot be attached */
+  readonly contentOf: (text: string) => Content;
+  /** Returns the paths that begin with a text, for completion; folders end with a slash. */
+  readonly pathsFrom: (prefix: string) => readonly string[];
 }

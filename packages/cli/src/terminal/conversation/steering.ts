@@ -1,4 +1,5 @@
 import { AskRefusedError, AskReturnedError, type HostedThread, TurnError } from "@colloquy/host";
+import type { Content } from "@colloquy/machine";
 import { failureText } from "../text/failure-text.ts";
 import { type AnswerBlocks, withBlock } from "./answer-blocks.ts";
 import type { Block } from "../blocks/block.ts";
@@ -26,9 +27,9 @@ export class Steering {
     return [...this.#texts.values()];
   }
 
-  /** Sends a text into the turn of an ask. Never rejects. */
-  async send(text: string, thread: HostedThread, during: string): Promise<void> {
-    const asked = thread.steer(text, { during });
+  /** Sends a text and its attachments into the turn of an ask. Never rejects. */
+  async send(text: string, content: Content, thread: HostedThread, during: string): Promise<void> {
+    const asked = thread.steer(content, { during });
     this.#texts.set(asked.askId, text);
     this.#events.changed();
     try {

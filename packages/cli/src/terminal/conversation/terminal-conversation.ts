@@ -44,7 +44,7 @@ class TerminalConversation implements ScreenConversation {
     this.#options = options;
     this.#keymap = options.keymap ?? keymaps.standard;
     const { threadId, signal } = options;
-    this.#input = new TypedInput(() => completableCommands(this.#offers.known), options.history ?? null);
+    this.#input = new TypedInput(() => completableCommands(this.#offers.known), options);
     this.#scrollback = new Scrollback(options.detail === "all");
     this.#exchange = new Exchange(threadId, {
       ...options,

@@ -12,9 +12,14 @@ import { type HistoryPort, historyOf, type InputHistory, remembered, stepped } f
 import type { Key } from "../input/key.ts";
 import { type InputFrame, layOut } from "../input/layout.ts";
 import { type Size, line } from "../text/line.ts";
-import type { TerminalConversationOptions } from "./options.ts";
+import type { AttachmentPort, TerminalConversationOptions } from "./options.ts";
 import { withMatches, cutLine } from "../text/wrap.ts";
 import { oneLine } from "../text/printable.ts";
+
+interface TypedInputOptions {
+  readonly history?: HistoryPort | null;
+  readonly attachments?: AttachmentPort;
+}
 
 /** The input: the editor, the input history, and completion. */
 export class TypedInput {
@@ -25,7 +30,10 @@ export class TypedInput {
   readonly #commands: () => readonly CompletableCommand[];
   readonly #port: HistoryPort | null;
 
-  constructor(commands: () => readonly CompletableCommand[], port: HistoryPort | null) {
+  readonly #pathsFrom: AttachmentPort["pathsFrom"];
+
+  constructor(commands: () => readonly CompletableCommand[], { history: port = null, attachments }: TypedInputOptions) {
+    this.#pathsFrom = attachments?.pathsFrom ?? ((): readonly string[] => []);
     this.#commands = commands;
     this.#port = port;
   }
@@ -120,7 +128,7 @@ export class TypedInput {
 
   offer(): void {
     if (this.#completion?.taken === null || this.#completion === null)
-      this.#completion = completionOf(this.#editor, this.#commands());
+      this.#completion = completionOf(this.#editor, this.#commands(), this.#pathsFrom);
   }
 
   frame(size: Size, prompt: string): InputFrame {
@@ -141,7 +149,7 @@ export class TypedInput {
 
   #put(editor: Editor): void {
     this.#editor = editor;
-    this.#completion = completionOf(editor, this.#commands());
+    this.#completion = completionOf(editor, this.#commands(), this.#pathsFrom);
   }
 }
 

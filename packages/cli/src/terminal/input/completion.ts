@@ -23,11 +23,27 @@ interface Offer {
   readonly does: string;
 }
 
-/** Returns the completions of a typed input; null if there are none. After a whole command, they are its usage. */
-export const completionOf = (editor: Editor, commands: readonly CompletableCommand[]): Completion | null => {
-  const [, name, prefix] = /^(\/\S*)(?: +(.*))?$/.exec(editor.text) ?? [];
-  if (name === undefined || editor.cursor < editor.text.length) return null;
-  const offers = prefix === undefined ? commandsOf(name, commands) : argumentsOf(editor.text, name, prefix, commands);
+/**
+ * Returns the completions of a typed input: of a command, or of the path behind its last `@`; null if there are none.
+ * After a whole command, they are its usage.
+ */
+export const completionOf = (
+  editor: Editor,
+  commands: readonly CompletableCommand[],
+  pathsFrom: (prefix: string) => readonly string[] = () => [],
+): Completion | null => {
+  const { text, cursor } = editor;
+  if (cursor < text.length) return null;
+  const [, name, prefix] = /^(\/\S*)(?: +(.*))?$/.exec(text) ?? [];
+  const [, before = "", path] = /^((?:.*\s)?@)(\S*)$/s.exec(text) ?? [];
+  const offers =
+    path !== undefined
+      ? pathsFrom(path).map((each) => ({ text: `${before}${each}`, shown: oneLine(each), does: "" }))
+      : name === undefined
+        ? []
+        : prefix === undefined
+          ? commandsOf(name, commands)
+          : argumentsOf(text, name, prefix, commands);
   return offers.length === 0 ? null : { offers, taken: null };
 };
 

@@ -1,5 +1,7 @@
 import { type Readable, Writable } from "node:stream";
 import type { Host } from "@colloquy/host";
+import type { Content } from "@colloquy/machine";
+import type { AttachmentPort } from "../conversation/options.ts";
 import type { Choice } from "../commands/command.ts";
 import { pipedLines, type Lines, type LinesSource } from "./lines.ts";
 import { Printer } from "../text/printer.ts";
@@ -23,8 +25,10 @@ export interface ConverseOptions extends Partial<Pick<AnswerLook, "errors" | "st
   readonly signal?: AbortSignal;
   /** Returns the id of a thread for `/new`. Default: an id that the host draws. */
   readonly newThreadId?: () => string | Promise<string>;
-  /** Asks a line on the thread of an id. Default: as a text. */
-  readonly ask?: (text: string, threadId: string) => TerminalAsk;
+  /** Asks on the thread of an id. Default: without options. */
+  readonly ask?: (input: Content, threadId: string) => TerminalAsk;
+  /** Attaches the files that lines name. Default: none. */
+  readonly attachments?: AttachmentPort;
   /** A question to ask at the beginning. */
   readonly question?: string;
   readonly models?: Choice;
@@ -78,7 +82,10 @@ export const converseOn = async (
       streams: options.streams ?? true,
       detail: options.detail ?? "some",
       labels: options.labels ?? false,
-      ask: options.ask ?? ((text: string, id: string): TerminalAsk => host.thread(id).ask(text)),
+      ask: (text, id) => {
+        const input = options.attachments?.contentOf(text) ?? text;
+        return options.ask?.(input, id) ?? host.thread(id).ask(input);
+      },
       notes: options.notes ?? (async (): Promise<readonly string[]> => []),
       question: options.question ?? "",
       models: options.models ?? null,

@@ -1,3 +1,5 @@
+import { closestMatch } from "leven";
+
 /**
  * Makes text from outside (a model, a tool, a server, a journal) safe to print, so that it cannot control a terminal or
  * hide its content. Control and format characters except tab and newline become visible, as `␛` or as `<U+202E>`.
@@ -34,6 +36,14 @@ const lengthMax = 100;
  */
 export const named = (name: string): string =>
   name === "" || name.startsWith('"') || unseen.test(name) ? visible(name) : name;
+
+/** Returns ` (did you mean /undo?)` if one of the names is close to what was typed; otherwise an empty text. */
+export const didYouMean = (typed: string, names: readonly string[]): string => {
+  // Two letters may be exchanged; of a short word too little would be left.
+  const maxDistance = Math.min(2, Math.floor(typed.replace(/^[/-]+/, "").length / 2));
+  const close = maxDistance === 0 ? undefined : closestMatch(typed, names, { maxDistance });
+  return close === undefined ? "" : ` (did you mean ${close}?)`;
+};
 
 /** Writes JSON with invisible and control characters escaped; it parses to the same value. */
 export const printableJson = (value: unknown, indent?: number): string =>

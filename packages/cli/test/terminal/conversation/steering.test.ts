@@ -1,5 +1,5 @@
 import { fails, never, reply, scriptedModel, streams, toolCalls } from "@colloquy/runtime-test/models";
-import { textOf } from "@colloquy/machine";
+import { type Content, textOf } from "@colloquy/machine";
 import { tool } from "@colloquy/host";
 import { expect, test } from "vitest";
 import { onScreen } from "./screen.ts";
@@ -137,3 +137,36 @@ test("a text sent at any moment of an answer or after it has exactly one outcome
 const fail = (): never => {
   throw new Error("an empty prompt");
 };
+
+test("files that a text names go along, also into an open turn; for one that can't be read the text is given back", async () => {
+  const attachments = {
+    contentOf: (text: string): Content => {
+      if (text.includes("@lost")) throw new Error("there is no file lost");
+      return text.includes("@") ? [{ type: "text", text: `${text} Sheep.` }] : text;
+    },
+    pathsFrom: (): readonly string[] => [],
+  };
+  const seen = Promise.withResolvers<string>();
+  const model = scriptedModel([
+    toolCalls([{ name: "look", arguments: {} }], { expects: "Compare @notes. Sheep." }),
+    reply("Both.", { expects: "And @others. Sheep." }),
+    reply("Yes."),
+  ]);
+  const { ask, until, input, press, finished } = onScreen(model, {
+    machine,
+    tools: [look(() => seen.promise)],
+    attachments,
+  });
+  await ask("Compare @notes.", "○ look {}");
+  await ask("Also @lost.", "error: there is no file lost");
+  expect(input()).toContain("> Also @lost.");
+  press("ctrl+u");
+  await ask("And @others.", "sent:");
+  seen.resolve("sky");
+  await until("Agent (");
+  expect(finished()).toContain("> And @others.\n  read within the turn that was open\nBoth.\n");
+  await ask("See @lost?", "> See @lost?");
+  press("ctrl+u");
+  await ask("Well?", "Yes.\nAgent");
+  model.assertComplete();
+});

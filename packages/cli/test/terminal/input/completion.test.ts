@@ -49,6 +49,7 @@ test.each<[string, readonly string[]]>([
 
 test("is offered at the end of the input alone", () => {
   expect(completionOf(after("/un<left>"), commands)).toBeNull();
+  expect(completionOf(after("see @no<left>"), commands, () => ["notes.md"])).toBeNull();
 });
 
 test("is cut to the columns, and takes a quarter of the rows", () => {
@@ -78,3 +79,15 @@ test.each([
   ["/restore b", [1, 1], "/restore best[31m|"],
   ["/undo 3", [1], "/undo 3|"],
 ] as const)("%j with %j becomes %j", (typed, steps, text) => expect(taken(typed, ...steps)).toBe(text));
+
+test("the path behind the last @ is completed, where it begins a word", () => {
+  const paths = (prefix: string): readonly string[] =>
+    ["notes.md", "node.ts"].filter((path) => path.startsWith(prefix));
+  const offered = (typed: string) => completionOf(editorOf(typed), commands, paths)?.offers.map(({ text }) => text);
+  expect(offered("What is in @no")).toEqual(["What is in @notes.md", "What is in @node.ts"]);
+  expect(offered("@not")).toEqual(["@notes.md"]);
+  expect(offered("two\nlines @nod")).toEqual(["two\nlines @node.ts"]);
+  expect(offered("ada@no")).toBeUndefined();
+  expect(offered("@nothing")).toBeUndefined();
+  expect(completionOf(editorOf("see @no"), commands)).toBeNull();
+});
