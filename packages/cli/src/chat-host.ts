@@ -3,6 +3,7 @@ import { type Content, type JsonObject, textOf, type MachineOptions, messagesOf 
 import { type Choice, named } from "@colloquy/cli/terminal";
 import type { CommandContext } from "./command-context.ts";
 import { openedHost, type OpenedHost, opening, type Opens } from "./opened-host.ts";
+import type { Provider } from "./models.ts";
 import type { Settled } from "./settings.ts";
 import { type Asked, callerOf, type FollowedChat } from "./turn.ts";
 import { basename, extname } from "node:path";
@@ -29,7 +30,7 @@ export const openedChat = (settings: Settled, context: CommandContext): Promise<
 const chatOf = async (settings: Settled, context: CommandContext, opens: Opens): Promise<Omit<Chat, "close">> => {
   const { options, pricing, systemIsForNew } = settings;
   const { ask, provider, system, ...opened } = await openedHost(settings, context, opens);
-  const models = modelChoice(options.model, provider.model, pricing);
+  const models = modelChoice(options.model, provider, pricing);
   const threadId = await threadIdOf(options, opened.host, context);
   if (system !== undefined && !systemIsForNew) await useSystem(opened.host.thread(threadId), system);
   const output = outputOf(options);
@@ -68,18 +69,22 @@ const useSystem = async (thread: HostedThread, system: string): Promise<void> =>
   if (present === null || textOf(present) !== system) await thread.changeSystem(system);
 };
 
-/** The choice of the model: any model of the provider, by name; models with prices are offered. */
+/** The choice of the model: any model of the provider, by name; those that it lists, or that have prices, are offered. */
 interface ModelChoice extends Choice {
   /** Returns the model option of an ask; empty if no model was chosen. */
   readonly asked: () => Pick<AskOptions, "model">;
 }
 
-/** @param given the name that the user gave; @param otherwise the model that is called if none is chosen */
-const modelChoice = (given: string | undefined, otherwise: string, pricing: MachineOptions["pricing"]): ModelChoice => {
+/** @param given the name that the user gave */
+const modelChoice = (
+  given: string | undefined,
+  { model: otherwise, listed }: Provider,
+  pricing: MachineOptions["pricing"],
+): ModelChoice => {
   let chosen = given;
   const priced = Object.keys(pricing?.options["models"] ?? {});
   return {
-    names: [...new Set([otherwise, ...priced])],
+    names: async () => [...new Set([otherwise, ...priced, ...((await listed?.()) ?? [])])],
     present: () => chosen ?? otherwise,
     choose: (name) => void (chosen = name),
     asked: () => (chosen === undefined ? {} : { model: { model: chosen } }),

@@ -13,6 +13,8 @@ export interface Provider {
   readonly name: string;
   readonly model: string;
   readonly handler: (model: string) => LlmHandler;
+  /** Asks the server for the names of its models; none if it does not say. Never rejects. */
+  readonly listed?: () => Promise<readonly string[]>;
 }
 
 type ModelOptions = Pick<OptionValues, "model" | "base-url" | "provider" | "template" | "no-stream">;
@@ -33,13 +35,13 @@ export const providerOf = async (
   if (!isOpenAi(provider)) return aiSdkProvider(provider, options, agent);
   const { model, ...connection } = serverOf(options, agent, environment);
   const stream = options["no-stream"] !== true;
-  const name = withoutSecrets(connection.baseURL);
+  const about = { name: withoutSecrets(connection.baseURL), model, listed: () => modelsOf(connection) };
   if (provider === "openai-responses")
-    return { name, model, handler: (named) => openaiResponses({ ...connection, stream, model: named }) };
+    return { ...about, handler: (named) => openaiResponses({ ...connection, stream, model: named }) };
   if (provider === "openai")
-    return { name, model, handler: (named) => openaiChat({ ...connection, stream, model: named }) };
+    return { ...about, handler: (named) => openaiChat({ ...connection, stream, model: named }) };
   const given = { ...connection, stream, template: await templateOf(template) };
-  return { name, model, handler: (named) => textCompletion({ ...given, model: named }) };
+  return { ...about, handler: (named) => textCompletion({ ...given, model: named }) };
 };
 
 interface Server {
@@ -76,6 +78,18 @@ export const serverOf = (
     baseURL: given ?? "https://api.openai.com/v1",
     model: options.model ?? agent?.model ?? present(environment["OPENAI_MODEL"]) ?? "gpt-4o-mini",
   };
+};
+
+const modelsOf = async ({ baseURL, apiKey }: Omit<Server, "model">): Promise<readonly string[]> => {
+  try {
+    const headers = { authorization: `Bearer ${apiKey}` };
+    const answer = await fetch(`${baseURL.replace(/\/$/, "")}/models`, { headers, signal: AbortSignal.timeout(5_000) });
+    const data: unknown = Object(await answer.json()).data;
+    return Array.isArray(data) ? data.map((each: unknown) => String(Object(each).id)) : [];
+  } catch {
+    // It has no list, or none that can be read.
+    return [];
+  }
 };
 
 export const withoutSecrets = (address: string): string => {

@@ -58,11 +58,11 @@ test("at the end it says how the thread is resumed, if something was said and is
   expect(await typed(["Hi?"], "--session", session)).toContain(`chat --session ${session} --resume chat`);
 });
 
-test("/model asks another model of the provider, and says which are known", async () => {
+test("/model asks another model of the provider, and says which the server lists", async () => {
   const before = server.current?.requests.length ?? 0;
   const shown = await typed(["Hi?", "/model large", "Hi?", "/model"], "--model", "small");
   expect(shown).toContain("the model is large\n");
-  expect(shown).toContain("the model is large; there are small\n");
+  expect(shown).toContain("the model is large; there are small, loopback\n");
   expect(server.current?.requests.slice(before).map(({ body }) => Object(body).model)).toEqual(["small", "large"]);
 });
 

@@ -56,7 +56,7 @@ const chosenTheme = (
       },
     },
     choice: {
-      names: Object.keys(themes),
+      names: () => Object.keys(themes),
       present: () => name,
       choose: (wanted) => {
         ({ styles } = themeNamed(wanted, looks));

@@ -59,7 +59,8 @@ export interface CommandTarget {
 
 /** A setting that is chosen by its name. */
 export interface Choice {
-  readonly names: readonly string[];
+  /** The known names; others may be chosen as well. */
+  readonly names: () => readonly string[] | Promise<readonly string[]>;
   readonly present: () => string;
   /** @throws Error for an unknown name */
   readonly choose: (name: string) => void;

@@ -35,25 +35,27 @@ const settingCommands: readonly Command[] = [
     "/model [NAME]",
     "asks another model from here on, or says which is asked",
     (target, argument) => choose(target, target.models, "model", argument),
-    async ({ models }) => models?.names ?? [],
+    async ({ models }) => (await models?.names()) ?? [],
   ),
   command(
     "/theme [NAME]",
     "shows things in other colours, or says in which",
     (target, argument) => choose(target, target.themes, "theme", argument),
-    async ({ themes }) => themes?.names ?? [],
+    async ({ themes }) => (await themes?.names()) ?? [],
   ),
   command("/keys", "lists what keys do", ({ open, keys }) => open(rowsView("Keys", keys()))),
   command("/quit", "ends the conversation", ({ end }) => end()),
 ];
 
-const choose = ({ say }: CommandTarget, choice: Choice | null, what: string, name: string): void => {
+const choose = async ({ say }: CommandTarget, choice: Choice | null, what: string, name: string): Promise<void> => {
   if (choice === null) throw new Error(`there is no ${what} to choose here`);
-  const offered = choice.names.every((each) => each === choice.present())
-    ? ""
-    : `; there are ${choice.names.map(named).join(", ")}`;
-  if (name !== "") choice.choose(name);
-  say(`the ${what} is ${named(choice.present())}${name === "" ? offered : ""}`);
+  if (name !== "") {
+    choice.choose(name);
+    return say(`the ${what} is ${named(choice.present())}`);
+  }
+  const names = await choice.names();
+  const others = names.every((each) => each === choice.present()) ? "" : `; there are ${names.map(named).join(", ")}`;
+  say(`the ${what} is ${named(choice.present())}${others}`);
 };
 
 /** Commands that only read. */

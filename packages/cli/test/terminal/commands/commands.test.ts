@@ -166,7 +166,11 @@ test.each([
 
 test("a model and a theme are chosen by their names", async () => {
   let present = "light";
-  const themes = { names: ["light", "dark"], present: () => present, choose: (name: string) => void (present = name) };
+  const themes = {
+    names: () => ["light", "dark"],
+    present: () => present,
+    choose: (name: string) => void (present = name),
+  };
   const { ask } = onScreen(echo(), { themes });
   await ask("/theme", "the theme is light; there are light, dark");
   await ask("/theme dark", "the theme is dark");
