@@ -63,7 +63,10 @@ test("/model asks another model of the provider, and says which the server lists
   const shown = await typed(["Hi?", "/model large", "Hi?", "/model"], "--model", "small");
   expect(shown).toContain("the model is large\n");
   expect(shown).toContain("the model is large; there are small, loopback\n");
-  expect(server.current?.requests.slice(before).flatMap(({ body }) => Object(body).model ?? [])).toEqual(["small", "large"]);
+  expect(server.current?.requests.slice(before).flatMap(({ body }) => Object(body).model ?? [])).toEqual([
+    "small",
+    "large",
+  ]);
 });
 
 test("--verbose, --quiet and --debug mean in a conversation what they mean for an answer", async () => {

@@ -97,12 +97,12 @@ const thinkingLines = (text: string, look: BlockLook): readonly Line[] => {
   return textLines(text.trim(), "dim").flatMap((each) => marked(span("· ", "dim"), [each], look));
 };
 
-const toolLines = ({ name, arguments: given, result }: ToolBlock, look: BlockLook): readonly Line[] => {
+const toolLines = ({ name, arguments: given, isShown, result }: ToolBlock, look: BlockLook): readonly Line[] => {
   const isWell = result === null || result.outcome === "completed";
   const role = isWell ? "dim" : "warning";
   const whole = (text: string): string => (look.unfolded ? text : shortened(text));
-  const [first = [], ...others] = textLines(whole(given), "dim");
-  const head: Line = [span(name, "name"), span(" "), ...first];
+  const [first = [], ...others] = isShown === true ? [] : textLines(whole(given), "dim");
+  const head: Line = first.length === 0 ? [span(name, "name")] : [span(name, "name"), span(" "), ...first];
   const said = result === null ? "" : `${isWell ? "" : `${result.outcome}: `}${whole(contentWords(result.content))}`;
   return [
     ...markedData(span(result === null ? "○ " : "● ", role), [head, ...others], look),

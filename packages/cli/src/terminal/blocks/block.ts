@@ -34,6 +34,8 @@ export interface ToolBlock {
   readonly callId: string;
   readonly name: string;
   readonly arguments: string;
+  /** The call is shown above with all of its arguments, for its approval. */
+  readonly isShown?: true;
   readonly result: { readonly outcome: string; readonly content: Content | null } | null;
 }
 

@@ -121,7 +121,10 @@ export const withQuestion = (blocks: AnswerBlocks): AnswerBlocks => {
   const first = blocks.open.find((block) => block.type === "approval");
   if (first === undefined || first.isAsked) return blocks;
   const call: Block = { type: "call", name: first.name, arguments: first.arguments };
-  const asked = changed(blocks, (block) => (block === first ? { ...first, isAsked: true } : block));
+  const asked = changed(blocks, (block) => {
+    if (block.type === "tool" && block.callId === first.callId) return { ...block, isShown: true };
+    return block === first ? { ...first, isAsked: true } : block;
+  });
   return { ...asked, finished: [...blocks.finished, call] };
 };
 

@@ -32,9 +32,7 @@ test("a call that waits for an approval is shown with its arguments; y runs it",
   expect(status()).toContain("waits for y or n");
   type("y");
   await until("Done.\nAgent");
-  expect(finished()).toContain(
-    '\n⁇ remove {"file":"a"}\n✓ remove was approved\n● remove {"file":"a"}\n  └ gone\nDone.',
-  );
+  expect(finished()).toContain('\n⁇ remove {"file":"a"}\n✓ remove was approved\n● remove\n  └ gone\nDone.');
   expect(removed).toEqual(['{"file":"a"}']);
 });
 
