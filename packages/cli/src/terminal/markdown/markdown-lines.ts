@@ -1,6 +1,6 @@
 import { Marked, type MarkedToken, type Token, type Tokens } from "marked";
-import { type Line, line, textLines, type Role, type Span } from "../text/line.ts";
-import { wrapped, lineWidth, joinedRows } from "../text/wrap.ts";
+import { type Line, line, textLines, textOfLine, type Role, type Span } from "../text/line.ts";
+import { wrapped, lineWidth, joinedRows, widthOf } from "../text/wrap.ts";
 import { highlighted } from "./highlight.ts";
 import { type MarkdownBlock, markdownBlocks } from "./markdown-stream.ts";
 import { linkTarget } from "../text/theme.ts";
@@ -165,20 +165,32 @@ const codeLines = (source: string, language: string, place: Place): readonly Lin
   return place.soft ? lines : lines.flatMap((each) => wrapped(each, roomOf(place)));
 };
 
-/** Lays out a table in columns if they fit, otherwise each row as a list of cells. */
+/** Lays out a table in columns, narrowed if necessary; if even their words do not fit, each row as a list of cells. */
 const tableLines = ({ header, rows, align }: Tokens.Table, place: Place): readonly Line[] => {
   const heads = header.map(({ tokens }) => inlineLines(tokens, ["strong"], place));
   const cells = rows.map((row) => row.map(({ tokens }) => inlineLines(tokens, [], place)));
-  const widths = heads.map((_, column) =>
-    Math.max(...[heads, ...cells].flatMap((row) => row[column] ?? []).map(lineWidth), 1),
-  );
-  const width = widths.reduce((sum, each) => sum + each, between.length * (widths.length - 1));
-  if (width > roomOf(place))
+  const content = heads.map((_, column) => [heads, ...cells].flatMap((row) => row[column] ?? []));
+  const widths = narrowed(content, roomOf(place) - between.length * (heads.length - 1));
+  if (widths === null)
     return cells.length === 0 ? heads.flat().flatMap((each) => laid(each, place)) : listed(heads, cells, place);
   const below: Line = [{ text: widths.map((each) => "─".repeat(each)).join("─┼─"), roles: ["dim"] }];
   const columns = widths.map((each, index) => ({ width: each, align: align[index] ?? null }));
   return [...rowLines(heads, columns), below, ...cells.flatMap((row) => rowLines(row, columns))];
 };
+
+/** Returns the widths of columns of these lines. The widest are narrowed down to their words; null if that is too wide. */
+const narrowed = (content: readonly Cell[], room: number): readonly number[] | null => {
+  const whole = content.map((lines) => Math.max(...lines.map(lineWidth), 1));
+  const least = content.map((lines) => Math.max(...lines.flatMap(wordsOf).map(widthOf), 1));
+  const sum = (widths: readonly number[]): number => widths.reduce((all, each) => all + each, 0);
+  if (sum(least) > room) return null;
+  for (let most = Math.max(...whole); ; most--) {
+    const widths = whole.map((each, column) => Math.max(Math.min(each, most), least[column] ?? 1));
+    if (sum(widths) <= room) return widths;
+  }
+};
+
+const wordsOf = (given: Line): readonly string[] => textOfLine(given).split(" ");
 
 type Cell = readonly Line[];
 
@@ -189,7 +201,8 @@ interface Column {
 
 const between = " │ ";
 
-const rowLines = (row: readonly Cell[], columns: readonly Column[]): readonly Line[] => {
+const rowLines = (given: readonly Cell[], columns: readonly Column[]): readonly Line[] => {
+  const row = given.map((cell, nth) => cell.flatMap((each) => wrapped(each, columns[nth]?.width ?? 1)));
   const height = Math.max(...row.map(({ length }) => length), 1);
   return Array.from({ length: height }, (_, index) =>
     columns.flatMap((column, nth): Line => {

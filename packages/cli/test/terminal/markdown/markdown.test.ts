@@ -126,11 +126,34 @@ test("a list keeps counting with anything before its items", () => {
   ]);
 });
 
-test("a table that does not fit is a list of its cells", () => {
-  expect(shownAt("| City | Rain today |\n|-|-|\n| Oslo | 12 **mm** |\n| Rome | none |", 16)).toEqual([
+test("a table that is too wide has narrower columns, the widest first", () => {
+  const table =
+    "| City | Rain | What it is like |\n|-|-:|-|\n| Oslo | 12 **mm** | it rains until noon |\n| Rome | 0 | dry |";
+  expect(shownAt(table, 34)).toEqual([
+    "City │  Rain │ What it is like",
+    "─────┼───────┼───────────────────",
+    "Oslo │ 12 mm │ it rains until",
+    "     │       │ noon",
+    "Rome │     0 │ dry",
+  ]);
+  expect(shownAt(table, 20)).toEqual([
+    "City │ Rain │ What",
+    "     │      │ it is",
+    "     │      │ like",
+    "─────┼──────┼──────",
+    "Oslo │   12 │ it",
+    "     │   mm │ rains",
+    "     │      │ until",
+    "     │      │ noon",
+    "Rome │    0 │ dry",
+  ]);
+});
+
+test("a table whose words do not fit side by side is a list of its cells", () => {
+  expect(shownAt("| City | Rain today |\n|-|-|\n| Oslo | 12 **mm** |\n| Rome | none |", 12)).toEqual([
     "City: Oslo",
-    "Rain today: 12",
-    "mm",
+    "Rain today:",
+    "12 mm",
     "",
     "City: Rome",
     "Rain today:",
