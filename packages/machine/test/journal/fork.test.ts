@@ -213,36 +213,4 @@ describe("of later events, a copy", () => {
     ]);
     for (const { seq, type } of left.entries) expect(talk.entries[seq]?.event.type).toBe(type);
   });
-
-  test("names the asks that joined the open turn, but not a closed turn's content", () => {
-    const talk = new CheckedTalk();
-    talk.say("one", "first");
-    talk.tell({ type: "message.appended", message: { role: "user", content: "led by" } });
-    talk.say("two", "second");
-    talk.tell({ type: "message.appended", message: { role: "user", content: "waits" } });
-    talk.ask("three", "c");
-    talk.tell({ type: "message.appended", message: { role: "user", content: "meanwhile" } });
-    const named = [
-      { seq: 6, type: "message.appended" },
-      { seq: 8, type: "message.appended" },
-    ];
-    expect(forked(talk.entries).left).toEqual({ effects: ["t/3.1#1"], asks: ["c"], entries: named });
-    expect(forked(talk.entries, 1).left.entries).toEqual(named);
-  });
-
-  test("pins a message that is off the head's path, and unpins it again", () => {
-    const talk = new CheckedTalk();
-    talk.say("one", "first");
-    talk.tell({ type: "head.moved", to: 0 });
-    talk.say("two", "second");
-    talk.tell({ type: "head.moved", to: 1 });
-    talk.tell({ type: "message.pinned", message: "1.1", pinned: true });
-    const pinned = forked(talk.entries, 2);
-    expect(right(replay(talk.machine, pinned.entries)).context.conversation).toMatchObject({
-      head: 2,
-      pins: [{ turn: 1, message: "1.1" }],
-    });
-    talk.tell({ type: "message.pinned", message: "1.1", pinned: false });
-    expect(right(replay(talk.machine, forked(talk.entries, 2).entries)).context.conversation.pins).toEqual([]);
-  });
 });

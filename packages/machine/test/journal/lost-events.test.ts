@@ -192,15 +192,6 @@ describe("an entry that fold would pass over is found, with its seq, type and id
     });
   });
 
-  test("an ask without a decision", () => {
-    const undecided = journal().map((entry) => {
-      if (entry.seq !== 2 || !isLater(entry)) return entry;
-      const { decided: _, ...bare } = entry;
-      return bare;
-    });
-    expect(lostEventIn(undecided)).toMatchObject({ seq: 2, reason: expect.stringContaining('ask "b"') });
-  });
-
   test("of an invalid journal, the entry at which it becomes invalid", () => {
     expect(lostEventIn([])).toMatchObject({ seq: 0, reason: expect.stringContaining("empty") });
   });
