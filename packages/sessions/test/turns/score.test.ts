@@ -42,23 +42,6 @@ describe("scores", () => {
     expect((await qa.turns()).map(scoreOf)).toEqual([null, null]);
   });
 
-  test("a metric is called once for each turn, with what the caller holds it against, and may be a promise", async () => {
-    const { qa } = answering(["right", "wrong"]);
-    await asked(qa, 2);
-    const calls: string[] = [];
-    const scores = await qa.score(
-      async ({ inputs, outputs }, gold?: string) => {
-        calls.push(inputs.question);
-        return (await Promise.resolve(outputs.answer)) === gold;
-      },
-      { gold: "right" },
-    );
-    expect([scores, calls]).toEqual([
-      [1, 0],
-      ["Q0", "Q1"],
-    ]);
-  });
-
   test.each([
     { judged: null, score: 0 },
     { judged: undefined, score: 0 },

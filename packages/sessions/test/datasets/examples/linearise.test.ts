@@ -1,15 +1,12 @@
 import type { LlmOutcome } from "@colloquy/host";
-import { type CallLlm, type Event, type Message, textOf, type ToolDeclaration } from "@colloquy/machine";
+import { type Event, type Message, textOf, type ToolDeclaration } from "@colloquy/machine";
 import { lastTurns } from "@colloquy/machine/policies";
-import { entriesOf, handledSteps, traceArbitrary } from "@colloquy/runtime-test/arbitraries";
 import { fails, reply, scriptedModel, toolCalls } from "@colloquy/runtime-test/models";
 import { gptCounter } from "@colloquy/interchange/tokens";
-import { test as property } from "@fast-check/vitest";
 import { describe, expect, it } from "vitest";
 import { linearise, type LineariseOptions } from "../../../src/datasets/index.ts";
 import { addedJournal } from "../journal.ts";
 import { stage, weather } from "../stage.ts";
-import { runs } from "../../../../../test/runs.ts";
 
 const said = (messages: readonly Message[]): readonly string[] => messages.map((message) => textOf(message));
 const say = (text: string): LlmOutcome => ({ type: "completed", reply: { content: text }, finishReason: "stop" });
@@ -236,12 +233,6 @@ describe("what is left out, and why", () => {
       { thread: "broken", reason: expect.stringContaining("entry 1: entry 2 stands where 1 should") },
     ]);
   });
-
-  it("a minimum that is no number is refused, and an option that there is not", () => {
-    const typo = { per: "step", minscore: 1 } as const;
-    expect(() => linearise([], typo)).toThrow('linearise has no option "minscore"');
-    expect(() => linearise([], { minScore: Number.NaN })).toThrow("minScore must be a number (got NaN)");
-  });
 });
 
 /** `{ n: number }`. */
@@ -253,30 +244,3 @@ const aNumber = {
     additionalProperties: false,
   },
 } as const;
-
-describe("over random conversations", () => {
-  property.prop([traceArbitrary()], { numRuns: runs(60) })(
-    "each prompt is the one with which the machine asked for the call",
-    (trace) => {
-      const asked = new Map<string, CallLlm>();
-      for (const { transition: handled } of handledSteps(trace))
-        for (const effect of handled.effects)
-          if (effect.type === "callLlm") asked.set(`${effect.turn}.${effect.step} ${effect.promptDigest}`, effect);
-      const entries = entriesOf(trace);
-      const { examples, leftOut } = linearise([{ name: "t", entries }], { per: "step", turns: "all" });
-      const added = new Set(
-        handledSteps(trace).flatMap(({ event, transition: { state } }) =>
-          event.type === "turn.added" ? [state.context.conversation.turns.length] : [],
-        ),
-      );
-      for (const { turn, step, prompt } of examples) {
-        if (added.has(turn)) continue;
-        const same = [...asked].filter(([key]) => key.startsWith(`${turn}.${step} `));
-        expect(same.map(([, { messages }]) => messages)).toContainEqual(prompt);
-      }
-      const completed = entries.filter(({ event }) => event.type === "llm.completed").length;
-      expect(examples.filter(({ turn }) => !added.has(turn)).length).toBeLessThanOrEqual(completed);
-      expect(leftOut.every(({ thread }) => thread === "t")).toBe(true);
-    },
-  );
-});
