@@ -168,21 +168,6 @@ describe("what a page reads in chat.error.message, and the operator is told", ()
     expect(reported).toEqual([expect.stringContaining("the model call failed (auth): no such key")]);
   });
 
-  test("is the application's own text for a kind", async () => {
-    const { text, reported } = await asked(failing, (error, { kind, text: sentence }) =>
-      kind === "unavailable" && error instanceof host.TurnFailedError ? "Gerade nicht." : sentence,
-    );
-    expect(text).toBe("Gerade nicht.");
-    expect(reported).toHaveLength(1);
-  });
-
-  test("is the sentence if the application's own text throws", async () => {
-    const { text } = await asked(failing, () => {
-      throw new Error("no table of texts");
-    });
-    expect(text).toContain("not available");
-  });
-
   test("is a sentence, as the whole body, for a request that is refused", async () => {
     const on = stage([reply("Hi.")]);
     const { server: served, reported } = watchedServer(on, { authenticate: () => null });

@@ -45,16 +45,6 @@ test("a page's only message that is sent again after its answer was made anew is
   expect(textsOf(await load())).toEqual(["hello", "answer 3"]);
 });
 
-test("the newest messages that are deleted in a page are in no later prompt", async () => {
-  const { server, prompt } = served(...answers(3));
-  const chat = new Chat({ server });
-  await chat.sendMessage({ text: "one" });
-  await chat.sendMessage({ text: "two" });
-  chat.messages = chat.messages.slice(0, 2);
-  await chat.sendMessage({ text: "three" });
-  expect(prompt()).toEqual(["one", "answer 1", "three"]);
-});
-
 test("an answer that is deleted alone is in no later prompt", async () => {
   const { server, prompt, load } = served(...answers(2));
   const chat = new Chat({ server });
@@ -129,30 +119,6 @@ test("a page that sends what another has sent behind turns that it does not show
   await late.sendMessage({ text: "three" });
   expect(late.lastMessage?.id).toBe("turn-3");
   expect(told).toMatchObject([{ type: "data-differs", data: { reason: expect.stringContaining("newer") } }]);
-});
-
-test("a regeneration in a second tab never returns an answer that was already replaced", async () => {
-  const { server, load } = served(...answers(4));
-  const chat = new Chat({ server });
-  await chat.sendMessage({ text: "one" });
-  const other = new Chat({ server, messages: await load() });
-  await chat.regenerate();
-  await chat.regenerate();
-  await other.regenerate();
-  expect(textsOf(other.messages)).toEqual(["one", "answer 4"]);
-  expect(await load()).toEqual(JSON.parse(JSON.stringify(other.messages)));
-});
-
-test("a second tab that is behind continues from what it shows", async () => {
-  const { server, prompt, load } = served(...answers(4));
-  const chat = new Chat({ server });
-  await chat.sendMessage({ text: "one" });
-  const other = new Chat({ server, messages: await load() });
-  await chat.sendMessage({ text: "two" });
-  await other.sendMessage({ text: "three" });
-  expect(prompt()).toEqual(["one", "answer 1", "three"]);
-  await chat.sendMessage({ text: "four" });
-  expect(prompt()).toEqual(["one", "answer 1", "two", "answer 2", "four"]);
 });
 
 test("a conversation that a page brings along begins the thread", async () => {
