@@ -127,14 +127,6 @@ describe("an ask", () => {
     expect(String(error)).toMatch(/the limit "steps" ended the turn: 2 needed, 1 allowed$/);
   });
 
-  test.each([
-    [{ steps: 0 }, /the limit "steps" ended the turn: 1 needed, 0 allowed$/],
-    [{ tokens: 0 }, /the limit "tokens" ended the turn: 0 used, 0 allowed$/],
-    [{ deadlineMs: 0 }, /the limit "deadlineMs" ended the turn: 0 passed, 0 allowed$/],
-  ])("names the limit of zero that ended it: %j", async (limits, words) => {
-    expect(String(await errorOf(stage().host.ask("hi", { limits })))).toMatch(words);
-  });
-
   test("ends at its deadline with the shown part", async () => {
     const model = held();
     const { host, clock } = stage({ script: [model.step] });
@@ -157,23 +149,6 @@ describe("an ask", () => {
     model.answer(says("done"));
     await first;
     expect(await journalOf(store)).toEqual(["thread.started", "ask.received", "llm.completed"]);
-  });
-
-  test("waits in the queue, and settles when its own turn ends", async () => {
-    const model = held();
-    const { host, clock } = stage({
-      machine: { overlap: { type: "queue", max: 1 } },
-      script: [model.step, says("second")],
-    });
-    const first = host.ask("one");
-    const second = host.ask("two");
-    const full = errorOf(host.ask("three"));
-    expect(await full).toMatchObject({ refusal: { kind: "full" } });
-    model.answer(says("first"));
-    expect((await first).text).toBe("first");
-    await clock.advance(0);
-    expect(await second).toMatchObject({ text: "second", turn: 2 });
-    expect((await partsOf(second))[0]).toMatchObject({ type: "signal", signal: { type: "ask.queued", place: 1 } });
   });
 
   test("withdrawn from the queue never opens a turn", async () => {

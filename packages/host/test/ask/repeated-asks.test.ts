@@ -1,4 +1,4 @@
-import { AskRefusedError, AskSupersededError } from "@colloquy/host";
+import { AskRefusedError } from "@colloquy/host";
 import { type AskReceived, conversationMachine, start, type State, transition, turnNumbered } from "@colloquy/machine";
 import { describe, expect, test } from "vitest";
 import { Ask } from "../../src/ask/ask.ts";
@@ -139,21 +139,6 @@ describe("an ask under the id of another that says something else", () => {
     expectOther(await other?.catch((thrown: unknown) => thrown));
     expect(await same).toMatchObject({ text: "1", turn: 1 });
   });
-});
-
-test("the newest drop decides the outcome of an ask that was dropped repeatedly", async () => {
-  const { state } = start(conversationMachine(), { threadId: "t", at: 0 });
-  const dropped = (["left", "withdrawn", "superseded"] as const).map((because, at) => ({
-    askId,
-    askedAt: at,
-    droppedAt: at,
-    because,
-  }));
-  // The newest is last, as in the machine.
-  const known: State = { ...state, context: { ...state.context, dropped } };
-  const ask = new Ask("t", askId, undefined, () => true);
-  expect(ask.isKnownTo(known)).toBe(true);
-  expect(await errorOf(ask)).toBeInstanceOf(AskSupersededError);
 });
 
 describe("asks", () => {

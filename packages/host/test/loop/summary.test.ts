@@ -1,12 +1,11 @@
-import { lastTurnOf, type Signal, turnNumbered } from "@colloquy/machine";
+import { type Signal, turnNumbered } from "@colloquy/machine";
 import { describe, expect, test } from "vitest";
-import { type Hooks, ThreadHeldError } from "@colloquy/host";
+import { ThreadHeldError } from "@colloquy/host";
 import {
   entriesOf,
   errorOf,
   held,
   journalOf,
-  partsOf,
   says,
   settle,
   stage,
@@ -26,54 +25,6 @@ const typesOf = (signals: readonly Signal[], prefix: string): readonly string[] 
   signals.flatMap(({ type }) => (type.startsWith(prefix) ? [type] : []));
 
 describe("a summary", () => {
-  test("is written when the answer is there, and is kept with its turn", async () => {
-    const summary = held();
-    const { host, model, signals, store } = summarised({ script: [says("1"), summary.step] });
-    expect((await host.ask("one")).text).toBe("1");
-    expect(model.calls[1]).toMatchObject({ purpose: "summary", model: { temperature: 0 } });
-    expect(typesOf(signals, "summary")).toEqual(["summary.started"]);
-    summary.answer(says("They said one."));
-    await settle();
-    const state = await host.thread().state();
-    expect(state && lastTurnOf(state)?.summaries).toMatchObject([{ from: 1, text: "They said one." }]);
-    expect(typesOf(signals, "summary")).toEqual(["summary.started", "summary.completed"]);
-    expect(await journalOf(store)).toEqual(["thread.started", "ask.received", "llm.completed", "llm.completed"]);
-  });
-
-  test("is invisible to asks and hooks, and continues beside the next answer", async () => {
-    const [summary, answer] = [held(), held()];
-    const hooked: string[] = [];
-    const hooks: Hooks = {
-      beforeTurn: ({ turn }) => void hooked.push(`turn ${turn}`),
-      beforeStep: ({ turn, step }) => void hooked.push(`step ${turn}.${step}`),
-      afterStep: ({ turn, step }) => void hooked.push(`after step ${turn}.${step}`),
-    };
-    const { host } = summarised({ hooks, script: [says("1"), summary.step, answer.step, says("They said two.")] });
-    const first = host.ask("one");
-    await first;
-    const second = host.ask("two");
-    await settle();
-    summary.show("They");
-    answer.show("t");
-    summary.answer(says("They said one."));
-    await settle();
-    answer.show("wo");
-    answer.answer(says("two"));
-    expect((await second).text).toBe("two");
-    await settle();
-    const partsIn = async (handle: typeof first): Promise<readonly string[]> =>
-      (await partsOf(handle)).map((part) =>
-        part.type === "signal" ? part.signal.type : part.type === "text.delta" ? part.text : part.type,
-      );
-    const [before, after] = [
-      ["turn.started", "step.started"],
-      ["step.ended", "turn.ended"],
-    ];
-    expect(await partsIn(first)).toEqual([...before, "1", ...after]);
-    expect(await partsIn(second)).toEqual([...before, "t", "summary.completed", "wo", ...after]);
-    expect(hooked).toEqual([1, 2].flatMap((turn) => [`turn ${turn}`, `step ${turn}.1`, `after step ${turn}.1`]));
-  });
-
   test("is not cancelled with the turn beside it, and is not in its shown part", async () => {
     const [summary, answer] = [held(), held()];
     const { host } = summarised({ script: [says("1"), summary.step, answer.step, says("They said no more.")] });

@@ -31,15 +31,6 @@ describe("arguments", () => {
   const run = (input: unknown): unknown => input;
 
   test.each([
-    ["", "{}"],
-    ["  ", "{}"],
-    ["null", "{}"],
-    ['{"a":1}', '{"a":1}'],
-  ])("%j are read as %s", async (written, read) => {
-    expect(await outcomeOf(written, { run })).toEqual(["completed", read]);
-  });
-
-  test.each([
     ['{"name":', /not valid JSON/],
     ['"x"', /expected object, received string/],
     ["{}", /"name": required, but missing/],

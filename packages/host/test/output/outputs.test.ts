@@ -86,18 +86,6 @@ describe("an ask for an output", () => {
     expect((await host.ask("?", { output: { schema, name: "title" } })).output).toEqual({ title: "One" });
   });
 
-  test("is checked by its JSON Schema if it has no validator", async () => {
-    const { host } = stage({ script: [saying({ n: "one" }), saying({ n: 1 })] });
-    const jsonSchema = {
-      type: "object",
-      properties: { n: { type: "number" } },
-      required: ["n"],
-      additionalProperties: false,
-    } as const;
-    const result = await host.ask("?", { output: { schema: { jsonSchema }, name: "count" } });
-    expect(result.output).toEqual({ n: 1 });
-  });
-
   test("is refused with a reason, and nothing is sent, if its options are invalid", async () => {
     const { host, store } = stage();
     const refusal = async (output: object) =>
@@ -212,18 +200,6 @@ describe("an output that was checked elsewhere", () => {
       issues: [{ path: ["title"] }],
     });
     expect(await thread.ask("?", { askId: "a" })).not.toHaveProperty("output");
-  });
-
-  test("may be the text of an answer without a requested output, and is validated, too", async () => {
-    const { host } = stage({ script: [fits, says("hello")] });
-    const thread = host.thread();
-    for (const askId of ["a", "b"]) await thread.ask("?", { askId });
-    expect((await thread.ask("?", { askId: "a", output: { schema, name: "title" } })).output).toEqual({
-      title: "One two",
-    });
-    expect(await errorOf(thread.ask("?", { askId: "b", output: { schema, name: "title" } }))).toMatchObject({
-      name: "OutputError",
-    });
   });
 
   test("after a crash it is checked by the schema in the journal, and by that of a repeated ask", async () => {
