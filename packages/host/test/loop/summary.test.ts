@@ -1,18 +1,6 @@
 import { type Signal, turnNumbered } from "@colloquy/machine";
 import { describe, expect, test } from "vitest";
-import { ThreadHeldError } from "@colloquy/host";
-import {
-  entriesOf,
-  errorOf,
-  held,
-  journalOf,
-  says,
-  settle,
-  stage,
-  type Stage,
-  type StageOptions,
-  during,
-} from "../stage.ts";
+import { entriesOf, errorOf, held, journalOf, says, settle, stage, type Stage, type StageOptions } from "../stage.ts";
 import { summarising } from "../summarising.ts";
 
 const summarised = (options: StageOptions): Stage & { readonly signals: Signal[] } => {
@@ -81,35 +69,6 @@ describe("a summary", () => {
       expect.objectContaining({ type: "llm.failed", failure, effectId: "default/summary-1#1" }),
     );
     expect(JSON.stringify(await store.read("default"))).not.toContain("They sa");
-  });
-
-  test("keeps the thread held until it is there", async () => {
-    const summary = held();
-    const rejecting = { whenHeld: "reject", idleMs: 1_000, leaseTtlMs: 9_000 } as const;
-    const first = summarised({ ...rejecting, script: [says("1"), summary.step] });
-    await first.host.ask("one");
-    await first.clock.advance(100_000);
-    const second = first.another({ script: [says("2"), says("They said two.")] });
-    expect(await during(first.clock, 400, errorOf(second.host.ask("two")))).toBeInstanceOf(ThreadHeldError);
-    summary.answer(says("They said one."));
-    await first.clock.advance(1_000);
-    expect((await second.host.ask("two")).text).toBe("2");
-  });
-
-  test("is stopped when the thread is closed, and written again when it is next opened", async () => {
-    const summary = held();
-    const first = summarised({ script: [says("1"), summary.step] });
-    await first.host.ask("one");
-    await first.host.close();
-    expect(summary.signal()?.aborted).toBe(true);
-    summary.answer(says("too late"));
-    await settle();
-    expect(await journalOf(first.store)).toHaveLength(3);
-    const next = first.another({ script: [says("They said one."), says("2"), says("They said two.")] });
-    expect((await next.host.ask("two")).text).toBe("2");
-    expect(next.model.calls[0]).toEqual(first.model.calls[1]);
-    const state = await next.host.thread().state();
-    expect(state && turnNumbered(state, 1)?.summaries).toMatchObject([{ text: "They said one." }]);
   });
 
   test("is also written again if a deadline passed meanwhile", async () => {

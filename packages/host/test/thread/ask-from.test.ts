@@ -142,24 +142,6 @@ describe("an ask after an earlier turn of a busy thread that may fork it", () =>
 });
 
 describe("a fork", () => {
-  test("goes on from a turn of its own, and leaves the thread that it is of as it was", async () => {
-    const { host, store } = stage({ script: [says("1"), says("2"), says("3"), says("fork")] });
-    const thread = host.thread("one");
-    for (const question of ["one", "two", "three"]) await thread.ask(question);
-    const before = await entriesOf(store, "one");
-    const { thread: fork, left } = await thread.fork({ turn: 2, metadata: { copy: true } });
-    expect(left).toEqual({ effects: [], asks: [], entries: [] });
-    expect(await texts(fork)).toEqual(["one", "1", "two", "2"]);
-    expect((await fork.state())?.context).toMatchObject({
-      threadId: fork.id,
-      metadata: { copy: true },
-      forkedFrom: { threadId: "one", turn: 2 },
-    });
-    expect((await fork.ask("else")).text).toBe("fork");
-    expect(await entriesOf(store, "one")).toEqual(before);
-    expect(await texts(thread)).toHaveLength(6);
-  });
-
   test("leaves behind what is under way, says so, and runs nothing again", async () => {
     const { host, model } = stage({
       tools: [{ ...echo, run: () => new Promise(() => {}) }],
