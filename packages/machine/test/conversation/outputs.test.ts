@@ -130,11 +130,4 @@ describe("a reply that was cut off", () => {
     expect(lastTurnOf(talk.state)?.outcome.status).toBe("completed");
     talk.replays();
   });
-
-  test("counts as a step, so a model that is always cut off ends", () => {
-    const talk = new CheckedTalk({ ...options, limits: { steps: 3 } });
-    talk.ask("Go.");
-    for (let step = 1; step <= 3; step++) talk.reply(calling("wipe"), { finishReason: "length" });
-    expect(lastTurnOf(talk.state)?.outcome).toMatchObject({ limit: { limit: "steps", allowed: 3 } });
-  });
 });

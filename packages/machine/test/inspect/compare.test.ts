@@ -20,7 +20,6 @@ import {
 } from "../../src/index.ts";
 import { comparePrompts, comparisonTable } from "../../src/inspect.ts";
 import {
-  type Counter,
   countPrompt,
   estimateCounter,
   compactTurns,
@@ -330,28 +329,6 @@ describe("a comparison", () => {
     });
   });
 
-  test("a call that did not fit when it was recorded is one to compare", () => {
-    const small: MachineOptions = { budget: { tokens: 30, reserve: 0 }, calibrate: false };
-    const talk = new Talk(conversationMachine(small));
-    const entries = [
-      talk.beginning,
-      talk.ask("One").entry,
-      talk.reply("A short answer.").entry,
-      talk.ask("And a question that is so long that all of it does not fit any more").entry,
-    ];
-    const { journals, before, after } = comparePrompts([{ name: "a", entries }], small, {
-      ...small,
-      policy: tokenWindow(),
-    });
-    expect(before).toMatchObject({ sent: 1, broken: [{ seq: 3, law: "fits" }] });
-    expect(after).toMatchObject({ sent: 2, broken: [] });
-    expect(journals[0]).toMatchObject({
-      calls: 2,
-      differing: 1,
-      first: { seq: 3, before: { fits: false }, after: { fits: true } },
-    });
-  });
-
   test("shrinks the prompt after one that was too long for the server, as the recording did", () => {
     const options: MachineOptions = { policy: tokenWindow({ tokens: 3_000, cutTo: 0.5 }) };
     const talk = new Talk(conversationMachine(options));
@@ -644,18 +621,6 @@ describe("summaries in a comparison", () => {
       "Answer 4.",
       "Last question",
     ]);
-  });
-
-  test("have no known cost if the counter cannot count them", () => {
-    const counter: Counter = {
-      ...estimateCounter,
-      name: "failing",
-      countPart: () => {
-        throw new Error("no vocabulary");
-      },
-    };
-    const { after } = comparePrompts([{ name: "a", entries: summarised() }], {}, { policy: summarising, counter });
-    expect(after).toMatchObject({ tokens: 0, summaries: { asked: 3, tokens: 0 } });
   });
 
   test("are awaited if a prompt does not fit without them, although the recording did not wait", () => {

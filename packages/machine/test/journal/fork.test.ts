@@ -155,35 +155,6 @@ const wholeTextsOf = (state: State): readonly string[] => {
 };
 
 describe("of later events, a copy", () => {
-  test("at the head has all: it equals the thread", () => {
-    const talk = new CheckedTalk({}, { system: "A" });
-    talk.say("one", "first");
-    talk.say("two", "second");
-    talk.tell({ type: "head.moved", to: 1 });
-    talk.tell({ type: "checkpoint.named", name: "undone to" });
-    talk.tell({ type: "system.changed", system: "B" });
-    talk.tell({ type: "message.pinned", message: "1.0", pinned: true });
-    talk.tell({ type: "message.appended", message: { role: "user", content: "by the way" } });
-    talk.tell({ type: "message.pinned", message: "3.0", pinned: true });
-    talk.tell({ type: "thread.configured", configuration: { fingerprint: "other" }, model: { temperature: 0 } });
-    const copy = forked(talk.entries);
-    expect(copy.left).toEqual({ effects: [], asks: [], entries: [] });
-    const { context } = right(replay(talk.machine, copy.entries));
-    const thread = talk.state.context;
-    expect(wholeTextsOf(foldOf(copy.entries))).toEqual(["B", "one", "first", "by the way"]);
-    expect(context.conversation).toMatchObject({ head: 1, checkpoints: { "undone to": 1 }, systems: 2 });
-    expect(context.conversation.firstSystem).toEqual(thread.conversation.firstSystem);
-    // The waiting message starts the copy's next turn, which is its second.
-    expect(context.conversation.pins).toEqual([
-      { turn: 1, message: "1.0" },
-      { turn: 2, message: "2.0" },
-    ]);
-    expect(context.conversation.appended).toMatchObject([{ id: "2.0" }]);
-    expect([context.configuration, context.model]).toEqual([thread.configuration, thread.model]);
-    talk.tell({ type: "system.reset" });
-    expect(wholeTextsOf(foldOf(forked(talk.entries).entries))).toEqual(["A", "one", "first", "by the way"]);
-  });
-
   test("of an older turn has the names and pins of its own turns, and lists the rest", () => {
     const talk = new CheckedTalk({}, { system: "A" });
     talk.say("one", "first");

@@ -14,17 +14,6 @@ const threeTurns = (policy: Policy): Talk => {
 };
 
 describe("a decision is read once, as plain data", () => {
-  test.each<readonly [string, () => object]>([
-    ["a list with holes", () => ({ from: null, dropped: Array.from({ length: 3 }).fill(undefined), reason: "" })],
-    ["a list that is nothing but holes", () => ({ from: null, dropped: Object.assign([], { length: 3 }), reason: "" })],
-    ["fields with holes", () => ({ from: null, fields: { omit: Object.assign([], { length: 2 }) }, reason: "" })],
-  ])("%s is invalid", (_, decide) => {
-    // Only JavaScript may return this decision.
-    const policy = { ...keepAll(), name: "holes", decide } as Policy;
-    const talk = threeTurns(policy);
-    expect(promptOf(talk.machine, talk.state).failed).toContain("made an invalid decision");
-  });
-
   test("the checked decision is the used one", () => {
     let asked = 0;
     const changing = () => ({

@@ -146,14 +146,6 @@ test("an ask is found at each stage of its life, with its turn and its times", (
   expect(askNamed(talk.state, "nobody")).toBeNull();
 });
 
-test("an ask whose turn is off the path, or has failed, is found too", () => {
-  const talk = new CheckedTalk();
-  talk.ask("one", "a");
-  talk.fail();
-  talk.tell({ type: "head.moved", to: 0 });
-  expect(askNamed(talk.state, "a")).toMatchObject({ status: "failed", turn: 1 });
-});
-
 test("the newest so many are listed, of the newest 256 turns, and no more than asked for", () => {
   const talk = new Talk(conversationMachine());
   for (let turn = 1; turn <= 300; turn++) {
