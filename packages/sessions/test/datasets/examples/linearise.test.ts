@@ -160,17 +160,6 @@ describe("what is left out, and why", () => {
     expect(linearise([open]).leftOut.map(({ because }) => because)).toEqual(["open"]);
   });
 
-  it("what the machine said in a tool's place", () => {
-    const call = { id: "1", name: "nowhere", arguments: "{}" };
-    const journal = addedJournal([
-      ask,
-      { ...answered(""), reply: { toolCalls: [call] } } as Event,
-      { ...answered("A"), effectId: "t/1.2#1" } as Event,
-    ]);
-    expect(linearise([journal]).leftOut.map(({ because }) => because)).toEqual(["synthesised"]);
-    expect(linearise([journal], { per: "step" }).examples.map(({ step }) => step)).toEqual([1]);
-  });
-
   it("an answer that was not the output that was asked for, and the one to which the machine asked for it again", async () => {
     const { host, journal } = stage(scriptedModel([reply("{}"), reply('{"n":1}'), reply('{"n":2}')]));
     const { output } = await host.ask("A number?", { threadId: "t", output: { schema: aNumber, name: "number" } });
