@@ -344,20 +344,6 @@ describe("streams", () => {
     expect(clock.pending()).toEqual([]);
   });
 
-  it("carry the block that comes behind a heartbeat", async () => {
-    const clock = virtualClock();
-    const script = scripted();
-    const { open } = streaming({ clock, heartbeatMs: 1_000 }, () => script.blocks);
-    const reader = readerOf(await open());
-    const ping = reader.read();
-    await clock.advance(1_000);
-    await ping;
-    const block = reader.read();
-    script.give("data: 1");
-    expect(new TextDecoder().decode((await block).value)).toBe("data: 1\n\n");
-    expect(script.asked).toEqual(["next"]);
-  });
-
   it("that nobody reads any more return their blocks, however they were left", async () => {
     const scripts = [scripted(), scripted(), scripted()];
     const [cancelled, aborted, before] = scripts;
