@@ -1,19 +1,9 @@
-import { fingerprintOf } from "@colloquy/machine";
 import { describe, expect, test } from "vitest";
 import { memoryStore, SearchUnavailableError } from "@colloquy/host";
 import { overriding } from "./gated-store.ts";
 import { errorOf, manualClock, says, stage } from "./stage.ts";
 
 describe("all threads", () => {
-  test("are listed and searched", async () => {
-    const { host, clock } = stage({ script: [says("the queen"), says("the king")] });
-    await host.ask("who", { threadId: "a" });
-    await clock.advance(1);
-    await host.ask("who", { threadId: "b" });
-    expect((await host.threads()).threads.map(({ threadId }) => threadId)).toEqual(["b", "a"]);
-    expect((await host.search("queen")).hits.map(({ threadId, seq }) => [threadId, seq])).toEqual([["a", 2]]);
-  });
-
   test("cannot be searched if the store cannot, which the error says", async () => {
     const clock = manualClock();
     const store = overriding(memoryStore({ clock }), {});
@@ -31,11 +21,4 @@ test("a host in memory has the same parts, keeps nothing in the store, and lets 
   expect(await memory.thread("a").state()).toBeNull();
   await memory.close();
   expect(await host.inMemory().thread("b").state()).toBeNull();
-});
-
-test("a host says by which machine it decides", async () => {
-  const { host } = stage({ script: [says("the queen")] });
-  await host.ask("who", { threadId: "a" });
-  const state = await host.thread("a").state();
-  expect(state?.context.configuration.fingerprint).toBe(fingerprintOf(host.machine));
 });

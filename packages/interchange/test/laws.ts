@@ -144,7 +144,7 @@ const renamed = (messages: readonly Message[]): readonly Message[] => {
 const filledText = textArbitrary.filter((text) => text !== "");
 
 /** Draws messages of threads: of earlier conversations, and of conversations under way. */
-export const messagesArbitrary: fc.Arbitrary<readonly Message[]> = fc.oneof(
+const messagesArbitrary: fc.Arbitrary<readonly Message[]> = fc.oneof(
   fc
     .tuple(fc.option(messageDraftArbitrary.filter(({ role }) => role === "system")), seedArbitrary(["f", "g"]))
     .map(([system, drafts]) => [...(system === null ? [] : [messageFromDraft("s1", system)]), ...messagesFrom(drafts)]),

@@ -6,7 +6,7 @@ import OpenAI, { APIError } from "openai";
 import { describe, expect, it, test, vi } from "vitest";
 import { z } from "zod";
 import { threadServer, type ThreadServerOptions } from "../src/index.ts";
-import { at, errorOf } from "./serving.ts";
+import { at } from "./serving.ts";
 
 const lookup = tool({ name: "lookup", description: "Looks up.", input: z.object({}), run: () => "found" });
 
@@ -78,15 +78,6 @@ describe("a conversation, by the client of OpenAI", () => {
       client.conversations.items.list(made.id),
     ])
       expect((await refusal(gone)).status).toBe(404);
-  });
-
-  it("has the system prompt that is among its items", async () => {
-    const { client, host } = served();
-    const { id } = await client.conversations.create({
-      items: [{ type: "message", role: "developer", content: "Rhyme." }, user("Hi")],
-    });
-    const state = await host.thread(id).state();
-    expect(state?.context.conversation.system).toMatchObject({ role: "developer", parts: [{ text: "Rhyme." }] });
   });
 
   it("shows what was said and done in it, and goes on from what is added", async () => {
@@ -418,15 +409,6 @@ test("a session of the Agents SDK keeps its items here", async () => {
   const id = await session.getSessionId();
   await session.clearSession();
   expect((await refusal(client.conversations.retrieve(id))).status).toBe(404);
-});
-
-test("a body that is missing is none", async () => {
-  const { server } = served();
-  expect((await server.fetch(at("/v1/conversations", { method: "POST" }))).status).toBe(200);
-  expect(await errorOf(await server.fetch(at("/v1/conversations/x/items", { method: "POST" })))).toMatchObject({
-    status: 400,
-    param: "items",
-  });
 });
 
 test("what several clients change at a time is changed by one after the other", async () => {

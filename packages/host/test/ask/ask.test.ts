@@ -1,54 +1,8 @@
-import { AskRefusedError, LimitReachedError, TurnFailedError, TurnCancelledError } from "@colloquy/host";
+import { TurnFailedError, TurnCancelledError } from "@colloquy/host";
 import { describe, expect, test, vi } from "vitest";
-import {
-  calls,
-  echo,
-  entriesOf,
-  errorOf,
-  held,
-  journalOf,
-  partsOf,
-  says,
-  settle,
-  stage,
-  answered,
-  plain,
-} from "../stage.ts";
+import { calls, echo, entriesOf, errorOf, held, journalOf, partsOf, says, settle, stage, plain } from "../stage.ts";
 
 describe("an ask", () => {
-  test("gives the answer of a turn with tools, and remembers it", async () => {
-    const { host, model, store } = stage({
-      tools: [echo],
-      script: [calls(["echo", { text: "ping" }]), says("pong"), says("again")],
-    });
-    const result = await host.ask("hi", { askId: "first" });
-    expect(result).toMatchObject({
-      threadId: "default",
-      askId: "first",
-      turn: 1,
-      text: "pong",
-      finishReason: "stop",
-      status: "completed",
-    });
-    expect(result.messages.map(({ role }) => role)).toEqual(["user", "assistant", "tool", "assistant"]);
-    expect(result.usage.inputTokens).toEqual({ sum: 10, reported: 1, unreported: 1 });
-    expect((await host.ask("more")).turn).toBe(2);
-    expect(model.calls[2]?.messages.map(({ role }) => role)).toEqual([
-      "user",
-      "assistant",
-      "tool",
-      "assistant",
-      "user",
-    ]);
-    expect(await journalOf(store)).toEqual([
-      ...answered,
-      "tool.completed",
-      "llm.completed",
-      "ask.received",
-      "llm.completed",
-    ]);
-  });
-
   test("rejects with the model's failure and the shown part", async () => {
     const failure = { kind: "auth", message: "no key", retryable: false } as const;
     const { host, another } = stage({
@@ -119,22 +73,6 @@ describe("an ask", () => {
     expect((await partsOf(handle)).map(({ type }) => type)).toContain("signal");
   });
 
-  test("ends at a limit, with a typed error", async () => {
-    const { host } = stage({ tools: [echo], script: [calls(["echo", { text: "x" }])] });
-    const error = await errorOf(host.ask("hi", { limits: { steps: 1 } }));
-    expect(error).toBeInstanceOf(LimitReachedError);
-    expect(error).toMatchObject({ reached: { limit: "steps", allowed: 1 } });
-    expect(String(error)).toMatch(/the limit "steps" ended the turn: 2 needed, 1 allowed$/);
-  });
-
-  test.each([
-    [{ steps: 0 }, /the limit "steps" ended the turn: 1 needed, 0 allowed$/],
-    [{ tokens: 0 }, /the limit "tokens" ended the turn: 0 used, 0 allowed$/],
-    [{ deadlineMs: 0 }, /the limit "deadlineMs" ended the turn: 0 passed, 0 allowed$/],
-  ])("names the limit of zero that ended it: %j", async (limits, words) => {
-    expect(String(await errorOf(stage().host.ask("hi", { limits })))).toMatch(words);
-  });
-
   test("ends at its deadline with the shown part", async () => {
     const model = held();
     const { host, clock } = stage({ script: [model.step] });
@@ -145,35 +83,6 @@ describe("an ask", () => {
     await clock.advance(1_000);
     expect(await ended).toMatchObject({ name: "LimitReachedError", summary: { text: "half a" } });
     expect(model.signal()?.aborted).toBe(true);
-  });
-
-  test("is refused with a reason while a turn is open, and nothing is journalled", async () => {
-    const model = held();
-    const { host, store } = stage({ script: [model.step] });
-    const first = host.ask("one");
-    const error = await errorOf(host.ask("two"));
-    expect(error).toBeInstanceOf(AskRefusedError);
-    expect(error).toMatchObject({ refusal: { kind: "busy" } });
-    model.answer(says("done"));
-    await first;
-    expect(await journalOf(store)).toEqual(["thread.started", "ask.received", "llm.completed"]);
-  });
-
-  test("waits in the queue, and settles when its own turn ends", async () => {
-    const model = held();
-    const { host, clock } = stage({
-      machine: { overlap: { type: "queue", max: 1 } },
-      script: [model.step, says("second")],
-    });
-    const first = host.ask("one");
-    const second = host.ask("two");
-    const full = errorOf(host.ask("three"));
-    expect(await full).toMatchObject({ refusal: { kind: "full" } });
-    model.answer(says("first"));
-    expect((await first).text).toBe("first");
-    await clock.advance(0);
-    expect(await second).toMatchObject({ text: "second", turn: 2 });
-    expect((await partsOf(second))[0]).toMatchObject({ type: "signal", signal: { type: "ask.queued", place: 1 } });
   });
 
   test("withdrawn from the queue never opens a turn", async () => {

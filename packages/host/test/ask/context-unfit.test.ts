@@ -45,31 +45,6 @@ test("a prompt that does not fit is never sent, and the ask says by how much and
   expect(await journalOf(store)).toEqual(["thread.started", "ask.received"]);
 });
 
-test("a shorter system message helps if the old one is too long", async () => {
-  const { host } = stage({ machine: bounded });
-  await host.thread().changeSystem(words(20));
-  expect(String(await errorOf(host.ask("one")))).toMatch(
-    /the system message, what is pinned and the turn itself take 103, .*shorter system prompt/,
-  );
-  const long = await errorOf(stage({ machine: bounded }).host.ask(words(20)));
-  expect(String(long)).not.toContain("shorter system prompt");
-});
-
-test("a policy that leaves out older turns helps if they are too long", async () => {
-  const { host } = stage({ machine: bounded, script: [says(words(20))] });
-  await host.ask("one");
-  const error = await errorOf(host.ask("two"));
-  expect(error).toBeInstanceOf(ContextUnfitError);
-  expect(String(error)).toMatch(/the policy shows more than it must: 3 would do.*tokenWindow/);
-});
-
-test("a warning reaches the ask whose prompt it is about, once for each crossing", async () => {
-  const { host } = stage({ machine: bounded, script: [says(words(12)), says("ok"), says("ok")] });
-  const heard: (readonly string[])[] = [];
-  for (const text of ["one", "two", "three"]) heard.push(notices(await partsOf(host.ask(text))));
-  expect(heard).toEqual([[], ["context.warning"], []]);
-});
-
 /** Shows everything, or the summary of the turn before. Asks before a call for a summary of each turn. */
 const compacting: Policy = {
   name: "compacting",

@@ -1,4 +1,4 @@
-import { AskRefusedError, AskSupersededError } from "@colloquy/host";
+import { AskRefusedError } from "@colloquy/host";
 import { type AskReceived, conversationMachine, start, type State, transition, turnNumbered } from "@colloquy/machine";
 import { describe, expect, test } from "vitest";
 import { Ask } from "../../src/ask/ask.ts";
@@ -47,15 +47,6 @@ describe("an ask under the id of another that says something else", () => {
     expectOther(await errorOf(host.ask("two", { askId })));
     expect((await host.ask("one", { askId })).text).toBe("1");
     expect(await journalOf(store)).toEqual(["thread.started", "ask.received", "llm.completed"]);
-  });
-
-  test("is refused after a restart", async () => {
-    const first = stage({ script: [says("1")] });
-    await first.host.ask("one", { askId });
-    await first.host.close();
-    const second = first.another({ script: [] });
-    expectOther(await errorOf(second.host.ask("two", { askId })));
-    expect((await second.host.ask("one", { askId })).text).toBe("1");
   });
 
   test("is refused on a thread that another host holds, before and after that answered", async () => {
@@ -141,46 +132,7 @@ describe("an ask under the id of another that says something else", () => {
   });
 });
 
-test("the newest drop decides the outcome of an ask that was dropped repeatedly", async () => {
-  const { state } = start(conversationMachine(), { threadId: "t", at: 0 });
-  const dropped = (["left", "withdrawn", "superseded"] as const).map((because, at) => ({
-    askId,
-    askedAt: at,
-    droppedAt: at,
-    because,
-  }));
-  // The newest is last, as in the machine.
-  const known: State = { ...state, context: { ...state.context, dropped } };
-  const ask = new Ask("t", askId, undefined, () => true);
-  expect(ask.isKnownTo(known)).toBe(true);
-  expect(await errorOf(ask)).toBeInstanceOf(AskSupersededError);
-});
-
 describe("asks", () => {
-  test("can be looked up by their id, from wherever the store is", async () => {
-    const model = held();
-    const first = stage({ script: [says("1"), model.step], machine: { overlap: { type: "queue", max: 5 } } });
-    await first.host.ask("one", { askId: "a" });
-    const open = first.host.ask("two", { askId: "b" });
-    const queued = first.host.ask("three", { askId: "c" });
-    queued.catch(() => {});
-    await settle();
-    const thread = first.another().host.thread();
-    expect(await thread.asked("a")).toMatchObject({ status: "completed", turn: 1, outcome: { status: "completed" } });
-    expect(await thread.asked("b")).toMatchObject({ status: "open", turn: 2 });
-    expect(await thread.asked("c")).toMatchObject({ status: "queued", turn: null });
-    expect(await thread.asked("d")).toBeNull();
-    expect((await thread.asks()).map(({ askId }) => askId)).toEqual(["a", "b", "c"]);
-    expect((await thread.asks(1)).map(({ askId }) => askId)).toEqual(["c"]);
-    expect(await first.host.thread("other").asked("a")).toBeNull();
-    expect(await first.host.thread("other").asks()).toEqual([]);
-    queued.abort();
-    await settle();
-    expect(await thread.asked("c")).toMatchObject({ status: "withdrawn", endedAt: first.clock.now() });
-    model.answer(says("2"));
-    await open;
-  });
-
   test("may choose their overlap while a turn is open, and may join it", async () => {
     const model = held();
     const { host } = stage({ script: [model.step, says("both")] });

@@ -156,37 +156,4 @@ describe("arguments are copied before the call returns", () => {
     expect(copied?.context.metadata).toEqual({ who: ["you"] });
     await host.close();
   });
-
-  test("the options of a host: its tools, observers, tool context and thread defaults", async () => {
-    const seen: unknown[] = [];
-    const look = tool({
-      name: "look",
-      description: "Looks.",
-      input: { jsonSchema: { type: "object", properties: {} } },
-      run: (_, { toolContext }) => {
-        seen.push({ ...toolContext });
-        return "seen";
-      },
-    });
-    const options = {
-      tools: [look],
-      toolContext: { user: "Ada" },
-      thread: { metadata: { who: ["me"] } },
-      observers: [{ entry: () => void seen.push("entry") }],
-    };
-    const { host } = stage({ ...options, script: [calls(["look", {}]), calls(["look", {}]), says("ok")] });
-    options.observers.length = 0;
-    options.thread.metadata.who[0] = "you";
-    options.toolContext.user = "Bob";
-    Object.assign(look, { run: () => "nothing" });
-    const own = { user: "Eve" };
-    const asked = host.ask("Look.", { toolContext: own });
-    own.user = "Mallory";
-    await asked;
-    expect(seen).toContainEqual({ user: "Eve" });
-    expect(seen).not.toContainEqual({ user: "Mallory" });
-    expect(seen).toContain("entry");
-    expect((await host.thread().state())?.context.metadata).toEqual({ who: ["me"] });
-    await host.close();
-  });
 });

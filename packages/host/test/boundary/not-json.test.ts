@@ -12,7 +12,7 @@ import {
 import { checkedListing, checkedSearch, problemOfOptions } from "@colloquy/host/store";
 import { ConfigurationError, conversationMachine } from "@colloquy/machine";
 import { describe, expect, test } from "vitest";
-import { entriesOf, errorOf, journalOf, says, stage, manualClock } from "../stage.ts";
+import { errorOf, journalOf, says, stage, manualClock } from "../stage.ts";
 
 const self: { self?: unknown } = {};
 self.self = self;
@@ -68,12 +68,6 @@ describe.each(doors)("a value that JSON cannot express is refused by %s", (_, pa
 });
 
 describe("a value passed to a host", () => {
-  test("may leave members undefined, which are absent then", async () => {
-    const { host, store } = stage({ script: [says("ok")] });
-    await host.ask("hi", { metadata: { a: undefined, b: 1 } });
-    expect((await entriesOf(store))[1]?.event).toMatchObject({ metadata: { b: 1 } });
-  });
-
   test("as a journal is refused with the place", async () => {
     const { host } = stage();
     const entries = [

@@ -7,7 +7,7 @@ import {
   type Hooks,
   type Host,
 } from "@colloquy/host";
-import { type CallLlm, conversationMachine, pricesPerMillion, readCost } from "@colloquy/machine";
+import { type CallLlm, conversationMachine } from "@colloquy/machine";
 import { describe, expect, it, test } from "vitest";
 import {
   held,
@@ -305,11 +305,6 @@ it("all end well with a limiter, and their journals know nothing of refusals", a
   expect(waited.length).toBeGreaterThan(190);
 });
 
-it("fail in part without one: each spends its attempts by itself", async () => {
-  const { failed } = await conversations((handler) => handler);
-  expect(failed).toBeGreaterThan(40);
-});
-
 const ways = ["tool", "beforeTurn", "beforeStep", "beforeToolCall", "handler"] as const;
 
 test.each(ways)("threads that ask others by a %s are answered when the model takes one call at a time", async (way) => {
@@ -344,37 +339,4 @@ test.each(ways)("threads that ask others by a %s are answered when the model tak
   expect([called.most, staged.model.calls.length]).toEqual([1, 20 * 3 * (usesTools ? 2 : 1)]);
   await staged.host.close();
   expect([called.now, staged.clock.sleepers]).toEqual([0, 0]);
-});
-
-const pricing = pricesPerMillion("USD", { m: { input: 1, output: 10 } });
-const failed = (kind: "rate_limit" | "overloaded" | "network", more: object = {}): LlmOutcome => ({
-  type: "failed",
-  failure: { kind, message: "no", retryable: true },
-  ...more,
-});
-
-it("a refused call costs nothing, and is neither unreported nor unpriced", async () => {
-  const { host, clock, store } = stage({
-    script: [failed("rate_limit"), failed("overloaded"), says("Hello.")],
-    machine: { pricing, model: { model: "m" } },
-  });
-  const asked = host.thread("t").ask("hi");
-  await clock.advance(60_000);
-  const { usage } = await asked;
-  expect(usage).toMatchObject({ calls: 3, unpriced: 0, inputTokens: { sum: 10, reported: 3, unreported: 0 } });
-  expect(readCost(usage).text).toBe("0.00003 USD");
-  const entries = await entriesOf(store, "t");
-  expect(entries.flatMap((entry) => ("decided" in entry ? (entry.decided?.cost?.nano ?? []) : []))).toEqual([
-    0, 0, 30_000,
-  ]);
-});
-
-it.each([
-  ["of which something had come", failed("rate_limit", { partial: { content: "Hel" } })],
-  ["that failed in another way", failed("network")],
-])("the cost of a call %s is unknown", async (_, outcome) => {
-  const { host, clock } = stage({ script: [outcome, says("Hello.")], machine: { pricing, model: { model: "m" } } });
-  const asked = host.thread("t").ask("hi");
-  await clock.advance(60_000);
-  expect(readCost((await asked).usage).text).toBe("0.00003 USD, unknown for 1 of 2 calls");
 });

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { type Hooks, type StatesAround } from "@colloquy/host";
 import type { Entry } from "@colloquy/machine";
 import { fold } from "@colloquy/machine/journal";
-import { calls, held, journalOf, plain, says, settle, stage } from "../stage.ts";
+import { calls, journalOf, plain, says, settle, stage } from "../stage.ts";
 
 const echo = plain("echo", () => "ran");
 const script = [calls(["echo", {}], ["echo", {}]), says("done")];
@@ -80,33 +80,6 @@ describe("hooks", () => {
     expect(new Set(wheres)).toEqual(new Set([...names, "observer.entry", "observer.signal"]));
     expect(reported).toContain("beforeStep: Error: later");
   });
-});
-
-test("observers see entries and signals in order, of all threads", async () => {
-  const seen: string[] = [];
-  const model = held();
-  const { host } = stage({
-    script: [model.step],
-    observers: [
-      {
-        entry: ({ seq, event }, threadId) => seen.push(`${threadId} ${seq} ${event.type}`),
-        signal: ({ type }, threadId) => seen.push(`${threadId} ${type}`),
-      },
-    ],
-  });
-  const handle = host.ask("go", { threadId: "t" });
-  await settle();
-  model.answer(says("done"));
-  await handle;
-  expect(seen).toEqual([
-    "t 0 thread.started",
-    "t 1 ask.received",
-    "t turn.started",
-    "t 2 llm.completed",
-    "t model.replied",
-    "t turn.ended",
-    "t thread.updated",
-  ]);
 });
 
 test("observers get the states around each entry: those that the journal folds to", async () => {

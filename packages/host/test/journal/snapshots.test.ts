@@ -172,15 +172,6 @@ describe("a snapshot", () => {
   });
 });
 
-test.each<[StageOptions, RegExp]>([
-  [{ snapshotEvery: -1 }, /snapshotEvery must be .* \(got -1\)/],
-  [{ progressMs: 0 }, /progressMs must be .* \(got 0\)/],
-  // A caller in JavaScript may pass this.
-  [{ partials: "drop" as "keep" }, /partials must be .* \(got "drop"\)/],
-])("options that are invalid are refused: %j", (options, words) => {
-  expect(() => stage(options)).toThrow(words);
-});
-
 describe("a snapshot that is of no use", () => {
   const other = (head: (text: string) => string) => (snapshot: StoredSnapshot | null) =>
     snapshot === null ? null : { ...snapshot, head: head(snapshot.head) };

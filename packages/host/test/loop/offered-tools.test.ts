@@ -1,5 +1,4 @@
 import { tool, type LlmContext, memoryStore } from "@colloquy/host";
-import { summariseTurns } from "@colloquy/machine/policies";
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { gated } from "../gated-store.ts";
@@ -31,28 +30,6 @@ const watched = (count: number): { readonly contexts: LlmContext[]; readonly scr
   };
   return { contexts, script: Array<ScriptedStep>(count).fill(step) };
 };
-
-test("a model handler is handed the declarations of the tools that the call offers", async () => {
-  const { contexts, script } = watched(1);
-  const { host, model } = stage({ script, tools });
-  await host.ask("hi");
-  expect(contexts[0]?.tools.map(({ name, description }) => [name, description])).toEqual([
-    ["search", "Searches."],
-    ["read", "Reads."],
-  ]);
-  expect(model.calls[0]?.tools?.map(({ name }) => name)).toEqual(["search", "read"]);
-  expect(new Set(model.calls[0]?.tools?.map(({ digest }) => digest)).size).toBe(2);
-});
-
-test("a summary gets none", async () => {
-  const { contexts, script } = watched(8);
-  const { host, model } = stage({ script, tools, machine: { policy: summariseTurns({ maxTurns: 2, keepTurns: 1 }) } });
-  for (const text of ["one", "two", "three", "four"]) await host.ask(text);
-  await settle();
-  const summary = model.calls.findIndex(({ purpose }) => purpose === "summary");
-  expect(model.calls[summary]?.tools).toEqual([]);
-  expect(contexts[summary]?.tools).toEqual([]);
-});
 
 test("another description of a tool is another configuration, and the next call offers it", async () => {
   const first = stage({ script: watched(1).script, tools });

@@ -1,19 +1,6 @@
-import { lastTurnOf, type Signal, turnNumbered } from "@colloquy/machine";
+import { type Signal, turnNumbered } from "@colloquy/machine";
 import { describe, expect, test } from "vitest";
-import { type Hooks, ThreadHeldError } from "@colloquy/host";
-import {
-  entriesOf,
-  errorOf,
-  held,
-  journalOf,
-  partsOf,
-  says,
-  settle,
-  stage,
-  type Stage,
-  type StageOptions,
-  during,
-} from "../stage.ts";
+import { entriesOf, errorOf, held, journalOf, says, settle, stage, type Stage, type StageOptions } from "../stage.ts";
 import { summarising } from "../summarising.ts";
 
 const summarised = (options: StageOptions): Stage & { readonly signals: Signal[] } => {
@@ -26,54 +13,6 @@ const typesOf = (signals: readonly Signal[], prefix: string): readonly string[] 
   signals.flatMap(({ type }) => (type.startsWith(prefix) ? [type] : []));
 
 describe("a summary", () => {
-  test("is written when the answer is there, and is kept with its turn", async () => {
-    const summary = held();
-    const { host, model, signals, store } = summarised({ script: [says("1"), summary.step] });
-    expect((await host.ask("one")).text).toBe("1");
-    expect(model.calls[1]).toMatchObject({ purpose: "summary", model: { temperature: 0 } });
-    expect(typesOf(signals, "summary")).toEqual(["summary.started"]);
-    summary.answer(says("They said one."));
-    await settle();
-    const state = await host.thread().state();
-    expect(state && lastTurnOf(state)?.summaries).toMatchObject([{ from: 1, text: "They said one." }]);
-    expect(typesOf(signals, "summary")).toEqual(["summary.started", "summary.completed"]);
-    expect(await journalOf(store)).toEqual(["thread.started", "ask.received", "llm.completed", "llm.completed"]);
-  });
-
-  test("is invisible to asks and hooks, and continues beside the next answer", async () => {
-    const [summary, answer] = [held(), held()];
-    const hooked: string[] = [];
-    const hooks: Hooks = {
-      beforeTurn: ({ turn }) => void hooked.push(`turn ${turn}`),
-      beforeStep: ({ turn, step }) => void hooked.push(`step ${turn}.${step}`),
-      afterStep: ({ turn, step }) => void hooked.push(`after step ${turn}.${step}`),
-    };
-    const { host } = summarised({ hooks, script: [says("1"), summary.step, answer.step, says("They said two.")] });
-    const first = host.ask("one");
-    await first;
-    const second = host.ask("two");
-    await settle();
-    summary.show("They");
-    answer.show("t");
-    summary.answer(says("They said one."));
-    await settle();
-    answer.show("wo");
-    answer.answer(says("two"));
-    expect((await second).text).toBe("two");
-    await settle();
-    const partsIn = async (handle: typeof first): Promise<readonly string[]> =>
-      (await partsOf(handle)).map((part) =>
-        part.type === "signal" ? part.signal.type : part.type === "text.delta" ? part.text : part.type,
-      );
-    const [before, after] = [
-      ["turn.started", "step.started"],
-      ["step.ended", "turn.ended"],
-    ];
-    expect(await partsIn(first)).toEqual([...before, "1", ...after]);
-    expect(await partsIn(second)).toEqual([...before, "t", "summary.completed", "wo", ...after]);
-    expect(hooked).toEqual([1, 2].flatMap((turn) => [`turn ${turn}`, `step ${turn}.1`, `after step ${turn}.1`]));
-  });
-
   test("is not cancelled with the turn beside it, and is not in its shown part", async () => {
     const [summary, answer] = [held(), held()];
     const { host } = summarised({ script: [says("1"), summary.step, answer.step, says("They said no more.")] });
@@ -130,35 +69,6 @@ describe("a summary", () => {
       expect.objectContaining({ type: "llm.failed", failure, effectId: "default/summary-1#1" }),
     );
     expect(JSON.stringify(await store.read("default"))).not.toContain("They sa");
-  });
-
-  test("keeps the thread held until it is there", async () => {
-    const summary = held();
-    const rejecting = { whenHeld: "reject", idleMs: 1_000, leaseTtlMs: 9_000 } as const;
-    const first = summarised({ ...rejecting, script: [says("1"), summary.step] });
-    await first.host.ask("one");
-    await first.clock.advance(100_000);
-    const second = first.another({ script: [says("2"), says("They said two.")] });
-    expect(await during(first.clock, 400, errorOf(second.host.ask("two")))).toBeInstanceOf(ThreadHeldError);
-    summary.answer(says("They said one."));
-    await first.clock.advance(1_000);
-    expect((await second.host.ask("two")).text).toBe("2");
-  });
-
-  test("is stopped when the thread is closed, and written again when it is next opened", async () => {
-    const summary = held();
-    const first = summarised({ script: [says("1"), summary.step] });
-    await first.host.ask("one");
-    await first.host.close();
-    expect(summary.signal()?.aborted).toBe(true);
-    summary.answer(says("too late"));
-    await settle();
-    expect(await journalOf(first.store)).toHaveLength(3);
-    const next = first.another({ script: [says("They said one."), says("2"), says("They said two.")] });
-    expect((await next.host.ask("two")).text).toBe("2");
-    expect(next.model.calls[0]).toEqual(first.model.calls[1]);
-    const state = await next.host.thread().state();
-    expect(state && turnNumbered(state, 1)?.summaries).toMatchObject([{ text: "They said one." }]);
   });
 
   test("is also written again if a deadline passed meanwhile", async () => {

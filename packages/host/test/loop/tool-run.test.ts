@@ -28,16 +28,6 @@ describe("arguments", () => {
       additionalProperties: false,
     },
   };
-  const run = (input: unknown): unknown => input;
-
-  test.each([
-    ["", "{}"],
-    ["  ", "{}"],
-    ["null", "{}"],
-    ['{"a":1}', '{"a":1}'],
-  ])("%j are read as %s", async (written, read) => {
-    expect(await outcomeOf(written, { run })).toEqual(["completed", read]);
-  });
 
   test.each([
     ['{"name":', /not valid JSON/],
@@ -52,32 +42,6 @@ describe("arguments", () => {
     const outcome = await outcomeOf(written, { input: person, run: () => runs++ });
     expect(outcome).toEqual(["refused", expect.stringMatching(words)]);
     expect(runs).toBe(0);
-  });
-
-  test("are validated by a Standard Schema, also one that takes its time, and given as it makes them", async () => {
-    const input = (later: boolean): ToolInput => ({
-      "~standard": {
-        version: 1,
-        vendor: "test",
-        jsonSchema: { input: () => ({ type: "object" }) },
-        validate: (value) => {
-          // These tests pass objects.
-          const { n } = value as { readonly n?: unknown };
-          const result =
-            typeof n === "number"
-              ? { value: { n: n + 1 } }
-              : { issues: [{ message: "expected a number", path: ["n", { key: 0 }] }] };
-          return later ? Promise.resolve(result) : result;
-        },
-      },
-    });
-    for (const later of [false, true]) {
-      expect(await outcomeOf({ n: 1 }, { input: input(later), run })).toEqual(["completed", '{"n":2}']);
-      expect(await outcomeOf({}, { input: input(later), run })).toEqual([
-        "refused",
-        'The arguments do not fit: "n.0": expected a number. Call again with arguments that do.',
-      ]);
-    }
   });
 
   test("a validator that throws fails the call", async () => {
@@ -189,25 +153,6 @@ describe("a tool that is running", () => {
       script: [calls(["subject", {}], ["subject", {}], ["subject", {}]), says("ok")],
       ...options,
     });
-
-  test("knows who calls it, and the context of host and ask laid over each other", async () => {
-    const seen: unknown[] = [];
-    const { host, store } = running(
-      { run: (_, { signal: _signal, ...call }) => void seen.push(call) },
-      { toolContext: { user: "host", database: "main" } },
-    );
-    await host.ask("go", { toolContext: { user: "ann" }, threadId: "t" });
-    expect(seen[1]).toEqual({
-      idempotencyKey: "t/1.1.1#1",
-      threadId: "t",
-      turn: 1,
-      step: 1,
-      callId: "1.1.1",
-      state: expect.any(Function),
-      toolContext: { user: "ann", database: "main" },
-    });
-    expect(JSON.stringify(await store.read("t"))).not.toMatch(/"(?:ann|main)"/);
-  });
 
   test("that never returns is stopped at its timeout, and may still return afterwards", async () => {
     const signals: AbortSignal[] = [];

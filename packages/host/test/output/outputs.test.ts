@@ -67,16 +67,6 @@ describe("an ask for an output", () => {
     });
   });
 
-  test.each<[string, LlmOutcome]>([
-    ["cut", { ...fits, finishReason: "length" } as LlmOutcome],
-    ["refused", { type: "completed", reply: { content: [{ type: "refusal", text: "No." }] }, finishReason: "stop" }],
-  ])("fails as %s, without asking again", async (kind, outcome) => {
-    const { host, model } = stage({ script: [outcome] });
-    const error = await errorOf(host.ask("A title?", { output: { schema, name: "title" } }));
-    expect(error).toMatchObject({ name: "OutputError", failure: { kind }, issues: [] });
-    expect(model.calls).toHaveLength(1);
-  });
-
   test.each([
     ["in a fence", '```json\n{"title":"One"}\n```'],
     ["in a fence without a language", '```\n{"title":"One"}```'],
@@ -84,18 +74,6 @@ describe("an ask for an output", () => {
   ])("reads JSON %s", async (_, text) => {
     const { host } = stage({ script: [says(text)] });
     expect((await host.ask("?", { output: { schema, name: "title" } })).output).toEqual({ title: "One" });
-  });
-
-  test("is checked by its JSON Schema if it has no validator", async () => {
-    const { host } = stage({ script: [saying({ n: "one" }), saying({ n: 1 })] });
-    const jsonSchema = {
-      type: "object",
-      properties: { n: { type: "number" } },
-      required: ["n"],
-      additionalProperties: false,
-    } as const;
-    const result = await host.ask("?", { output: { schema: { jsonSchema }, name: "count" } });
-    expect(result.output).toEqual({ n: 1 });
   });
 
   test("is refused with a reason, and nothing is sent, if its options are invalid", async () => {
@@ -198,34 +176,6 @@ describe("an invalid validator", () => {
 });
 
 describe("an output that was checked elsewhere", () => {
-  test("is validated by the schema of a repeated ask before it is returned", async () => {
-    const { host } = stage({ script: [fits] });
-    const thread = host.thread();
-    await thread.ask("?", { askId: "a", output: { schema, name: "title" } });
-    const again = await thread.ask("?", { askId: "a", output: { schema, name: "title" } });
-    expect(again.output).toEqual({ title: "One two" });
-    const other = z.object({ title: z.string().max(3) });
-    expect(await errorOf(thread.ask("?", { askId: "a", output: { schema: other, name: "title" } }))).toMatchObject({
-      name: "OutputError",
-      failure: { kind: "invalid" },
-      text: '{"title":"One two"}',
-      issues: [{ path: ["title"] }],
-    });
-    expect(await thread.ask("?", { askId: "a" })).not.toHaveProperty("output");
-  });
-
-  test("may be the text of an answer without a requested output, and is validated, too", async () => {
-    const { host } = stage({ script: [fits, says("hello")] });
-    const thread = host.thread();
-    for (const askId of ["a", "b"]) await thread.ask("?", { askId });
-    expect((await thread.ask("?", { askId: "a", output: { schema, name: "title" } })).output).toEqual({
-      title: "One two",
-    });
-    expect(await errorOf(thread.ask("?", { askId: "b", output: { schema, name: "title" } }))).toMatchObject({
-      name: "OutputError",
-    });
-  });
-
   test("after a crash it is checked by the schema in the journal, and by that of a repeated ask", async () => {
     const hanging = validating(() => new Promise(() => {}));
     const first = stage({ owner: "same", whenHeld: "reject", script: [tooLong] });
@@ -264,20 +214,5 @@ describe("an output that was checked elsewhere", () => {
     await first.clock.advance(1_000);
     await busy;
     expect((await asked).output).toEqual({ title: "One two" });
-  });
-
-  test("of a turn that answers two asks is validated by the schema of each", async () => {
-    const call = held();
-    const { host, clock } = stage({ machine: { overlap: { type: "merge", max: 2 } }, script: [call.step, tooLong] });
-    const thread = host.thread();
-    const busy = thread.ask("Hello");
-    await settle();
-    const strict = errorOf(thread.ask("A title?", { output: { schema, name: "strict" } }));
-    const loose = thread.ask("Any title", { output: { schema: z.object({ title: z.string() }), name: "loose" } });
-    call.answer(says("Hi."));
-    await busy;
-    await clock.advance(0);
-    expect((await loose).output).toEqual({ title: "One two three" });
-    expect(await strict).toMatchObject({ name: "OutputError", issues: [{ message: "at most 2 words" }] });
   });
 });

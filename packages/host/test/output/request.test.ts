@@ -2,7 +2,7 @@ import { type LlmDelta, type LlmOutcome, outputRequest, strictProblems, strictSc
 import { type CallLlm, textOf, type JsonObject } from "@colloquy/machine";
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
-import { partsOf, says, type ScriptedStep, settle, stage } from "../stage.ts";
+import { says, type ScriptedStep, settle, stage } from "../stage.ts";
 
 const schema = z.object({ title: z.string(), tags: z.array(z.string()) });
 const answer = { title: "One", tags: ["a", "b"] };
@@ -72,24 +72,11 @@ describe("the request for an output", () => {
     ]);
   });
 
-  test("by a tool that is not called: what is said is the answer, and shown", async () => {
-    const deltas: LlmDelta[] = [];
-    const { context: given, read } = outputRequest(await callIn("tool"), context(deltas));
-    given.onDelta({ type: "text", text: "No." });
-    expect(read(outcomeOf({ content: "No." }))).toMatchObject({ reply: { content: "No." } });
-    expect(deltas).toEqual([{ type: "text", text: "No." }]);
-  });
-
   test("by a tool beside others: it is no answer yet", async () => {
     const { read } = outputRequest(await callIn("tool"), context());
     expect(read(outcomeOf({ toolCalls: [called("title", answer), called("look", {})] }))).toMatchObject({
       reply: { toolCalls: [called("look", {})] },
     });
-  });
-
-  test("native is for the handler: nothing is changed", async () => {
-    const [call, given] = [await callIn("native"), context()];
-    expect(outputRequest(call, given)).toMatchObject({ call, context: given });
   });
 
   test("a schema whose root is no object is no tool's", async () => {
@@ -124,17 +111,6 @@ describe("an output that is being written", () => {
     expect(shown.at(-1)).toEqual([2, "One", 1]);
     expect((await handle).output).toEqual({ title: "One", tags: ["b"] });
   });
-
-  test("is joined while nobody reads it, and so is its text", async () => {
-    const { host } = stage({ script: [writes(...JSON.stringify(answer).split(""))] });
-    const handle = host.ask("?", { output: { schema, name: "title" } });
-    await handle;
-    const parts = await partsOf(handle);
-    expect(parts.filter(({ type }) => type === "text.delta")).toHaveLength(1);
-    expect(parts.filter(({ type }) => type === "output.partial")).toEqual([
-      { type: "output.partial", turn: 1, step: 1, attempt: 1, value: answer },
-    ]);
-  });
 });
 
 const inputOf = (schema: z.ZodType): JsonObject => {
@@ -154,14 +130,6 @@ const recursive = (() => {
 })();
 
 describe("what a strict mode takes", () => {
-  test.each<[string, z.ZodType]>([
-    ["a null", z.object({ a: z.string().nullable() })],
-    ["a union of marked objects", z.object({ u: z.discriminatedUnion("t", [z.object({ t: z.literal("a") }), z.object({ t: z.literal("b"), n: z.int() })]) })], // prettier-ignore
-    ["recursion", recursive],
-    ["formats, patterns and ranges", z.object({ e: z.email(), d: z.iso.datetime(), n: z.int().min(1).max(7) })],
-    ["lists and choices", z.object({ l: z.array(z.enum(["a", "b"])) })],
-  ])("%s is no problem", (_, schema) => expect(strictProblems(inputOf(schema))).toEqual([]));
-
   test.each<[string, z.ZodType, string, RegExp]>([
     ["an optional member", z.object({ a: z.object({ b: z.string().optional() }) }), "a.b", /optional/],
     ["a default", z.object({ a: z.string().default("x") }), "a", /optional|default/],

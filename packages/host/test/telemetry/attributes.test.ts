@@ -28,15 +28,6 @@ test.each([
   expect(asked({ model }, { provider: "azure.ai.openai" })["gen_ai.provider.name"]).toBe("azure.ai.openai");
 });
 
-test("a model that only its handler knows is the one of the options", () => {
-  expect(asked({}, { model: "gpt-5" })).toMatchObject({
-    "gen_ai.request.model": "gpt-5",
-    "gen_ai.provider.name": "openai",
-  });
-  expect(asked({ model: "grok-4" }, { model: "gpt-5" })["gen_ai.request.model"]).toBe("grok-4");
-  expect(asked({})["gen_ai.request.model"]).toBeUndefined();
-});
-
 test("parameters have the names of the conventions, whichever provider's they had, and their types", () => {
   const base = Object.keys(asked({}));
   const shown = (model: JsonObject): SpanAttributes =>

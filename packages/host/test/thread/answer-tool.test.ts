@@ -164,27 +164,6 @@ describe("a tool of the caller", () => {
     await first.host.close();
   });
 
-  test("beside calls that run here: the round goes on when all have answered", async () => {
-    const { thread, asked } = await waiting({
-      tools: [echo],
-      script: [
-        calls(["ask_user", { what: "x" }], ["echo", { text: "heard" }], ["ask_user", { what: "y" }]),
-        says("done"),
-      ],
-    });
-    expect((await thread.callsToAnswer()).map(({ callId }) => callId)).toEqual(["1.1.0", "1.1.2"]);
-    await thread.answerTool("1.1.2", [{ type: "text", text: "two" }]);
-    expect(await thread.callsToAnswer()).toHaveLength(1);
-    await thread.answerTool("1.1.0", "one");
-    await asked;
-    expect(await texts(thread)).toEqual(["Tidy up.", "", "one", "heard", "two", "done"]);
-  });
-
-  test("the arguments are passed on as they were written, whatever they are", async () => {
-    const { thread } = await waiting({ script: [calls(["ask_user", '{"what": "All'])] });
-    expect(await thread.callsToAnswer()).toMatchObject([{ arguments: '{"what": "All' }]);
-  });
-
   test("a new ask may take its place: the call is settled as interrupted", async () => {
     const { host, clock, thread, asked } = await waiting({ script: [call, says("hello")] });
     expect(String(await errorOf(host.ask("Hello?")))).toMatch(/waits for the caller's answers to 1\.1\.0/);
@@ -298,11 +277,5 @@ describe("refused in words", () => {
     // @ts-expect-error -- as a caller in JavaScript may write
     expect(String(await errorOf(host.ask("Q", { tools })))).toMatch(words);
     expect(await entriesOf(store)).toEqual(before);
-  });
-
-  test("no tools are as none", async () => {
-    const { host, store } = stage({ script: [says("A")] });
-    await host.ask("Q", { tools: [] });
-    expect(await journalOf(store)).toEqual(["thread.started", "ask.received", "llm.completed"]);
   });
 });

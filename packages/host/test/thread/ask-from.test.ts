@@ -1,36 +1,10 @@
 import { AskRefusedError, ThreadUnknownError, EventRefusedError, ThreadExistsError } from "@colloquy/host";
 import { describe, expect, test } from "vitest";
-import { entriesOf, errorOf, held, journalOf, partsOf, says, settle, stage, texts, calls, echo } from "../stage.ts";
+import { entriesOf, errorOf, held, partsOf, says, settle, stage, texts, calls, echo } from "../stage.ts";
 
 const answers = ["A1", "A2", "A3", "A4"].map(says);
 
 describe("an ask after an earlier turn", () => {
-  test("moves the head and is taken in one entry", async () => {
-    const { host, store } = stage({ script: answers });
-    const thread = host.thread();
-    for (const question of ["Q1", "Q2"]) await thread.ask(question);
-    expect(await thread.ask("Q3", { from: 1 })).toMatchObject({ text: "A3", turn: 3, threadId: "default" });
-    expect(await texts(thread)).toEqual(["Q1", "A1", "Q3", "A3"]);
-    expect((await journalOf(store)).slice(5)).toEqual(["ask.received", "llm.completed"]);
-    await thread.ask("Q4", { from: 0 });
-    expect(await texts(thread)).toEqual(["Q4", "A4"]);
-    expect((await journalOf(store)).slice(7)).toEqual(["ask.received", "llm.completed"]);
-  });
-
-  test("an unknown turn is refused with what there is, and the thread stays as it is", async () => {
-    const { host, store } = stage({ script: answers });
-    await host.ask("Q1");
-    const before = await journalOf(store);
-    expect(await errorOf(host.ask("Q2", { from: 7 }))).toMatchObject({
-      name: "AskRefusedError",
-      refusal: { kind: "unknown", reason: "no closed turn 7; there are 1 to 1" },
-    });
-    expect(await journalOf(store)).toEqual(before);
-    expect(await errorOf(host.ask("Q", { threadId: "none", from: 1 }))).toBeInstanceOf(ThreadUnknownError);
-    expect(await entriesOf(store, "none")).toEqual([]);
-    expect((await host.ask("Q", { threadId: "none", from: 0 })).text).toBe("A2");
-  });
-
   test("options that say nothing are refused in words", async () => {
     const { host } = stage({ script: answers });
     const thread = host.thread();
@@ -108,16 +82,6 @@ describe("an ask after an earlier turn of a busy thread that may fork it", () =>
     expect(await second.host.ask("Q3", asking)).toMatchObject({ text: "anew", threadId, turn: 2 });
   });
 
-  test("stays in a thread that is not busy, and is found there again", async () => {
-    const { host } = stage({ script: answers });
-    const thread = host.thread();
-    for (const question of ["Q1", "Q2"]) await thread.ask(question);
-    const first = await thread.ask("Q3", asking);
-    expect(first).toMatchObject({ threadId: "default", text: "A3", turn: 3 });
-    expect(await thread.ask("Q3", asking)).toEqual(first);
-    expect((await host.threads()).threads).toHaveLength(1);
-  });
-
   test("a checkpoint is the turn that it was when it was asked first", async () => {
     const model = held();
     const { host } = stage({ script: [says("A1"), says("A2"), model.step, says("in the fork")] });
@@ -178,24 +142,6 @@ describe("an ask after an earlier turn of a busy thread that may fork it", () =>
 });
 
 describe("a fork", () => {
-  test("goes on from a turn of its own, and leaves the thread that it is of as it was", async () => {
-    const { host, store } = stage({ script: [says("1"), says("2"), says("3"), says("fork")] });
-    const thread = host.thread("one");
-    for (const question of ["one", "two", "three"]) await thread.ask(question);
-    const before = await entriesOf(store, "one");
-    const { thread: fork, left } = await thread.fork({ turn: 2, metadata: { copy: true } });
-    expect(left).toEqual({ effects: [], asks: [], entries: [] });
-    expect(await texts(fork)).toEqual(["one", "1", "two", "2"]);
-    expect((await fork.state())?.context).toMatchObject({
-      threadId: fork.id,
-      metadata: { copy: true },
-      forkedFrom: { threadId: "one", turn: 2 },
-    });
-    expect((await fork.ask("else")).text).toBe("fork");
-    expect(await entriesOf(store, "one")).toEqual(before);
-    expect(await texts(thread)).toHaveLength(6);
-  });
-
   test("leaves behind what is under way, says so, and runs nothing again", async () => {
     const { host, model } = stage({
       tools: [{ ...echo, run: () => new Promise(() => {}) }],
@@ -245,11 +191,4 @@ describe("a fork", () => {
     const second = first.another();
     expect(await texts((await second.host.thread().fork()).thread)).toEqual(["one", "1"]);
   });
-});
-
-test("the journal of a fork says whence it came", async () => {
-  const { host, store } = stage({ script: [says("1")] });
-  await host.ask("one");
-  const { thread } = await host.thread().fork();
-  expect((await journalOf(store, thread.id)).at(-1)).toBe("thread.forked");
 });

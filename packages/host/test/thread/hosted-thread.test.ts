@@ -1,60 +1,10 @@
-import { EventRefusedError, ThreadExistsError, ThreadUnknownError } from "@colloquy/host";
+import { ThreadUnknownError } from "@colloquy/host";
 import { textOf, messagesOf, turnsOf, type RoundAppended, toolCallsOf } from "@colloquy/machine";
 import { lastTurns, checkPrompt } from "@colloquy/machine/policies";
 import { describe, expect, test } from "vitest";
 import { errorOf, held, journalOf, says, settle, stage, texts, calls, echo } from "../stage.ts";
 
 describe("a thread", () => {
-  test("begins once, with the options of its start", async () => {
-    const { host, model } = stage({ script: [says("ok")], thread: { system: "of the host" } });
-    const thread = host.thread("t");
-    expect(await thread.state()).toBeNull();
-    await thread.start({
-      system: "of the thread",
-      seed: [{ role: "user", content: "earlier" }],
-      metadata: { topic: "x" },
-      model: { temperature: 0 },
-    });
-    expect(await errorOf(thread.start())).toBeInstanceOf(ThreadExistsError);
-    await thread.ask("now");
-    expect(model.calls[0]?.messages.map(textOf)).toEqual(["of the thread", "earlier", "now"]);
-    expect(model.calls[0]?.model).toEqual({ temperature: 0 });
-    expect((await thread.state())?.context.metadata).toEqual({ topic: "x" });
-  });
-
-  test("that was not started begins with what the host says", async () => {
-    const { host, model } = stage({ script: [says("ok"), says("ok")], thread: { system: "of the host" } });
-    await host.ask("hi");
-    const fresh = host.ask("hi", { threadId: "new" });
-    await fresh;
-    expect(fresh.threadId).toBe("thread-3");
-    expect(model.calls.map(({ messages }) => messages.map(textOf))).toEqual([
-      ["of the host", "hi"],
-      ["of the host", "hi"],
-    ]);
-  });
-
-  test("cannot be started with invalid options", async () => {
-    const { host, store } = stage();
-    // A caller without types may pass this.
-    const start = (input: unknown) => errorOf(host.thread("t").start(input as object));
-    expect(await start({ system: 3 })).toBeInstanceOf(EventRefusedError);
-    expect(await start({ seed: [{ role: "tool", toolCallId: "x", content: "y" }] })).toMatchObject({
-      name: "SeedError",
-    });
-    expect(await start({ metadata: { big: 1n } })).toMatchObject({ refusal: { kind: "invalid" } });
-    expect((await store.list()).threads).toEqual([]);
-  });
-
-  test("takes messages and system prompts between turns", async () => {
-    const { host, model } = stage({ script: [says("ok")] });
-    const thread = host.thread();
-    await thread.append({ role: "user", content: "by the way" });
-    await thread.changeSystem("be brief");
-    await thread.ask("hi");
-    expect(model.calls[0]?.messages.map(textOf)).toEqual(["be brief", "by the way", "hi"]);
-  });
-
   test("shows what is pinned, and goes on behind another turn", async () => {
     const machine = { policy: lastTurns(1) };
     const { host, model } = stage({ machine, script: ["1", "2", "3", "4", "5"].map(says) });
@@ -121,11 +71,6 @@ describe("a thread", () => {
     model.show("ha");
     await host.thread().cancel("closing time");
     expect(await errorOf(handle)).toMatchObject({ reason: "closing time", summary: { text: "ha" } });
-  });
-
-  test("needs an id", () => {
-    const { host } = stage();
-    expect(() => host.thread("")).toThrow(/not empty/);
   });
 });
 
@@ -226,18 +171,5 @@ describe("a round that is appended through a host", () => {
     const state = await host.thread().state();
     const ids = state === null ? [] : messagesOf(state).flatMap(toolCallsOf);
     expect(new Set(ids.map(({ callId }) => callId)).size).toBe(2);
-  });
-
-  test("that is none leaves the journal at the format that it has", async () => {
-    const { host, store } = stage({ script: [says("ok")] });
-    await host.ask("hi");
-    const thread = host.thread();
-    const error = await errorOf(thread.appendRound({ content: "no call" }, []));
-    expect(error).toBeInstanceOf(EventRefusedError);
-    expect(error).toMatchObject({ message: expect.stringMatching(/toolCalls|tool call/) });
-    expect(await errorOf(thread.appendRound(reply, [...results, ...results]))).toMatchObject({
-      message: expect.stringContaining("1 call and 2 results"),
-    });
-    expect(await journalOf(store)).toEqual(["thread.started", "ask.received", "llm.completed"]);
   });
 });

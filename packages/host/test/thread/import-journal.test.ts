@@ -2,7 +2,7 @@ import { ImportRefusedError, ThreadExistsError } from "@colloquy/host";
 import { textOf } from "@colloquy/machine";
 import { describe, expect, test } from "vitest";
 import { overriding } from "../gated-store.ts";
-import { calls, echo, errorOf, held, says, settle, stage, texts, during, stored } from "../stage.ts";
+import { calls, echo, errorOf, says, stage, texts, during, stored } from "../stage.ts";
 
 describe("a journal", () => {
   test("is exported whole and imported again, as it was or under another id", async () => {
@@ -21,17 +21,6 @@ describe("a journal", () => {
     expect(JSON.stringify(await copy.exportJournal())).not.toContain("one/1.1");
     expect(await texts(copy)).toEqual(await texts(thread));
     expect(await copy.ask("on")).toMatchObject({ threadId: copy.id, turn: 2 });
-  });
-
-  test("goes on where it was, with what was under way", async () => {
-    const model = held();
-    const first = stage({ script: [model.step] });
-    first.host.ask("one", { askId: "a" }).catch(() => {});
-    await settle();
-    const exported = await first.host.thread().exportJournal();
-    const elsewhere = stage({ script: [says("there")] });
-    const thread = await elsewhere.host.importJournal(exported, { threadId: "moved" });
-    expect((await thread.ask("one", { askId: "a" })).text).toBe("there");
   });
 
   test.each<[string, (entries: unknown[]) => unknown, RegExp, number | null]>([

@@ -1,7 +1,6 @@
-import { textOf } from "@colloquy/machine";
 import { describe, expect, test } from "vitest";
 import { EventRefusedError } from "@colloquy/host";
-import { errorOf, held, says, settle, stage, texts } from "../stage.ts";
+import { errorOf, says, stage, texts } from "../stage.ts";
 
 const talk = (...answers: readonly string[]) => stage({ script: answers.map(says), thread: { system: "Be kind." } });
 
@@ -31,54 +30,10 @@ describe("moving the head", () => {
     expect(await texts(host.thread())).toEqual([]);
   });
 
-  test("undo takes back an earlier change that was not awaited", async () => {
-    const { host } = talk("1");
-    const thread = host.thread();
-    await thread.ask("one");
-    const added = thread.addTurn([{ role: "user", content: "by hand" }], { from: "test" });
-    expect((await thread.undo()).map(({ metadata }) => metadata)).toEqual([{ from: "test" }]);
-    await added;
-  });
-
-  test("undo is refused while a turn is open", async () => {
-    const model = held();
-    const { host } = stage({ script: [says("1"), model.step] });
-    const thread = host.thread();
-    await thread.ask("one");
-    const asked = thread.ask("two");
-    await settle();
-    expect(await errorOf(thread.undo())).toMatchObject({ refusal: { kind: "busy" } });
-    model.answer(says("2"));
-    await asked;
-  });
-
   test.each([-1, 0.5, Number.NaN])("undo by %s steps is invalid", async (steps) => {
     const { host } = talk("1");
     await host.ask("one");
     expect(await errorOf(host.thread().undo(steps))).toBeInstanceOf(RangeError);
-  });
-
-  test("branch and clear keep the present system prompt; reset and resetSystem restore the first one", async () => {
-    const { host } = talk("1", "2", "3");
-    const thread = host.thread();
-    await thread.ask("one");
-    await thread.ask("two");
-    await thread.changeSystem("Be brief.");
-    await thread.branch(1);
-    await thread.ask("three");
-    expect(await texts(thread)).toEqual(["one", "1", "three", "3"]);
-    await thread.clear();
-    expect(await texts(thread)).toEqual([]);
-    const system = async (): Promise<string | undefined> => {
-      const message = (await thread.state())?.context.conversation.system;
-      return message === null || message === undefined ? undefined : textOf(message);
-    };
-    expect(await system()).toBe("Be brief.");
-    await thread.reset();
-    expect(await system()).toBe("Be kind.");
-    await thread.changeSystem(null);
-    await thread.resetSystem();
-    expect(await system()).toBe("Be kind.");
   });
 
   test("reset keeps the seed", async () => {

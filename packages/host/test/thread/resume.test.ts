@@ -67,12 +67,6 @@ describe("an ask that waits for a dead host's lease", () => {
     const { turn } = await host.thread().resume();
     expect((await present(turn)).text).toBe("answer 1");
   });
-
-  test("says nothing where no host holds the thread", async () => {
-    const { host } = stage({ script: [says("1")] });
-    const parts = await partsOf(host.ask("hi"));
-    expect(parts.filter(({ type }) => type.startsWith("wait."))).toEqual([]);
-  });
 });
 
 describe("what was resumed", () => {

@@ -1,9 +1,7 @@
 import { type Message, messageFromReply, type ReplyDraft } from "@colloquy/machine";
-import { decodeEvent } from "@colloquy/machine/journal";
 import { fc, test as property } from "@fast-check/vitest";
 import * as Either from "fp-ts/lib/Either.js";
 import { describe, expect, test } from "vitest";
-import { toChatMessage } from "../../src/chat/message.ts";
 import { toModelMessages } from "../../src/ai-sdk/model-messages.ts";
 import { replyFromModelMessages } from "../../src/ai-sdk/reply.ts";
 import { toUiMessages } from "../../src/ai-sdk/ui-messages.ts";
@@ -75,38 +73,6 @@ describe("the reply that a step's messages are", () => {
   property.prop([fc.jsonValue()], { seed: 12 })("is there, or there are words why not", (messages) => {
     const reply = replyFromModelMessages(messages);
     expect(Either.isRight(reply) || reply.left !== "").toBe(true);
-  });
-
-  test("is taken by a thread", () => {
-    const content = [
-      { type: "tool-call", toolCallId: "a", toolName: "f", input: {} },
-      { type: "reasoning", text: "so" },
-    ];
-    const reply = replyOf([{ role: "assistant", content }]);
-    expect(reply).toEqual({
-      content: [{ type: "reasoning", text: "so" }],
-      toolCalls: [{ id: "a", name: "f", arguments: "{}", provider: { aiPlace: 0 } }],
-    });
-    const event = {
-      type: "turn.added",
-      at: 0,
-      messages: [
-        { role: "user", content: "?" },
-        { role: "assistant", ...reply },
-      ],
-    };
-    expect(decodeEvent(event)).toMatchObject({ _tag: "Right" });
-    expect(JSON.stringify(toChatMessage(kept(reply)))).not.toContain("aiPlace");
-  });
-
-  test("of no message is empty, and leaves out tool results", () => {
-    const call = { type: "tool-call", toolCallId: "a", toolName: "f", input: {} };
-    const output = { type: "error-text", value: "no such tool" };
-    const result = { role: "tool", content: [{ type: "tool-result", toolCallId: "a", toolName: "f", output }] };
-    expect(replyOf([])).toEqual({});
-    expect(replyOf([{ role: "assistant", content: [call] }, result])).toEqual({
-      toolCalls: [{ id: "a", name: "f", arguments: "{}" }],
-    });
   });
 
   test("of several steps is refused with a reason", () => {

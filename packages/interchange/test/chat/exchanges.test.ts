@@ -186,22 +186,6 @@ describe("the remarks on logged requests", () => {
       'item 1: its request has 1 reply that no earlier response gave; message 1 of its request is {"role":"user","content":"B?"}, and in item 0 it was {"role":"user","content":"A?"}',
     ]);
   });
-
-  test("name examples that each request begins with once, and a reply whose response was not logged", () => {
-    const examples = [system, user("1?"), said("one")];
-    const log = [
-      exchange([...examples, user("A?")], said("a")),
-      exchange([...examples, user("B?")], said("b")),
-      exchange([...examples, user("A?"), said("a"), user("More?"), said("aa"), user("And?")], said("aaa")),
-    ];
-    expect(right(fromChatExchanges(log)).map(({ remarks }) => remarks)).toEqual([
-      [],
-      [
-        "item 0: its request has 1 reply that no earlier response gave",
-        "item 2: its request has 1 reply that no earlier response gave",
-      ],
-    ]);
-  });
 });
 
 test("a conversation has the time of its newest response", () => {

@@ -19,7 +19,6 @@ const result = (id: string | null, content = "done") => ({
   ...(id === null ? {} : { tool_call_id: id }),
 });
 const answer = (content = "Bye.") => ({ role: "assistant", content });
-const system = (content: string) => ({ role: "system", content });
 
 /** Returns the roles of each turn, and the content of results. */
 const shape = (messages: readonly unknown[], options?: ImportOptions) =>
@@ -36,34 +35,6 @@ const repairsOf = (messages: readonly unknown[]) =>
   right(fromChatMessages(messages, { repair: true })).losses.map(({ index, what, why }) => [index, what, why]);
 
 const noResult = '"No result: the call was interrupted."';
-
-describe("turns", () => {
-  test("begin with what a user says after a model", () => {
-    expect(shape([user(), user(), calls("a"), result("a"), answer(), user(), answer()])).toEqual([
-      ["user", "user", "assistant", 'a: "done"', "assistant"],
-      ["user", "assistant"],
-    ]);
-    expect(shape([answer("Welcome."), user()])).toEqual([["assistant"], ["user"]]);
-    expect(shape([])).toEqual([]);
-  });
-
-  test("the first instructions lead, and later ones stay in their place", () => {
-    const read = right(
-      fromChatMessages([system("Be brief."), system("And kind."), user(), answer(), system("In Dutch now."), user()]),
-    );
-    expect(read.system).toBe("Be brief.");
-    expect(read.turns).toMatchObject([
-      [{ role: "system", content: "And kind." }, { role: "user" }, { role: "assistant" }],
-      [{ role: "system", content: "In Dutch now." }, { role: "user" }],
-    ]);
-    expect(right(fromChatMessages([{ role: "developer", content: "x", name: "ops" }])).system).toEqual({
-      role: "developer",
-      content: "x",
-      name: "ops",
-    });
-    expect(right(fromChatMessages([user(), system("late")])).system).toBeNull();
-  });
-});
 
 describe("calls and results", () => {
   test("go together by id and place: ids are used again, and results come in any order", () => {
@@ -162,12 +133,6 @@ describe("calls and results", () => {
     expect(problemOf(messages)?.reason).toMatch(/; or import with \{ repair: true \}$/);
     expect(shape(messages, { repair: true })).toEqual(repaired);
     expect(repairsOf(messages)).toEqual(repairs);
-  });
-
-  test("a repair does not change a valid conversation", () => {
-    const messages = [user(), calls("a"), result("a"), answer()];
-    expect(fromChatMessages(messages, { repair: true })).toEqual(fromChatMessages(messages));
-    expect(repairsOf(messages)).toEqual([]);
   });
 });
 

@@ -140,23 +140,3 @@ test("a message is well-formed however it is made", () => {
   talk.tell({ type: "cancel.requested", partial: { content: torn } });
   expect(tornIn(talk)).toEqual([]);
 });
-
-test.each(["Ada Lovelace", "a.b", "", "a".repeat(65), "Zoë", "\ud800"])(
-  "an ask under the name %j is refused with the pattern",
-  (name) => {
-    const talk = new CheckedTalk();
-    expect(talk.refused({ type: "ask.received", askId: "a", input: "Hello", name })).toMatchObject({
-      kind: "invalid",
-      reason: expect.stringContaining("^[a-zA-Z0-9_-]{1,64}$") as unknown,
-    });
-    expect(
-      talk.refused({ type: "ask.received", askId: "a", input: [{ role: "user", content: "Hello", name }] }).kind,
-    ).toBe("invalid");
-  },
-);
-
-test.each(["Ada_Lovelace-2", "a".repeat(64)])("an ask under the name %j is taken", (name) => {
-  const talk = new CheckedTalk();
-  talk.tell({ type: "ask.received", askId: "a", input: "Hello", name });
-  expect(talk.call().messages[0]?.name).toBe(name);
-});

@@ -1,19 +1,9 @@
 import { describe, expect, test } from "vitest";
-import {
-  conversationMachine,
-  type Handled,
-  lastTurnOf,
-  type MachineOptions,
-  messagesOf,
-  promptOf,
-  textOf,
-} from "../../src/index.ts";
+import { conversationMachine, type Handled, type MachineOptions, messagesOf, promptOf } from "../../src/index.ts";
 import {
   compactTurns,
   type Counter,
   countPrompt,
-  estimateCounter,
-  lastTurns,
   type Policy,
   summariseTurns,
   tokenWindow,
@@ -31,8 +21,6 @@ const within = (tokens: number, reserve = 0, more: MachineOptions = {}): Machine
   retry: { baseDelayMs: 0 },
   ...more,
 });
-
-const outcomeOf = (talk: CheckedTalk) => lastTurnOf(talk.state)?.outcome;
 
 describe("a counter", () => {
   const broken: readonly (readonly [string, Partial<Counter>])[] = [
@@ -56,44 +44,6 @@ describe("a counter", () => {
       talk.reply("y");
     },
   );
-
-  test("that can count prompts and not their parts still knows that one does not fit", () => {
-    const counter: Counter = { ...characterCounter, countPart: () => never("no"), countPrompt: () => 500 };
-    const talk = new CheckedTalk(within(10, 0, { counter }));
-    talk.ask("x");
-    expect(outcomeOf(talk)).toMatchObject({ unfit: { tokens: 500, available: 10 } });
-  });
-
-  test("that counts whole prompts gets the prompt as sent", () => {
-    const seen: (readonly string[])[] = [];
-    const counter: Counter = {
-      ...characterCounter,
-      countPrompt: (messages) => (seen.push(messages.map(textOf)), messages.length),
-    };
-    const talk = new CheckedTalk(within(3, 0, { counter, policy: lastTurns(1) }), { system: "s" });
-    talk.ask("one");
-    expect(seen.at(-1)).toEqual(["s", "one"]);
-    talk.reply("1");
-    talk.ask("two");
-    expect(outcomeOf(talk)).toMatchObject({ unfit: { tokens: 4, available: 3 } });
-  });
-
-  test("is not called without a budget", () => {
-    const talk = new CheckedTalk({ counter: { ...estimateCounter, countPart: () => never("asked") } });
-    talk.say("x", "y");
-    expect(talk.entries.flatMap((entry) => ("decided" in entry ? Object.keys(entry.decided ?? {}) : []))).toEqual([
-      "cut",
-    ]);
-  });
-});
-
-test("a policy that throws is replaced by keeping all, which may not fit: both are reported", () => {
-  const policy = { ...lastTurns(0), name: "broken", decide: () => never("no") };
-  const talk = new CheckedTalk(within(10, 0, { policy }));
-  talk.say("x".repeat(5), "y".repeat(4));
-  talk.ask("z".repeat(5));
-  expect(outcomeOf(talk)).toMatchObject({ unfit: { tokens: 14, fixed: 5 } });
-  expect(talk.signals().map(({ type }) => type)).toContain("policy.failed");
 });
 
 function never(message: string): never {

@@ -1,15 +1,6 @@
 import * as Either from "fp-ts/lib/Either.js";
 import { describe, expect, test } from "vitest";
-import {
-  type Entry,
-  type ExpectedOutput,
-  lastTurnOf,
-  outstanding,
-  promptOf,
-  textOf,
-  type Turn,
-  turnNumbered,
-} from "../../src/index.ts";
+import { type ExpectedOutput, lastTurnOf, promptOf, textOf, type Turn, turnNumbered } from "../../src/index.ts";
 import { lostEventIn } from "../../src/hosting.ts";
 import { comparePrompts } from "../../src/inspect.ts";
 import { fold, forkOf } from "../../src/journal.ts";
@@ -67,16 +58,6 @@ describe("the kept parts of an output", () => {
     const folded = fold(copy);
     expect(Either.isRight(folded) && turnNumbered(folded.right, 1)).toEqual(turnOf(talk));
     expect(lostEventIn(copy)).toBeNull();
-  });
-
-  test("an unrequested check is refused when a journal comes from outside", () => {
-    const { entries } = repaired();
-    const at = entries.findIndex(({ event }) => event.type === "output.refused");
-    const foreign = entries.map((entry, seq): Entry =>
-      seq === at ? { seq, event: { type: "output.accepted", at: 9, effectId: "t/1.2!output", value: {} } } : entry,
-    );
-    expect(lostEventIn(entries)).toBeNull();
-    expect(lostEventIn(foreign)).toMatchObject({ seq: at, reason: expect.stringMatching(/was not awaited/) });
   });
 
   test("its words, those of refused answers and those of their issues are redacted with the turn, or with the message", () => {
@@ -149,35 +130,4 @@ describe("a reply that was cut off", () => {
     expect(lastTurnOf(talk.state)?.outcome.status).toBe("completed");
     talk.replays();
   });
-
-  test("asks the caller of no tool either", () => {
-    const talk = new CheckedTalk();
-    talk.tell({ type: "ask.received", askId: "a", input: "Go.", tools: [{ name: "theirs" }] });
-    talk.reply(calling("theirs"), { finishReason: "length" });
-    expect(outstanding(talk.state).map(({ type }) => type)).toEqual(["callLlm"]);
-  });
-
-  test("counts as a step, so a model that is always cut off ends", () => {
-    const talk = new CheckedTalk({ ...options, limits: { steps: 3 } });
-    talk.ask("Go.");
-    for (let step = 1; step <= 3; step++) talk.reply(calling("wipe"), { finishReason: "length" });
-    expect(lastTurnOf(talk.state)?.outcome).toMatchObject({ limit: { limit: "steps", allowed: 3 } });
-  });
-});
-
-test.each([
-  "tool_calls",
-  "stop",
-  "end_turn",
-  "stop_sequence",
-  "function_call",
-  "eos_token",
-  "COMPLETE",
-  "other",
-  "",
-  null,
-])("a call without arguments runs if the finish reason is %s", (finishReason) => {
-  const talk = asked();
-  talk.reply({ toolCalls: [{ id: "a", name: "wipe", arguments: "" }] }, { finishReason });
-  expect(talk.out()).toMatchObject([{ type: "callTool", name: "wipe", arguments: "" }]);
 });

@@ -12,12 +12,6 @@ const priced = (price: Pricing["price"]) => {
 };
 
 describe("pricing", () => {
-  test("is decided once, and stands on the entry", () => {
-    const { cost, usage } = priced(({ totalTokens = 0 }, model) => ({ nano: totalTokens, currency: model ?? "none" }));
-    expect(cost).toEqual({ nano: 3, currency: "large" });
-    expect(usage).toMatchObject({ unpriced: 0, cost: { large: { sum: 3, reported: 1, unreported: 0 } } });
-  });
-
   test("is by the model that wrote it for a summary, too", () => {
     const price: Pricing["price"] = ({ totalTokens = 0 }, model) => ({ nano: totalTokens, currency: model ?? "none" });
     const pricing = { name: "p", version: 1, options: {}, price };

@@ -20,7 +20,6 @@ import {
 } from "../../src/index.ts";
 import { comparePrompts, comparisonTable } from "../../src/inspect.ts";
 import {
-  type Counter,
   countPrompt,
   estimateCounter,
   compactTurns,
@@ -315,13 +314,6 @@ describe("a comparison", () => {
     expect(twice).toMatchObject({ tokens: 2 * once.tokens, keptTokens: 2 * once.keptTokens, lostTokens: 0 });
   });
 
-  test("counts both sides with the counter of the second", () => {
-    const words = { name: "words", version: 1, options: {}, perMessage: 1, perPrompt: 0, countPart: () => 1 };
-    const { before, after } = comparePrompts([{ name: "a", entries: recording() }], {}, { counter: words });
-    expect(before.tokens).toBe(after.tokens);
-    expect(after.tokens).toBe(2 * (2 + 4 + 6 + 8));
-  });
-
   test("a call that does not fit breaks a law, is not sent, and the recording continues", () => {
     const { journals, after } = comparePrompts(
       [{ name: "a", entries: recording() }],
@@ -334,28 +326,6 @@ describe("a comparison", () => {
     expect(after.broken[0]).toMatchObject({
       journal: "a",
       reason: expect.stringMatching(/^\d+ tokens, and there is room for 40$/),
-    });
-  });
-
-  test("a call that did not fit when it was recorded is one to compare", () => {
-    const small: MachineOptions = { budget: { tokens: 30, reserve: 0 }, calibrate: false };
-    const talk = new Talk(conversationMachine(small));
-    const entries = [
-      talk.beginning,
-      talk.ask("One").entry,
-      talk.reply("A short answer.").entry,
-      talk.ask("And a question that is so long that all of it does not fit any more").entry,
-    ];
-    const { journals, before, after } = comparePrompts([{ name: "a", entries }], small, {
-      ...small,
-      policy: tokenWindow(),
-    });
-    expect(before).toMatchObject({ sent: 1, broken: [{ seq: 3, law: "fits" }] });
-    expect(after).toMatchObject({ sent: 2, broken: [] });
-    expect(journals[0]).toMatchObject({
-      calls: 2,
-      differing: 1,
-      first: { seq: 3, before: { fits: false }, after: { fits: true } },
     });
   });
 
@@ -570,32 +540,6 @@ describe("a conversation that was had elsewhere", () => {
     expect([journals[0]?.imported, before.broken]).toEqual([1, []]);
   });
 
-  test("shows an appended round the same as an ask without input: everything if the policy shows nothing", () => {
-    const talk = new Talk(conversationMachine({ tools }));
-    const entries: Entry[] = [
-      talk.beginning,
-      talk.ask("One").entry,
-      talk.reply("1").entry,
-      talk.tell({
-        type: "round.appended",
-        reply: calling("search"),
-        results: [{ outcome: "completed", content: "found" }],
-      }).entry,
-    ];
-    const options = { tools, policy: lastTurns(0) };
-    const [, appended] = allRehearsed(conversationMachine(options), entries);
-    expect(appended).toMatchObject({ imported: true, policy: "keep-all@1" });
-    expect(appended?.messages.map(wordsOf)).toEqual(["One", "1"]);
-    const { after } = comparePrompts([{ name: "any", entries }], { tools }, options);
-    expect(after.broken).toEqual([
-      expect.objectContaining({
-        seq: 3,
-        law: "policy",
-        reason: expect.stringContaining("last-turns@1 shows nothing of the thread"),
-      }),
-    ]);
-  });
-
   test("is compared in a seed, too, and nothing is compared if no model answered", () => {
     const seeded = start(conversationMachine(), {
       threadId: "t",
@@ -622,21 +566,6 @@ describe("a conversation that was had elsewhere", () => {
     });
     const { journals } = comparePrompts([{ name: "a", entries: [silent.entry] }], {}, {});
     expect(journals[0]).toMatchObject({ calls: 0, imported: 0 });
-  });
-
-  test("asks for no summary, and does without the ones that it would need", () => {
-    const policy = compactTurns({ keepTurns: 1, at: 0.5, maxTokens: 20, requestTokens: 4_000 });
-    const { after } = comparePrompts(
-      [{ name: "a", entries: added(6) }],
-      {},
-      { policy, budget: { tokens: 75, reserve: 0 } },
-    );
-    expect(after).toMatchObject({ sent: 7, broken: [], summaries: { asked: 0 } });
-  });
-
-  test("shows fitting turns unchanged if only a summary would shorten them", () => {
-    const { journals } = comparePrompts([{ name: "a", entries: added(3) }], {}, { policy: summariseTurns() });
-    expect(journals[0]).toMatchObject({ calls: 4, imported: 4, differing: 0 });
   });
 });
 
@@ -694,18 +623,6 @@ describe("summaries in a comparison", () => {
     ]);
   });
 
-  test("have no known cost if the counter cannot count them", () => {
-    const counter: Counter = {
-      ...estimateCounter,
-      name: "failing",
-      countPart: () => {
-        throw new Error("no vocabulary");
-      },
-    };
-    const { after } = comparePrompts([{ name: "a", entries: summarised() }], {}, { policy: summarising, counter });
-    expect(after).toMatchObject({ tokens: 0, summaries: { asked: 3, tokens: 0 } });
-  });
-
   test("are awaited if a prompt does not fit without them, although the recording did not wait", () => {
     const wide = {
       policy: compactTurns({ keepTurns: 1, at: 0.2, maxTokens: 40, requestTokens: 4_000 }),
@@ -728,12 +645,6 @@ describe("summaries in a comparison", () => {
     expect(inTime?.messages).toHaveLength(7);
     expect(waited).toMatchObject({ fits: true });
     expect(waited?.messages.map(textOf).join("\n")).toContain("They talked.");
-  });
-
-  test("are not shown under a policy that orders none", () => {
-    const { before } = comparePrompts([{ name: "a", entries: summarised() }], {}, { policy: summarising });
-    expect(before.summaries).toEqual({ asked: 0, answered: 0, tokens: 0 });
-    expect(rehearsed(conversationMachine(), summarised()).at(-1)?.messages).toHaveLength(9);
   });
 
   test("are ordered although the recording was reconfigured, and are not missing in the first prompt", () => {

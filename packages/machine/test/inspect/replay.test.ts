@@ -33,14 +33,6 @@ const differenceUnder = (options: MachineOptions, entries: readonly Entry[] = re
 };
 
 describe("replay", () => {
-  test("finds no difference under the configuration that the journal was written with", () => {
-    expect(differenceUnder({ tools })).toBeNull();
-  });
-
-  test("finds none under a policy that shows the same", () => {
-    expect(differenceUnder({ tools, policy: lastTurns(5) })).toBeNull();
-  });
-
   test.each<readonly [string, MachineOptions, Partial<Difference>]>([
     ["another policy", { tools, policy: lastTurns(0) }, { seq: 3, turn: 2, step: 1, what: "the prompt" }],
     ["a limit", { tools, limits: { steps: 1 } }, { seq: 5, turn: 2 }],

@@ -201,11 +201,4 @@ describe("a value that is not a journal", () => {
     expect(error).toMatchObject({ index: journal.length - 1, path });
     expect(error.reason).toMatch(words);
   });
-
-  const noEvents = [undefined, null, 5, "text", [], {}, { type: 5 }, { type: "constructor" }].map((value) => ({
-    value,
-  }));
-  test.each(noEvents)("$value is not an event", ({ value }) => {
-    expect(decodeEvent(value)).toMatchObject({ _tag: "Left", left: { index: null } });
-  });
 });

@@ -113,17 +113,6 @@ describe("a journal that can be read, and that no machine can have written", () 
     fc.assert(fc.property(strangeJournals, folds), { numRuns: runs(200) });
   });
 
-  test("an ask without a decision, while a turn is open, changes nothing", () => {
-    const ask = (seq: number, askId: string): LaterEntry => ({
-      seq,
-      event: { type: "ask.received", at: seq, askId, input: "?" },
-    });
-    const folded = fold([first, ask(1, "a"), ask(2, "b")]);
-    expect(folded).toMatchObject({
-      right: { context: { seq: 2, queue: [], open: { number: 1, asks: [{ askId: "a" }] } } },
-    });
-  });
-
   test.each([{ checkpoint: "constructor" }, { checkpoint: "__proto__" }, { checkpoint: "nowhere" }, 1, 7])(
     "a head does not move to %j, where no turn is",
     (to) => {
@@ -133,16 +122,6 @@ describe("a journal that can be read, and that no machine can have written", () 
   );
 });
 describe("the state at an entry", () => {
-  test("is the one that the thread had then", () => {
-    const talk = new CheckedTalk();
-    const states = [talk.state];
-    talk.ask("one");
-    states.push(talk.state);
-    talk.reply("first");
-    states.push(talk.state);
-    for (const [seq, state] of states.entries()) expect(stateAt(talk.entries, seq)).toEqual(Either.right(state));
-  });
-
   test.each([
     [-1, "there is no entry -1: there are 0 to 0"],
     [1, "there is no entry 1: there are 0 to 0"],

@@ -155,35 +155,6 @@ const wholeTextsOf = (state: State): readonly string[] => {
 };
 
 describe("of later events, a copy", () => {
-  test("at the head has all: it equals the thread", () => {
-    const talk = new CheckedTalk({}, { system: "A" });
-    talk.say("one", "first");
-    talk.say("two", "second");
-    talk.tell({ type: "head.moved", to: 1 });
-    talk.tell({ type: "checkpoint.named", name: "undone to" });
-    talk.tell({ type: "system.changed", system: "B" });
-    talk.tell({ type: "message.pinned", message: "1.0", pinned: true });
-    talk.tell({ type: "message.appended", message: { role: "user", content: "by the way" } });
-    talk.tell({ type: "message.pinned", message: "3.0", pinned: true });
-    talk.tell({ type: "thread.configured", configuration: { fingerprint: "other" }, model: { temperature: 0 } });
-    const copy = forked(talk.entries);
-    expect(copy.left).toEqual({ effects: [], asks: [], entries: [] });
-    const { context } = right(replay(talk.machine, copy.entries));
-    const thread = talk.state.context;
-    expect(wholeTextsOf(foldOf(copy.entries))).toEqual(["B", "one", "first", "by the way"]);
-    expect(context.conversation).toMatchObject({ head: 1, checkpoints: { "undone to": 1 }, systems: 2 });
-    expect(context.conversation.firstSystem).toEqual(thread.conversation.firstSystem);
-    // The waiting message starts the copy's next turn, which is its second.
-    expect(context.conversation.pins).toEqual([
-      { turn: 1, message: "1.0" },
-      { turn: 2, message: "2.0" },
-    ]);
-    expect(context.conversation.appended).toMatchObject([{ id: "2.0" }]);
-    expect([context.configuration, context.model]).toEqual([thread.configuration, thread.model]);
-    talk.tell({ type: "system.reset" });
-    expect(wholeTextsOf(foldOf(forked(talk.entries).entries))).toEqual(["A", "one", "first", "by the way"]);
-  });
-
   test("of an older turn has the names and pins of its own turns, and lists the rest", () => {
     const talk = new CheckedTalk({}, { system: "A" });
     talk.say("one", "first");
@@ -212,37 +183,5 @@ describe("of later events, a copy", () => {
       "message.appended",
     ]);
     for (const { seq, type } of left.entries) expect(talk.entries[seq]?.event.type).toBe(type);
-  });
-
-  test("names the asks that joined the open turn, but not a closed turn's content", () => {
-    const talk = new CheckedTalk();
-    talk.say("one", "first");
-    talk.tell({ type: "message.appended", message: { role: "user", content: "led by" } });
-    talk.say("two", "second");
-    talk.tell({ type: "message.appended", message: { role: "user", content: "waits" } });
-    talk.ask("three", "c");
-    talk.tell({ type: "message.appended", message: { role: "user", content: "meanwhile" } });
-    const named = [
-      { seq: 6, type: "message.appended" },
-      { seq: 8, type: "message.appended" },
-    ];
-    expect(forked(talk.entries).left).toEqual({ effects: ["t/3.1#1"], asks: ["c"], entries: named });
-    expect(forked(talk.entries, 1).left.entries).toEqual(named);
-  });
-
-  test("pins a message that is off the head's path, and unpins it again", () => {
-    const talk = new CheckedTalk();
-    talk.say("one", "first");
-    talk.tell({ type: "head.moved", to: 0 });
-    talk.say("two", "second");
-    talk.tell({ type: "head.moved", to: 1 });
-    talk.tell({ type: "message.pinned", message: "1.1", pinned: true });
-    const pinned = forked(talk.entries, 2);
-    expect(right(replay(talk.machine, pinned.entries)).context.conversation).toMatchObject({
-      head: 2,
-      pins: [{ turn: 1, message: "1.1" }],
-    });
-    talk.tell({ type: "message.pinned", message: "1.1", pinned: false });
-    expect(right(replay(talk.machine, forked(talk.entries, 2).entries)).context.conversation.pins).toEqual([]);
   });
 });

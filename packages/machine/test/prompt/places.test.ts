@@ -55,18 +55,6 @@ test.each<readonly [string, Omit<PolicyDecision, "reason">]>([
   expect(failedOf(decision)).toBeUndefined();
 });
 
-test("the id of a unit of a turn of two digits is one", () => {
-  const talk = new Talk(conversationMachine());
-  for (let turn = 1; turn <= 10; turn++)
-    talk.tell({ type: "turn.added", messages: [{ role: "user", content: `${turn}` }] });
-  const { failed, messages } = promptOf(
-    conversationMachine({ policy: deciding({ from: null, dropped: ["10.0"] }) }),
-    talk.state,
-  );
-  expect(failed).toBeUndefined();
-  expect(messages).toHaveLength(9);
-});
-
 describe("a place that the thread does not have", () => {
   const behind = "the thread has 2 turns that have ended; behind all of them is turn 3, unit 0";
 
@@ -87,16 +75,6 @@ describe("a place that the thread does not have", () => {
     ["a system message that was replaced", { from: null, dropped: ["s0"] }, `dropped has "s0"`],
   ])("is refused, and all is kept: %s", (_, decision, words) => {
     expect(failedOf(decision)).toContain(words);
-  });
-
-  test("is reported when the prompt is sent", () => {
-    const talk = new Talk(conversationMachine({ policy: deciding({ from: null, dropped: ["99.99"] }) }));
-    talk.ask("One");
-    expect(talk.effects).toContainEqual({
-      type: "publish",
-      signal: { type: "policy.failed", reason: expect.stringContaining(`dropped has "99.99"`) },
-    });
-    expect(talk.call().messages.map(({ id }) => id)).toEqual(["1.0"]);
   });
 
   test("stands where the last cut pointed to it: a copy of the thread may have left an open turn behind", () => {

@@ -1,6 +1,5 @@
-import { hostilePolicies } from "@colloquy/runtime-test/arbitraries";
 import { describe, expect, test } from "vitest";
-import { conversationMachine, digestOfPrompt, type MachineOptions, promptOf, textOf } from "../../src/index.ts";
+import { conversationMachine, promptOf } from "../../src/index.ts";
 import { compose, keepAll, lastTurns, type Policy, type PolicyInput } from "../../src/policies.ts";
 import { Talk } from "../talk.ts";
 
@@ -14,36 +13,7 @@ const threeTurns = (policy: Policy): Talk => {
   return talk;
 };
 
-describe("a policy that breaks its promise", () => {
-  const broken = hostilePolicies().filter(
-    ({ name, summariser }) => summariser === undefined && /^(throws|nonsense)/.test(name),
-  );
-
-  test.each(broken)("is replaced by keep-all, and reported: $name", (policy) => {
-    const talk = threeTurns(policy);
-    expect(talk.call().messages.map(textOf)).toEqual(["Be brief.", "One", "One!", "Two", "Two!", "Three"]);
-    expect(talk.effects).toContainEqual({
-      type: "publish",
-      signal: expect.objectContaining({ type: "policy.failed" }),
-    });
-    const { failed, cut } = promptOf(talk.machine, talk.state);
-    expect(failed).toContain(`"${policy.name}@1"`);
-    expect(cut.policy).toBe("keep-all@1");
-  });
-});
-
 describe("a decision is read once, as plain data", () => {
-  test.each<readonly [string, () => object]>([
-    ["a list with holes", () => ({ from: null, dropped: Array.from({ length: 3 }).fill(undefined), reason: "" })],
-    ["a list that is nothing but holes", () => ({ from: null, dropped: Object.assign([], { length: 3 }), reason: "" })],
-    ["fields with holes", () => ({ from: null, fields: { omit: Object.assign([], { length: 2 }) }, reason: "" })],
-  ])("%s is invalid", (_, decide) => {
-    // Only JavaScript may return this decision.
-    const policy = { ...keepAll(), name: "holes", decide } as Policy;
-    const talk = threeTurns(policy);
-    expect(promptOf(talk.machine, talk.state).failed).toContain("made an invalid decision");
-  });
-
   test("the checked decision is the used one", () => {
     let asked = 0;
     const changing = () => ({
@@ -107,97 +77,6 @@ describe("the input of a policy", () => {
     ]);
     expect(last.history.fixed().map(({ id }) => id)).toEqual(["s1", "3.0"]);
     expect(last.lastCut).toEqual({ policy: "watching@1", from: { turn: 1, unit: 1 }, interrupted: "keep" });
-  });
-
-  test("which messages of the seed are pinned", () => {
-    const pinned: (readonly [string, boolean | undefined])[] = [];
-    const watching: Policy = {
-      ...keepAll(),
-      name: "watching",
-      decide: ({ history }) => {
-        for (const turn of history.newestFirst()) for (const unit of turn.units()) pinned.push([unit.id, unit.pinned]);
-        return { from: null, reason: "watching" };
-      },
-    };
-    const seed = ["Before.", "Remember this."].map((content) => ({ role: "user" as const, content }));
-    const talk = new Talk(conversationMachine({ policy: watching }), { seed });
-    talk.tell({ type: "message.pinned", message: "0.1", pinned: true });
-    talk.ask("One");
-    expect(pinned).toEqual([
-      ["0.0", undefined],
-      ["0.1", true],
-    ]);
-  });
-
-  test("a cut in the middle of a turn shows the rest of it, and its question", () => {
-    const talk = threeTurns({
-      ...keepAll(),
-      name: "cutting",
-      decide: () => ({ from: { turn: 2, unit: 1 }, reason: "half a turn" }),
-    });
-    expect(talk.call().messages.map(textOf)).toEqual(["Be brief.", "Two", "Two!", "Three"]);
-  });
-
-  test("units that it drops are left out, and none of the open turn", () => {
-    const dropping: Policy = {
-      ...keepAll(),
-      name: "dropping",
-      decide: () => ({ from: null, dropped: ["1.1", "3.0", "s1"], reason: "no" }),
-    };
-    expect(threeTurns(dropping).call().messages.map(textOf)).toEqual(["Be brief.", "One", "Two", "Two!", "Three"]);
-  });
-
-  test("a cut that changes only in what it drops is journalled, and followed", () => {
-    const alternating: Policy = {
-      ...keepAll(),
-      name: "alternating",
-      decide: ({ lastCut }) => ({
-        from: null,
-        dropped: lastCut?.dropped?.[0] === "1.0" ? ["1.1"] : ["1.0"],
-        reason: "in turns",
-      }),
-    };
-    const talk = new Talk(conversationMachine({ policy: alternating }));
-    talk.ask("One");
-    talk.reply("One!");
-    talk.ask("Two");
-    expect(talk.call().messages.map(textOf)).toEqual(["One", "Two"]);
-    // A question goes with its answer, whatever is dropped.
-    talk.reply("Two!");
-    expect(talk.ask("Three").entry.decided?.cut?.dropped).toEqual(["1.0"]);
-    expect(talk.call().messages.map(textOf)).toEqual(["One", "One!", "Two", "Two!", "Three"]);
-  });
-});
-
-describe("an ask that says nothing", () => {
-  const silent = { type: "ask.received", askId: "silent", input: [] } as const;
-
-  test.each<readonly [string, MachineOptions]>([
-    ["a policy that shows nothing", { policy: lastTurns(0) }],
-    ["interrupted turns that are left out", { interrupted: "omit" }],
-  ])("is sent with the whole thread if %s would leave it empty", (_, options) => {
-    const talk = new Talk(conversationMachine({ ...options, retry: { baseDelayMs: 0 } }), { system: "Be brief." });
-    talk.ask("One");
-    talk.fail({}, { partial: { content: "On" } });
-    talk.tell(silent);
-    expect(talk.call().messages.map(textOf)).toEqual(["Be brief.", "One", "On"]);
-    expect(talk.effects.map((effect) => (effect.type === "publish" ? effect.signal.type : effect.type))).toContain(
-      "policy.failed",
-    );
-    expect(digestOfPrompt(promptOf(talk.machine, talk.state).messages)).toBe(talk.call().promptDigest);
-    talk.fail({ retryable: true });
-    talk.fire("retry");
-    expect(talk.call().messages.map(textOf)).toEqual(["Be brief.", "One", "On"]);
-  });
-
-  test("is sent with the system message alone if there is nothing else", () => {
-    const talk = new Talk(conversationMachine(), { system: "Tell a joke." });
-    talk.tell(silent);
-    expect(talk.call().messages.map(textOf)).toEqual(["Tell a joke."]);
-  });
-
-  test("is refused for an empty thread", () => {
-    expect(new Talk(conversationMachine()).refused(silent).kind).toBe("invalid");
   });
 });
 

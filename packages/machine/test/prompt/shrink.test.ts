@@ -8,7 +8,7 @@ import {
   messageFromResult,
   textOf,
 } from "../../src/index.ts";
-import { appliesAt, shortestShrink, type Shrink, shrinkMessage } from "../../src/prompt/shrink.ts";
+import { shortestShrink, type Shrink, shrinkMessage } from "../../src/prompt/shrink.ts";
 import { runs } from "../runs.ts";
 
 const rule = (more: Partial<Shrink> = {}): Shrink => ({
@@ -136,28 +136,6 @@ describe("shrinkMessage", () => {
     }
   });
 
-  test("a message of the allowed length stays the same object", () => {
-    const message = result("a".repeat(200));
-    expect(shrinkMessage(message, [rule(), rule({ rule: "clear" }), rule({ rule: "reference" })])).toBe(message);
-    expect(shrinkMessage(result("a".repeat(201)), [rule()])).not.toBe(message);
-  });
-
-  test("headAndTail: the beginning, a mark with the id and the length, and the end", () => {
-    const whole = `${"a".repeat(500)}${"z".repeat(500)}`;
-    const mark = "\n[… the middle of the result of call 1.1.0, 1000 characters, is left out …]\n";
-    const text = textOf(shrinkMessage(result(whole), [rule()]));
-    expect(text).toBe(`${"a".repeat(62)}${mark}${"z".repeat(62)}`);
-    expect(text).toHaveLength(200);
-  });
-
-  test("reference: the beginning, and which tool reads the rest", () => {
-    const whole = `${"a".repeat(500)}${"z".repeat(500)}`;
-    const mark = "\n[… the rest of the result of call 1.1.0, 1000 characters, is left out. Read it with read_back. …]";
-    const text = textOf(shrinkMessage(result(whole), [rule({ rule: "reference", tool: "read_back" })]));
-    expect(text).toBe(`${"a".repeat(200 - mark.length)}${mark}`);
-    expect(textOf(shrinkMessage(result(whole), [rule({ rule: "reference" })]))).not.toContain("Read it");
-  });
-
   test("clear: only a mark, also of an image, which hardly has a text", () => {
     const cleared = shrinkMessage(result("a".repeat(1_000)), [rule({ rule: "clear" })]);
     expect(textOf(cleared)).toBe("[Left out to save room: the result of call 1.1.0, 1000 characters.]");
@@ -168,23 +146,4 @@ describe("shrinkMessage", () => {
     expect(JSON.stringify(shrunk)).not.toContain("AAAA");
     expect(shrinkMessage(image, [rule()])).toBe(image);
   });
-
-  test("a message names itself in its mark, and no tool, for those read results", () => {
-    const message = messageFromDraft("3.0", { role: "user", content: "a".repeat(1_000) });
-    expect(textOf(shrinkMessage(message, [rule()]))).toContain("the middle of message 3.0, 1000 characters,");
-    expect(textOf(shrinkMessage(message, [rule({ rule: "reference", tool: "read_back" })]))).not.toContain("read_back");
-    expect(shrinkMessage(message, [rule({ of: "toolResults" })])).toBe(message);
-  });
-});
-
-test("a rule applies to units before its position, and without one to all", () => {
-  const before = rule({ before: { turn: 3, unit: 2 } });
-  const positions = [
-    { turn: 2, unit: 9 },
-    { turn: 3, unit: 1 },
-    { turn: 3, unit: 2 },
-    { turn: 4, unit: 0 },
-  ];
-  expect(positions.map((position) => appliesAt(before, position))).toEqual([true, true, false, false]);
-  expect(positions.every((position) => appliesAt(rule(), position))).toBe(true);
 });

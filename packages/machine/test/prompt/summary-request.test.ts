@@ -23,39 +23,7 @@ const readBy = (talk: CheckedTalk, task: Partial<SummaryTask>): string =>
     .map(textOf)
     .join("\n---\n");
 
-const turnText = (title: string, asked: string, answered: string): string =>
-  `${title}\nInput:\n${asked}\nOutput:\n${answered}\nTool use:\nNone`;
-
 describe("the request for a summary", () => {
-  test("from the beginning has the seed, and then each turn", () => {
-    const talk = talkOf(["One?", "One."], ["Two?", "Two."]);
-    const text = readBy(talk, { covers: { from: 0, to: 2 } });
-    expect(text.slice(text.indexOf("Before turn 1"))).toBe(
-      [
-        turnText("Before turn 1", "Before.", "None"),
-        turnText("Turn 1", "One?", "One."),
-        turnText("Turn 2", "Two?", "Two."),
-      ].join("\n\n"),
-    );
-    expect(readBy(talk, { covers: { from: 0, to: 0 } })).toContain(turnText("Before turn 1", "Before.", "None"));
-  });
-
-  test("from a later turn on has nothing before it", () => {
-    const talk = talkOf(["One?", "One."], ["Two?", "Two."]);
-    expect(readBy(talk, { covers: { from: 1, to: 1 } })).not.toContain("Before");
-    const second = readBy(talk, { covers: { from: 2, to: 2 } });
-    expect(second).toContain(turnText("Turn 2", "Two?", "Two."));
-    expect(second).not.toContain("One");
-  });
-
-  test("after an earlier summary has only later turns", () => {
-    const talk = talkOf(["One?", "One."], ["Two?", "Two."]);
-    const text = readBy(talk, { covers: { from: 0, to: 2 }, earlier: { from: 0, to: 1 } });
-    expect(text).not.toContain("Before turn 1\nInput");
-    expect(text).not.toContain("Turn 1\nInput");
-    expect(text).toContain(turnText("Turn 2", "Two?", "Two."));
-  });
-
   test("of no seed says nothing of it", () => {
     const talk = new CheckedTalk({}, {});
     talk.say("One?", "One.");

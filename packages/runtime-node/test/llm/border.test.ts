@@ -78,22 +78,6 @@ describe("a reply that another API alone can read", () => {
       { role: "user", content: "And now?" },
     ]);
   });
-
-  test("is left out of chat completions at the same server", async () => {
-    const [, search] = items;
-    const output = { id: "r", object: "response", status: "completed", model: "m", output: [search] };
-    const server = await chatServer((request, ...rest) =>
-      answeringJson(request.url === "/v1/responses" ? output : { choices: [{ message: { content: "ok" } }] })(
-        request,
-        ...rest,
-      ),
-    );
-    const options = { baseURL: server.baseURL, apiKey: "none", model: "m", stream: false };
-    const outcome = await perform(openaiResponses(options)).outcome;
-    const reply = outcome.type === "completed" ? outcome.reply : {};
-    await perform(openaiChat(options), callOf({ messages: [question, replied("1.1", reply), next] })).outcome;
-    expect(server.bodies[1]?.["messages"]).toHaveLength(2);
-  });
 });
 
 test("items of the Responses API have ids of their own, also if their server repeats them", async () => {
@@ -325,13 +309,6 @@ describe("a streamed reply", () => {
       ended,
     );
     expect(reply.toolCalls).toMatchObject([{ name: "look", arguments: '{"a":"Oslo"}' }]);
-  });
-
-  test("has an argument that is an object with the name of its first member", async () => {
-    const pieces = ['{"a":', '{"a":1}', "}"].map((given) =>
-      piece({ index: 0, id: "c", function: { name: "look", arguments: given } }),
-    );
-    expect((await messageOf(...pieces, ended)).toolCalls).toMatchObject([{ arguments: '{"a":{"a":1}}' }]);
   });
 
   test.each([

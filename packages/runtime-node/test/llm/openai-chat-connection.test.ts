@@ -1,8 +1,8 @@
 import { getEventListeners, once } from "node:events";
 import { describe, expect, test } from "vitest";
 import { openaiChat } from "../../src/llm/openai.ts";
-import { callOf, handlerFor, perform, outcomeOf } from "./call.ts";
-import { answeringJson, begin, chatServer, chunkOf, eventOf } from "./server.ts";
+import { callOf, handlerFor, perform } from "./call.ts";
+import { answeringJson, begin, chatServer, chunkOf } from "./server.ts";
 
 const partial = { content: "Be" };
 
@@ -10,23 +10,6 @@ const streamOf = (body: ReadableStream<Uint8Array<ArrayBuffer>>, type = "text/ev
   new Response(body, { headers: { "content-type": type } });
 
 describe("a connection", () => {
-  test("that is refused, or cut, is a network failure", async () => {
-    const gone = await chatServer((request) => request.socket.destroy());
-    expect(await perform(handlerFor("http://127.0.0.1:1/v1")).outcome).toMatchObject({
-      failure: { kind: "network", retryable: true },
-    });
-    expect(await perform(handlerFor(gone.baseURL)).outcome).toMatchObject({
-      failure: { kind: "network", retryable: true },
-    });
-    for (const headers of [{ "content-type": "text/event-stream" }, { "content-type": "application/json" }]) {
-      const outcome = await outcomeOf((_, response) => {
-        response.writeHead(200, headers);
-        response.write(eventOf(chunkOf({ content: "Be" })), () => response.destroy());
-      });
-      expect(outcome).toMatchObject({ failure: { kind: "network", retryable: true } });
-    }
-  });
-
   test.each([
     ["plain", "application/json", "the server's answer is larger than 67108864 bytes"],
     ["a line of a stream", "text/event-stream", "a line of the stream is longer than 67108864 characters"],
@@ -52,14 +35,6 @@ describe("a connection", () => {
     });
     await cancelled.promise;
     expect(pieces).toBeLessThan(12);
-  });
-
-  test("of an answer that had ended may fall silent", async () => {
-    const { baseURL } = await chatServer((_, response) => begin(response, chunkOf({ content: "Be" }, "stop")));
-    const { outcome, told, clock } = perform(handlerFor(baseURL), callOf({ idleTimeoutMs: 1000 }));
-    await told(1);
-    clock.advance(1000);
-    expect(await outcome).toMatchObject({ type: "completed", reply: partial });
   });
 
   test("is closed on abort, and nothing keeps listening", async () => {

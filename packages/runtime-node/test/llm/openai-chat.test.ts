@@ -1,42 +1,13 @@
-import OpenAI from "openai";
 import { describe, expect, test, vi } from "vitest";
 import { openaiChat } from "../../src/llm/openai.ts";
-import { type CallLlm, ConfigurationError } from "@colloquy/machine";
-import { z } from "zod";
-import { callOf, handlerFor, perform, testClock, outcomeOf } from "./call.ts";
+import { ConfigurationError } from "@colloquy/machine";
+import { callOf, handlerFor, perform, outcomeOf } from "./call.ts";
 import { answering, answeringJson, begin, chatServer, chunkOf, eventOf } from "./server.ts";
 
 const usage = { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 };
 const partial = { content: "Be" };
 
-const toolsOfBody = z.object({ tools: z.array(z.object({ function: z.object({ name: z.string() }) })).optional() });
-
 describe("a reply", () => {
-  test("comes piece by piece, with usage, model and id", async () => {
-    const { baseURL } = await chatServer((_, response) => {
-      begin(
-        response,
-        chunkOf({ role: "assistant", content: "" }),
-        chunkOf({ content: "Be" }),
-        chunkOf({ content: "cause" }),
-      );
-      response.end([chunkOf({}, "stop"), { choices: [], usage }].map(eventOf).join("") + "data: [DONE]\n\n");
-    });
-    const { outcome, deltas } = perform(handlerFor(baseURL));
-    expect(await outcome).toEqual({
-      type: "completed",
-      reply: { content: "Because" },
-      finishReason: "stop",
-      usage: { inputTokens: 3, outputTokens: 2, totalTokens: 5 },
-      model: "model-1",
-      responseId: "chat-1",
-    });
-    expect(deltas).toEqual([
-      { type: "text", text: "Be" },
-      { type: "text", text: "cause" },
-    ]);
-  });
-
   test("comes in one piece, and is told all the same", async () => {
     const toolCall = { id: "a", type: "function", function: { name: "f", arguments: "{}" } };
     const message = { role: "assistant", content: "Because", reasoning: "hm", tool_calls: [toolCall] };
@@ -58,51 +29,12 @@ describe("a reply", () => {
     ]);
   });
 
-  test.each([
-    ["a stream", true, eventOf(chunkOf({ content: "hi" }, "stop")), {}],
-    [
-      "a stream under the name of JSON",
-      true,
-      eventOf(chunkOf({ content: "hi" }, "stop")),
-      { "content-type": "application/json" },
-    ],
-    [
-      "a stream that nobody asked for",
-      false,
-      eventOf(chunkOf({ content: "hi" }, "stop")),
-      { "content-type": "text/event-stream" },
-    ],
-    ["JSON in place of a stream", true, '\n\n{"choices":[{"message":{"content":"hi"},"finish_reason":"stop"}]}', {}],
-  ])("is understood as %s", async (_, stream, text, headers) => {
-    const { baseURL } = await chatServer(answering(text, 200, headers));
-    const { outcome } = perform(openaiChat({ baseURL, apiKey: "k", tools: [], stream }));
-    expect(await outcome).toMatchObject({ type: "completed", reply: { content: "hi" }, finishReason: "stop" });
-  });
-
   test("that is streamed unasked is told as it comes", async () => {
     const { baseURL } = await chatServer((_, response) => begin(response, chunkOf({ content: "Be" })));
     const { told, control, outcome } = perform(openaiChat({ baseURL, apiKey: "k", tools: [], stream: false }));
     await told(1);
     control.abort();
     expect(await outcome).toMatchObject({ type: "failed", partial });
-  });
-
-  test("counts when the end mark came, whatever the server does then", async () => {
-    expect(
-      await outcomeOf((_, response) => {
-        begin(response, chunkOf({ content: "Be" }, "stop"));
-        response.write("data: [DONE]\n\n");
-      }),
-    ).toMatchObject({ type: "completed", reply: partial });
-  });
-
-  test("counts when it said why it ended and the connection breaks then", async () => {
-    expect(
-      await outcomeOf((_, response) => {
-        begin(response, chunkOf({ content: "Be" }, "stop"));
-        response.write(": no more\n\n", () => response.destroy());
-      }),
-    ).toMatchObject({ type: "completed", reply: partial });
   });
 
   test.each([true, false])(
@@ -209,50 +141,6 @@ describe("a request", () => {
     expect(bodies).toEqual([{ ...expected, messages }]);
   });
 
-  test("leaves parameters about calls out if it offers no tools", async () => {
-    const { baseURL, bodies } = await chatServer(reply);
-    const model = { stream: false, tool_choice: "auto", parallel_tool_calls: false };
-    await perform(openaiChat({ baseURL, apiKey: "k", model: "m" }), callOf({ model })).outcome;
-    await perform(openaiChat({ baseURL, apiKey: "k", model: "m", tools: [declared] }), callOf({ model })).outcome;
-    expect(bodies).toMatchObject([{ model: "m" }, model]);
-    expect(Object.keys(bodies[0] ?? {})).toEqual(["stream", "model", "messages"]);
-  });
-
-  test("offers exactly the tools of the call, whatever else is declared", async () => {
-    const { baseURL, bodies } = await chatServer(reply);
-    const handler = openaiChat({ baseURL, apiKey: "k", model: "m", stream: false, tools: [{ name: "g" }, declared] });
-    const offering = (...names: readonly string[]): CallLlm =>
-      callOf({ tools: names.map((name) => ({ name, digest: "" })) });
-    await perform(handler, offering("f", "g")).outcome;
-    await perform(handler, offering("g")).outcome;
-    await perform(handler, offering()).outcome;
-    const offered = bodies.map((body) => toolsOfBody.parse(body).tools?.map((tool) => tool.function.name));
-    expect(offered).toEqual([["f", "g"], ["g"], undefined]);
-  });
-
-  test("takes the declarations that the host hands over before its own", async () => {
-    const { baseURL, bodies } = await chatServer(reply);
-    const handler = openaiChat({ baseURL, apiKey: "k", model: "m", stream: false, tools: [{ name: "f" }] });
-    const { signal } = new AbortController();
-    const context = { signal, onDelta: () => {}, clock: testClock(), tools: [declared] };
-    await handler(callOf({ tools: [{ name: "f", digest: "" }] }), context);
-    expect(bodies).toMatchObject([{ tools: [{ function: declared }] }]);
-  });
-
-  test("is not made where a tool of the call is declared nowhere", async () => {
-    const { baseURL, bodies } = await chatServer(reply);
-    const handler = openaiChat({ baseURL, apiKey: "k", model: "m", tools: [declared] });
-    expect(await perform(handler, callOf({ tools: [{ name: "h", digest: "" }] })).outcome).toMatchObject({
-      type: "failed",
-      failure: {
-        kind: "bad_request",
-        retryable: false,
-        message: expect.stringContaining('the tool "h", and openaiChat'),
-      },
-    });
-    expect(bodies).toEqual([]);
-  });
-
   test("for a summary offers no tools, nor says how to call them", async () => {
     const { baseURL, bodies } = await chatServer(reply);
     const model = { stream: false, tool_choice: "required", parallel_tool_calls: false, temperature: 0 };
@@ -279,13 +167,6 @@ describe("a request", () => {
     await perform(handler).outcome;
     expect(bodies).toEqual([{ model: "m", messages, tools: [{ type: "function", function: declared }] }]);
     expect(teams).toEqual(["ours"]);
-  });
-
-  test("is made once, by the client that is given", async () => {
-    const { baseURL, bodies } = await chatServer(answering("", 500));
-    const client = new OpenAI({ baseURL, apiKey: "k", maxRetries: 5 });
-    expect(await perform(openaiChat({ client, tools: [] })).outcome).toMatchObject({ type: "failed" });
-    expect(bodies).toHaveLength(1);
   });
 
   test("without a key fails, naming the variable, until there is one", async () => {

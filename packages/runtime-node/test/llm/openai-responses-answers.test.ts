@@ -15,7 +15,7 @@ import {
   summaryDelta,
   textDelta,
 } from "./responses.ts";
-import { type Answer, answering, answeringJson, begin, eventOf } from "./server.ts";
+import { type Answer, answering, answeringJson } from "./server.ts";
 
 describe("an answer", () => {
   const output = [reasoning, callOf("a", "Oslo"), callOf("b", "Rome"), said];
@@ -71,12 +71,6 @@ describe("an answer", () => {
     ]);
   });
 
-  test("in one piece is the same", async () => {
-    const { outcome, deltas } = await exchange(answeringJson(responseOf(output)));
-    expect(outcome).toMatchObject(whole);
-    expect(deltas).toHaveLength(4);
-  });
-
   test("loses no item that has no event of its own", async () => {
     const { outcome, deltas } = await exchange(streaming(...events.slice(0, 6), ended(output)));
     expect(outcome).toMatchObject({ reply });
@@ -85,20 +79,6 @@ describe("an answer", () => {
       calledPiece(1, "b", '{"city":"Rome"}'),
       { type: "text", text: "Sunny." },
     ]);
-  });
-
-  test("whose items have a beginning and pieces alone is what these say, without half of what is encrypted", async () => {
-    const begun = events.filter((event) => "type" in event && event.type !== "response.output_item.done");
-    const { outcome } = await exchange(streaming(...begun, ended([])));
-    expect(outcome).toMatchObject({ type: "completed", reply: { toolCalls: reply.toolCalls } });
-    const [thought, text] =
-      outcome.type === "completed" && Array.isArray(outcome.reply.content) ? outcome.reply.content : [];
-    expect(thought).toEqual({
-      type: "reasoning",
-      text: "Look it up.\nThen say.",
-      provider: { responses: { item: { type: "reasoning", id: "rs_1", summary: reasoning.summary } } },
-    });
-    expect(text).toEqual({ type: "text", text: "Sunny." });
   });
 
   test("that ends early is kept whole, with its reason", async () => {
@@ -115,16 +95,6 @@ describe("an answer", () => {
     expect((await exchange(streaming(filtered))).outcome).toMatchObject({ finishReason: "content_filter" });
   });
 
-  test("of open reasoning is shown, and kept for whoever reads it", async () => {
-    const open = { type: "reasoning", id: "rs_1", summary: [], content: [{ type: "reasoning_text", text: "Hm." }] };
-    const piece = { type: "response.reasoning_text.delta", content_index: 0, delta: "Hm." };
-    const { outcome, deltas } = await exchange(
-      streaming(...eventsOf(open, 0, piece), ...eventsOf(said, 1), ended([open, said])),
-    );
-    expect(outcome).toMatchObject({ reply: { content: [{ type: "reasoning", text: "Hm." }, { type: "text" }] } });
-    expect(deltas[0]).toEqual({ type: "reasoning", text: "Hm." });
-  });
-
   test.each([
     ["only thinks", [reasoning], {}],
     ["is incomplete for no reason", [], { status: "incomplete" }],
@@ -132,16 +102,6 @@ describe("an answer", () => {
   ])("that %s is a failure, and may be tried again", async (_, output, more) => {
     const { outcome } = await exchange(streaming(ended(output, more)));
     expect(outcome).toMatchObject({ type: "failed", failure: { kind: "unknown", retryable: true } });
-  });
-
-  test("with a call that was cut says that it is incomplete, although the response is completed", async () => {
-    const cut = { ...callOf("a", "Os"), arguments: "", status: "incomplete" };
-    const { outcome } = await exchange(streaming(ended([cut])));
-    expect(outcome).toMatchObject({
-      type: "completed",
-      finishReason: "incomplete",
-      reply: { toolCalls: [{ arguments: "" }] },
-    });
   });
 });
 
@@ -174,14 +134,6 @@ describe("a failure", () => {
   ])("%s is one, with what had come", async (_, events, failure) => {
     const { outcome } = await exchange(streaming(...begun, ...events));
     expect(outcome).toMatchObject({ type: "failed", failure, partial: { content: "Sun" } });
-  });
-
-  test("of a piece that can't be read leaves a hole", async () => {
-    const { outcome } = await exchange((_, response) => {
-      begin(response, ...begun);
-      response.end(`data: {"type":\n\n${eventOf(ended([said]))}`);
-    });
-    expect(outcome).toMatchObject({ failure: { kind: "truncated" } });
   });
 
   test.each<[string, Answer, JsonObject]>([

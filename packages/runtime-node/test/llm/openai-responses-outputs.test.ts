@@ -84,10 +84,4 @@ describe("an output", () => {
       },
     });
   });
-
-  test("in words is asked for in a message", async () => {
-    const { sent } = await exchange(answered, wanted("prompted"));
-    expect(JSON.stringify(sent["input"])).toContain("Answer with JSON that fits this JSON Schema");
-    expect(sent).not.toHaveProperty("text");
-  });
 });

@@ -29,15 +29,6 @@ describe("a request", () => {
     });
   });
 
-  test("has the parameters of the call as they are", async () => {
-    const model = { model: "other", temperature: 0, include: ["file_search_call.results"], text: { verbosity: "low" } };
-    const { sent } = await exchange(answeringJson(responseOf([messageOf("ok")])), {
-      model: { ...model, stream: false },
-    });
-    expect(sent).toMatchObject({ ...model, stream: false });
-    expect((await exchange(answered, { model: { include: null } })).sent).not.toHaveProperty("include");
-  });
-
   test("offers exactly the tools of the call, and none for a summary", async () => {
     const wire = [
       { type: "function", name: "weather", description: "The weather.", parameters: { type: "object" }, strict: false },
@@ -86,16 +77,6 @@ describe("a request", () => {
     const stored = await exchange(answered, { messages, model: { store: true } });
     expect(stored.sent["input"]).toContainEqual({ type: "reasoning", id: "rs_2" });
   });
-
-  test("has images as they are", async () => {
-    const image = { type: "image", url: "https://example.org/a.png", detail: "low" } as const;
-    const { sent } = await exchange(answered, {
-      messages: [messageFromDraft("1.0", { role: "user", content: [image] })],
-    });
-    expect(sent["input"]).toMatchObject([
-      { content: [{ type: "input_image", image_url: "https://example.org/a.png", detail: "low" }] },
-    ]);
-  });
 });
 
 describe("a model that refuses to encrypt its reasoning", () => {
@@ -124,19 +105,6 @@ describe("a model that refuses to encrypt its reasoning", () => {
     ]);
   });
 
-  test("is not remembered as such before it has answered without", async () => {
-    let count = 0;
-    const { baseURL, bodies } = await chatServer((request, response, body) => {
-      count += 1;
-      const failing = answeringJson({ error: { message: "It broke." } }, 500);
-      (count === 1 ? answeringJson(refusal, 400) : count === 2 ? failing : answered)(request, response, body);
-    });
-    const handler = handlerFor(baseURL);
-    expect(await perform(handler).outcome).toMatchObject({ failure: { status: 500 } });
-    await perform(handler).outcome;
-    expect(bodies.map(({ include }) => include !== undefined)).toEqual([true, false, true]);
-  });
-
   test.each([
     ["something that has to be included", "Your input must include at least one user message.", null],
     ["reasoning of another account", "The encrypted content could not be verified.", "invalid_encrypted_content"],
@@ -151,16 +119,6 @@ describe("a model that refuses to encrypt its reasoning", () => {
     const { outcome, bodies } = await exchange(streaming(...spoken, { type: "error", ...refusal }));
     expect(outcome).toMatchObject({ failure: { kind: "bad_request" }, partial: { content: "Sun" } });
     expect(bodies).toHaveLength(1);
-  });
-
-  test("fails where the call itself wants it, and where something else is refused", async () => {
-    const include = ["reasoning.encrypted_content"];
-    const own = await exchange(answer, { model: { include } });
-    expect(own.outcome).toMatchObject({ failure: { kind: "bad_request", status: 400 } });
-    expect(own.bodies).toHaveLength(1);
-    const other = await exchange(answeringJson({ error: { message: "Unknown parameter: 'size'." } }, 400));
-    expect(other.outcome).toMatchObject({ failure: { kind: "bad_request" } });
-    expect(other.bodies).toHaveLength(1);
   });
 });
 

@@ -3,7 +3,7 @@ import { promptFormat } from "@colloquy/interchange/templates";
 import { describe, expect, test } from "vitest";
 import { textCompletion, type TextCompletionOptions, type TextRequestOptions } from "../../src/index.ts";
 import { callOf, perform } from "./call.ts";
-import { answeringJson, begin, chatServer } from "./server.ts";
+import { begin, chatServer } from "./server.ts";
 
 const template = promptFormat({
   user: { role: "Child", role_sep: ":", pre: "", suf: "\n\n" },
@@ -59,12 +59,6 @@ describe("a streamed reply", () => {
     expect(await outcome).toMatchObject({ reply: { content: "hahahaha!" } });
   });
 
-  test("loses the role that the model repeats", async () => {
-    const { baseURL } = await streaming(piece("Teach"), piece("er : Hi"), piece("!", "length"));
-    const { outcome } = perform(handlerOf(baseURL));
-    expect(await outcome).toMatchObject({ reply: { content: "Hi!" }, finishReason: "length" });
-  });
-
   test("is whole at a stop pattern, and a server that writes on is cut off", async () => {
     const { baseURL } = await chatServer((_, response) => begin(response, piece("Hi!\n\nChild :"), piece(" I am")));
     const { outcome } = perform(handlerOf(baseURL));
@@ -84,33 +78,6 @@ describe("a streamed reply", () => {
     });
     expect(await perform(handlerOf(baseURL)).outcome).toMatchObject({ reply: { content: "Hi!" }, usage: read });
   });
-
-  test("that breaks off fails, with what came and no piece of a pattern", async () => {
-    const { baseURL } = await streaming(piece("Hi! Chi"));
-    const { outcome } = perform(handlerOf(baseURL));
-    expect(await outcome).toMatchObject({ type: "failed", partial: { content: "Hi!" } });
-  });
-
-  test("that says why it ended is whole, its last words too", async () => {
-    const { baseURL } = await streaming(piece("Hi! Chi"), piece("", "length"));
-    const { outcome, deltas } = perform(handlerOf(baseURL));
-    expect(await outcome).toMatchObject({ type: "completed", reply: { content: "Hi! Chi" }, finishReason: "length" });
-    expect(deltas.map((delta) => ("text" in delta ? delta.text : "")).join("")).toBe("Hi! Chi");
-  });
-
-  test("with an error in its middle fails", async () => {
-    const { baseURL } = await streaming(piece("Hi!"), { error: { message: "out of memory", code: 500 } });
-    expect(await perform(handlerOf(baseURL)).outcome).toMatchObject({ type: "failed", partial: { content: "Hi!" } });
-  });
-});
-
-test("a reply in one piece is filtered as one that is streamed", async () => {
-  const choices = [{ index: 0, text: "Teacher: Hi!\n\nChild : I am", finish_reason: "stop" }];
-  const { baseURL, bodies } = await chatServer(answeringJson({ id: "text-1", choices, usage }));
-  const { outcome, deltas } = perform(handlerOf(baseURL, { stream: false }));
-  expect(await outcome).toMatchObject({ reply: { content: "Hi!" }, finishReason: "stop", usage: read });
-  expect(deltas).toEqual([{ type: "text", text: "Hi!" }]);
-  expect(bodies[0]).not.toHaveProperty("stream");
 });
 
 describe("a request", () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { reply, type Rule, ruleModel, toolCalls, viewPrompt } from "../../src/models/index.ts";
+import { type Rule, ruleModel, toolCalls, viewPrompt } from "../../src/models/index.ts";
 import { virtualClock } from "../../src/ports/virtual-clock.ts";
 import { callOf, hear, messagesOf, unheard } from "./call.ts";
 
@@ -49,13 +49,6 @@ describe("ruleModel", () => {
     const { outcome } = await hear(model, earlier);
     expect(outcome).toMatchObject({ reply: { toolCalls: [{ id: "call_2" }, { id: "call_3" }] } });
     expect((await hear(model, earlier)).outcome).toEqual(outcome);
-  });
-
-  it("keeps a line's own usage", async () => {
-    const model = ruleModel([
-      { name: "all", when: () => true, answer: () => reply("ok", { usage: { totalTokens: 7 } }) },
-    ]);
-    expect((await hear(model, callOf("hello"))).outcome).toMatchObject({ usage: { totalTokens: 7 } });
   });
 
   it("lists the rules when none applies", async () => {

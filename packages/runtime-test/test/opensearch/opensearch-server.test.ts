@@ -358,14 +358,6 @@ describe("the forms of a request", () => {
     const sorted = await ask("POST", "/_search", { query: { match_all: {} }, sort: ["toString"] });
     expect(JSON.stringify(sorted)).toContain("No mapping found for [toString]");
   });
-
-  it("is nested too deep to be read, and is answered, too", async () => {
-    const ask = await asking();
-    await memoryOf(ask);
-    let query: unknown = { match_all: {} };
-    for (let depth = 0; depth < 4000; depth++) query = { bool: { must: query } };
-    expect(await ask("POST", "/_search", { query })).toMatchObject({ status: 400, body: { error: {} } });
-  });
 });
 
 it.each([

@@ -1,8 +1,7 @@
 import * as Either from "fp-ts/lib/Either.js";
 import { describe, expect, it } from "vitest";
-import { scriptedModel } from "../../src/models/index.ts";
 import { parseChatRequest } from "../../src/server/chat-request.ts";
-import { post, question, serverFor } from "./client.ts";
+import { question } from "./client.ts";
 
 const user = { role: "user", content: "Weather?" };
 const calling = (...ids: readonly string[]): object => ({
@@ -132,16 +131,5 @@ describe("parseChatRequest", () => {
     expect(parsed).toEqual(
       Either.right({ model: "m", messages, stream: true, includeUsage: true, parameters: { seed: 1, x: { y: null } } }),
     );
-  });
-
-  it("is what a server with a model asks first", async () => {
-    const model = scriptedModel([]);
-    const server = await serverFor({ model });
-    const response = await post(server, talk(user, calling("a"), user));
-    expect([response.status, await response.json()]).toMatchObject([
-      400,
-      { error: { type: "invalid_request_error", param: "messages[1].tool_calls", code: null } },
-    ]);
-    expect(model.calls).toEqual([]);
   });
 });

@@ -25,17 +25,3 @@ test("a turn is items in order: what was asked, what ran here, and the answer, e
   expect(items?.[1]).toMatchObject({ output: "Rain in Oslo", status: "completed" });
   expect(await itemsIn(host, 2)).toBeNull();
 });
-
-test("a turn that was had elsewhere has its calls as its own caller's", async () => {
-  const host = createHost({ llm: scriptedModel([]), store: memoryStore() });
-  await host.thread("t").addTurn([
-    { role: "user", content: "Who is 7?" },
-    { role: "assistant", toolCalls: [{ id: "c1", name: "look_up", arguments: "{}" }] },
-    { role: "tool", toolCallId: "c1", content: "Ada" },
-    { role: "assistant", content: "Ada." },
-  ]);
-  const items = await itemsIn(host, 1);
-  expect(items?.map(({ type }) => type)).toEqual(["message", "function_call", "function_call_output", "message"]);
-  expect(items?.[1]?.["call_id"]).toBe(items?.[2]?.["call_id"]);
-  expect(new Set(items?.map(({ id }) => id)).size).toBe(4);
-});

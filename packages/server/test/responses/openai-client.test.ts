@@ -109,17 +109,3 @@ test("what is not to be stored is answered, and is nowhere afterwards", async ()
   expect((await host.threads()).threads).toEqual([]);
   await expect(client.responses.retrieve(response.id)).rejects.toMatchObject({ status: 404 });
 });
-
-test("a background response is read until it has ended, and its stream is read from any event on", async () => {
-  const model = scriptedModel([reply("In its own time.")]);
-  const { client } = responding(model);
-  const begun = await client.responses.create({ model: "any", input: "Go", background: true });
-  expect(begun.status).toBe("in_progress");
-  const whole: { readonly type: string; readonly sequence_number: number }[] = [];
-  for await (const event of await client.responses.retrieve(begun.id, { stream: true })) whole.push(event);
-  const rest: typeof whole = [];
-  for await (const event of await client.responses.retrieve(begun.id, { stream: true, starting_after: 2 }))
-    rest.push(event);
-  expect(rest).toEqual(whole.slice(3));
-  expect((await client.responses.retrieve(begun.id)).output_text).toBe("In its own time.");
-});

@@ -55,22 +55,10 @@ describe("while the model has said nothing, a server that does not hold the thre
     return { ...servers, id };
   };
 
-  test("reads a response as in progress", async () => {
-    const { clock, other, id } = await begun();
-    const read = await within(clock, other.client.responses.retrieve(id));
-    expect(read).toMatchObject({ id, status: "in_progress", output: [] });
-  });
-
   test("lists the input items of a response", async () => {
     const { clock, other, id } = await begun();
     const { data } = await within(clock, other.client.responses.inputItems.list(id));
     expect(data).toMatchObject([{ type: "message", content: [{ text: "Go" }] }]);
-  });
-
-  test("opens the stream of a response, whose first events say that it has begun", async () => {
-    const { clock, other, id } = await begun();
-    const read = await within(clock, blocksUntil(other.server, `/v1/responses/${id}?stream=true`, "in_progress"));
-    expect(read).toContain("event: response.created\n");
   });
 
   test("streams the answer when it comes", async () => {

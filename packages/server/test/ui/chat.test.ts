@@ -258,15 +258,6 @@ describe("a page of the AI SDK", () => {
     await expect.poll(async () => JSON.stringify(await host.thread("t").exportJournal())).toContain("output.refused");
     expect(textsOf(await painted(server))).toEqual(["How many?"]);
   });
-
-  test("goes on with something else than what was asked of it", async () => {
-    const { server } = served([toolCalls([{ name: "seat", arguments: {} }]), reply("As you like.")]);
-    const chat = new Chat({ server });
-    await chat.sendMessage({ text: "Where do I sit?" });
-    await chat.sendMessage({ text: "Never mind." });
-    expect(textsOf(chat.messages)).toEqual(["Where do I sit?", "", "Never mind.", "As you like."]);
-    expect((await painted(server))[1]?.parts).toMatchObject([{}, { state: "output-error" }]);
-  });
 });
 
 describe("what is posted", () => {

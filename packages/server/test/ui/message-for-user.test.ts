@@ -3,12 +3,12 @@ import * as hostStore from "@colloquy/host/store";
 import * as machine from "@colloquy/machine";
 import { type Failure, noUsage, type OutputFailure, type Refusal } from "@colloquy/machine";
 import * as machineStorage from "@colloquy/machine/storage";
-import { fails, never, reply, type ScriptLine } from "@colloquy/runtime-test/models";
+import { fails, reply, type ScriptLine } from "@colloquy/runtime-test/models";
 import { describe, expect, test } from "vitest";
 import * as server from "../../src/index.ts";
-import { type ErrorText, HttpError, messageForUser, toUiMessageStream, type UserMessageKind } from "../../src/index.ts";
+import { type ErrorText, HttpError, messageForUser, type UserMessageKind } from "../../src/index.ts";
 import { at, post } from "../serving.ts";
-import { allOf, Chat, pageErrorOf, stage, watchedServer } from "./page.ts";
+import { Chat, pageErrorOf, stage, watchedServer } from "./page.ts";
 
 /** The classes of errors that a module exports. */
 type ErrorsOf<Module> = {
@@ -168,21 +168,6 @@ describe("what a page reads in chat.error.message, and the operator is told", ()
     expect(reported).toEqual([expect.stringContaining("the model call failed (auth): no such key")]);
   });
 
-  test("is the application's own text for a kind", async () => {
-    const { text, reported } = await asked(failing, (error, { kind, text: sentence }) =>
-      kind === "unavailable" && error instanceof host.TurnFailedError ? "Gerade nicht." : sentence,
-    );
-    expect(text).toBe("Gerade nicht.");
-    expect(reported).toHaveLength(1);
-  });
-
-  test("is the sentence if the application's own text throws", async () => {
-    const { text } = await asked(failing, () => {
-      throw new Error("no table of texts");
-    });
-    expect(text).toContain("not available");
-  });
-
   test("is a sentence, as the whole body, for a request that is refused", async () => {
     const on = stage([reply("Hi.")]);
     const { server: served, reported } = watchedServer(on, { authenticate: () => null });
@@ -202,30 +187,4 @@ describe("what a page reads in chat.error.message, and the operator is told", ()
     });
     await on.host.close();
   });
-
-  test("is a sentence when the body is too long or too many streams are open", async () => {
-    const on = stage([never({ pieces: ["One"] })]);
-    const { server: served } = watchedServer(on, { bodyBytesMax: 400, streamsMax: 1 });
-    const chat: Chat = new Chat({ server: served });
-    const sent = chat.sendMessage({ text: "Count." });
-    await expect.poll(() => chat.messages).toHaveLength(2);
-    expect(await pageErrorOf(await served.fetch(at("/ui/t/stream")))).toMatchObject({ status: 429, kind: "busy" });
-    const long = new Chat({ server: served });
-    await long.sendMessage({ text: "x".repeat(400) });
-    expect(long.error?.message).toContain("too long");
-    await chat.stop();
-    await sent;
-    await on.host.close();
-  });
-});
-
-test("toUiMessageStream gives the same sentences, or its caller's", async () => {
-  const errorsOf = async (errorText?: ErrorText): Promise<readonly unknown[]> => {
-    const { host: asking } = stage([fails({ kind: "context_length" })]);
-    const chunks = await allOf(toUiMessageStream(asking.ask("Hello?"), errorText === undefined ? {} : { errorText }));
-    await asking.close();
-    return chunks.filter(({ type }) => type === "error");
-  };
-  expect(await errorsOf()).toMatchObject([{ errorText: expect.stringContaining("too long") }]);
-  expect(await errorsOf((_, { kind }) => kind)).toMatchObject([{ errorText: "too_long" }]);
 });

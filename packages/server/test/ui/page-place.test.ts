@@ -1,5 +1,5 @@
 import { textOf } from "@colloquy/machine";
-import { fails, reply, type ScriptLine, scriptedModel } from "@colloquy/runtime-test/models";
+import { reply, type ScriptLine, scriptedModel } from "@colloquy/runtime-test/models";
 import type { UIMessage } from "ai";
 import { expect, test } from "vitest";
 import { post } from "../serving.ts";
@@ -45,16 +45,6 @@ test("a page's only message that is sent again after its answer was made anew is
   expect(textsOf(await load())).toEqual(["hello", "answer 3"]);
 });
 
-test("the newest messages that are deleted in a page are in no later prompt", async () => {
-  const { server, prompt } = served(...answers(3));
-  const chat = new Chat({ server });
-  await chat.sendMessage({ text: "one" });
-  await chat.sendMessage({ text: "two" });
-  chat.messages = chat.messages.slice(0, 2);
-  await chat.sendMessage({ text: "three" });
-  expect(prompt()).toEqual(["one", "answer 1", "three"]);
-});
-
 test("an answer that is deleted alone is in no later prompt", async () => {
   const { server, prompt, load } = served(...answers(2));
   const chat = new Chat({ server });
@@ -85,27 +75,6 @@ test.each([
   expect(await load()).toEqual(before);
 });
 
-test("a page that began with the last turns only continues with all of them", async () => {
-  const { server, prompt, load } = served(...answers(4));
-  const chat = new Chat({ server });
-  for (const text of ["one", "two"]) await chat.sendMessage({ text });
-  const late = new Chat({ server, messages: await load("?last=1") });
-  await late.sendMessage({ text: "three" });
-  await late.sendMessage({ text: "four" });
-  expect(prompt()).toEqual(["one", "answer 1", "two", "answer 2", "three", "answer 3", "four"]);
-});
-
-test("a page that opened without the messages of its thread is told that there are older ones", async () => {
-  const { server, prompt } = served(...answers(3));
-  await new Chat({ server }).sendMessage({ text: "one" });
-  const late = new Chat({ server });
-  await late.sendMessage({ text: "two" });
-  expect(late.lastMessage?.metadata).toMatchObject({ turn: 2, earlier: true });
-  await late.sendMessage({ text: "three" });
-  expect(late.error).toBeUndefined();
-  expect(prompt()).toEqual(["one", "answer 1", "two", "answer 2", "three"]);
-});
-
 test("so is one whose messages before were refused", async () => {
   const { host, server, prompt } = served(...answers(3));
   await host.thread("t").ask("one");
@@ -131,30 +100,6 @@ test("a page that sends what another has sent behind turns that it does not show
   expect(told).toMatchObject([{ type: "data-differs", data: { reason: expect.stringContaining("newer") } }]);
 });
 
-test("a regeneration in a second tab never returns an answer that was already replaced", async () => {
-  const { server, load } = served(...answers(4));
-  const chat = new Chat({ server });
-  await chat.sendMessage({ text: "one" });
-  const other = new Chat({ server, messages: await load() });
-  await chat.regenerate();
-  await chat.regenerate();
-  await other.regenerate();
-  expect(textsOf(other.messages)).toEqual(["one", "answer 4"]);
-  expect(await load()).toEqual(JSON.parse(JSON.stringify(other.messages)));
-});
-
-test("a second tab that is behind continues from what it shows", async () => {
-  const { server, prompt, load } = served(...answers(4));
-  const chat = new Chat({ server });
-  await chat.sendMessage({ text: "one" });
-  const other = new Chat({ server, messages: await load() });
-  await chat.sendMessage({ text: "two" });
-  await other.sendMessage({ text: "three" });
-  expect(prompt()).toEqual(["one", "answer 1", "three"]);
-  await chat.sendMessage({ text: "four" });
-  expect(prompt()).toEqual(["one", "answer 1", "two", "answer 2", "four"]);
-});
-
 test("a conversation that a page brings along begins the thread", async () => {
   const { server, prompt, load } = served(...answers(2));
   const messages = [said("x1", "user", "before"), said("y1", "assistant", "elsewhere")];
@@ -175,35 +120,6 @@ test("a greeting of the page alone is told to be none of a thread that was begun
   await chat.sendMessage({ text: "two" });
   expect(prompt()).toEqual(["one", "answer 1", "two"]);
   expect(told).toMatchObject([{ type: "data-differs" }, { type: "data-differs" }]);
-});
-
-test("a message that never reached the thread is asked with the next one", async () => {
-  const { server, prompt, load } = served(...answers(2));
-  const chat = new Chat({ server });
-  await chat.sendMessage({ text: "one" });
-  chat.messages = [...chat.messages, said("lost", "user", "lost")];
-  await chat.sendMessage({ text: "two" });
-  expect(prompt()).toEqual(["one", "answer 1", "lost", "two"]);
-  expect(textsOf(await load())).toEqual(textsOf(chat.messages));
-});
-
-test("a page continues after a turn that failed", async () => {
-  const { server, load } = served(fails({ kind: "auth" }), ...answers(1));
-  const chat = new Chat({ server });
-  await chat.sendMessage({ text: "one" });
-  await chat.sendMessage({ text: "two" });
-  expect(chat.error).toBeUndefined();
-  expect(textsOf(await load())).toEqual(textsOf(chat.messages));
-});
-
-test("a result for a turn that left the path is refused", async () => {
-  const { server } = served(...answers(2));
-  const chat = new Chat({ server });
-  await chat.sendMessage({ text: "one" });
-  const [old] = chat.messages.slice(1);
-  await chat.regenerate();
-  const refusal = await pageErrorOf(await server.fetch(post("/ui", { id: "t", messages: [old] })));
-  expect(refusal).toMatchObject({ status: 400, kind: "changed" });
 });
 
 test("two tabs that edit at once each continue from what they show, or are told", async () => {

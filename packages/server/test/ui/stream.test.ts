@@ -50,48 +50,6 @@ test("a call of the page's that was cut is not shown as one to run, if the strea
   await host.close();
 });
 
-test("tools that run here, and one of the page, which the turn waits for", async () => {
-  expect(
-    await traceOf([
-      toolCalls(
-        [
-          { name: "echo", arguments: { at: 1 } },
-          { name: "seat", arguments: {} },
-        ],
-        { content: "Look:" },
-      ),
-    ]),
-  ).toMatchInlineSnapshot(`
-    "start {"messageId":"turn-1","messageMetadata":{"turn":1}}
-    start-step {}
-    text-start {"id":"1.0"}
-    text-delta {"id":"1.0","delta":"Look:"}
-    text-end {"id":"1.0"}
-    tool-input-start {"toolCallId":"1.1.0","toolName":"echo"}
-    tool-input-delta {"toolCallId":"1.1.0","inputTextDelta":"{\\"at\\":1}"}
-    tool-input-start {"toolCallId":"1.1.1","toolName":"seat"}
-    tool-input-delta {"toolCallId":"1.1.1","inputTextDelta":"{}"}
-    tool-input-available {"toolCallId":"1.1.0","toolName":"echo","input":{"at":1}}
-    tool-input-available {"toolCallId":"1.1.1","toolName":"seat","input":{}}
-    tool-output-available {"toolCallId":"1.1.0","output":{"at":1}}
-    finish-step {}
-    finish {"finishReason":"tool-calls"}"
-  `);
-});
-
-test("a question whether a tool may run", async () => {
-  expect(await traceOf([toolCalls([{ name: "pay", arguments: { amount: 5 } }])])).toMatchInlineSnapshot(`
-    "start {"messageId":"turn-1","messageMetadata":{"turn":1}}
-    start-step {}
-    tool-input-start {"toolCallId":"1.1.0","toolName":"pay"}
-    tool-input-delta {"toolCallId":"1.1.0","inputTextDelta":"{\\"amount\\":5}"}
-    tool-input-available {"toolCallId":"1.1.0","toolName":"pay","input":{"amount":5}}
-    tool-approval-request {"approvalId":"1.1.0","toolCallId":"1.1.0","signature":"zbksbe9ld9"}
-    finish-step {}
-    finish {"finishReason":"tool-calls"}"
-  `);
-});
-
 test("a step that is made anew after a failed attempt", async () => {
   expect(await traceOf([fails({ kind: "overloaded" }, { partial: "Good m" }), reply("Good day.")]))
     .toMatchInlineSnapshot(`
@@ -178,20 +136,6 @@ test("a turn that was cancelled in the middle of a call", async () => {
     abort {"reason":"enough"}
     finish {"finishReason":"interrupted"}"
   `);
-});
-
-test("an ask that gets no turn", async () => {
-  const { host } = stage([]);
-  const ask = host.ask("", { askId: "" });
-  expect(await allOf(toUiMessageStream(ask))).toMatchInlineSnapshot(`
-    [
-      {
-        "errorText": "This message was not accepted. Change it, then send it again.",
-        "type": "error",
-      },
-    ]
-  `);
-  await host.close();
 });
 
 test("a response, as clients of the protocol read it", async () => {

@@ -72,29 +72,6 @@ test("what a file leaves out has defaults", async () => {
   });
 });
 
-test("the words of DSPy's agents are other words for the same", async () => {
-  const folder = folderOf({ "agent.yaml": "name: a\ncompression: none\nmax_context_turns: 0\nmax_iters: 7" });
-  expect(await agentFromFile(join(folder, "agent.yaml"))).toMatchObject({
-    memory: { maxTurns: 0, compression: "none" },
-    limits: { steps: 7 },
-  });
-  expect(
-    await problemsOf({
-      "agent.yaml": "name: a\nmemory: { maxTurns: 1 }\nlimits:\n  steps: 1\nmax_iters: 7\nmax_context_turns: 1",
-    }),
-  ).toEqual([
-    "agent.yaml:6:20: max_context_turns is another word for memory.maxTurns, which is there too; leave one of them out",
-    "agent.yaml:5:12: max_iters is another word for limits.steps, which is there too; leave one of them out",
-  ]);
-});
-
-test.each(["\n", "\r\n"])("in Markdown the body is the instructions, with lines that end in %j", async (end) => {
-  const lines = ["---", "name: helper", "---", "", "# You help", "", "---", "Always."];
-  const folder = folderOf({ "agent.md": `\uFEFF${lines.join(end)}${end}` });
-  const agent = await agentFromFile(join(folder, "agent.md"));
-  expect(agent.instructions).toBe(["# You help", "", "---", "Always."].join("\n"));
-});
-
 test("Markdown has front matter, and its instructions once", async () => {
   const doubled = "---\nname: a\ninstructions: One.\n---\nTwo.";
   expect(await problemsOf({ "agent.md": doubled }, "agent.md")).toEqual([
@@ -183,26 +160,6 @@ test.each([
   expect(others).toEqual([]);
 });
 
-test("all that is wrong is named, and a field that there is not with those that there are", async () => {
-  expect(await problemsOf({ "agent.yaml": "name: a\nfoo: 1\nmodel: 2" })).toEqual([
-    "agent.yaml:3:8: model is 2; it must be a text",
-    'agent.yaml:2:1: there is no field "foo"; there are version, name, description, model, modelParameters, instructions, signature, tools, subagents, memory, limits, compression, max_context_turns, max_iters',
-  ]);
-});
-
-test("what is wrong with a subagent stands in its own file, with the files that led to it", async () => {
-  const files = {
-    "agent.yaml": "name: a\nsubagents:\n  - ./b/b.yaml",
-    "b/b.yaml": "name: b\nsubagents: [../c.yaml]",
-    "c.yaml": "name: c\nmodle: x",
-  };
-  expect(await problemsOf(files)).toEqual([
-    expect.stringMatching(
-      /^c\.yaml:2:1: there is no field "modle"; .* \(a subagent: agent\.yaml → b\/b\.yaml → c\.yaml\)$/,
-    ),
-  ]);
-});
-
 test("siblings may name the same file; a file may not lead back to itself", async () => {
   const diamond = {
     "agent.yaml": "name: a\nsubagents: [./b.yaml, ./c.yaml]",
@@ -215,14 +172,4 @@ test("siblings may name the same file; a file may not lead back to itself", asyn
     'd.yaml:2:13: subagent "./d.yaml": it leads back to itself: agent.yaml → b.yaml → d.yaml → d.yaml; an agent can\'t be its own subagent (a subagent: agent.yaml → b.yaml → d.yaml)',
     'd.yaml:2:23: subagent "./b.yaml": it leads back to itself: agent.yaml → b.yaml → d.yaml → b.yaml; an agent can\'t be its own subagent (a subagent: agent.yaml → b.yaml → d.yaml)',
   ]);
-});
-
-test("two tools of one name are refused, and a subagent may have another name", async () => {
-  const files = { "b.yaml": "name: b" };
-  expect(await problemsOf({ ...files, "agent.yaml": "name: a\nsubagents: [./b.yaml, ./b.yaml]" })).toEqual([
-    'agent.yaml:2:23: there are two tools called "b"; give a subagent another by name',
-  ]);
-  expect(
-    await problemsOf({ ...files, "agent.yaml": "name: a\nsubagents: [./b.yaml, { file: ./b.yaml, name: c }]" }),
-  ).toEqual([]);
 });

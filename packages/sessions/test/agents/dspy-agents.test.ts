@@ -2,7 +2,6 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { agentFromFile } from "../../src/agents/index.ts";
 import { folderOf, problemsIn, problemsOf } from "./agent-files.ts";
-import { hostOf, passing } from "./agents.ts";
 
 /** The file in the docs of DSPy's ConversationalAgent, with a JavaScript tool in place of the Python one. */
 const shown = `signature: "question -> answer"
@@ -36,17 +35,6 @@ test("the file that DSPy's ConversationalAgent shows is an agent, called after i
     memory: { maxTurns: 30, compression: "verbose" },
   });
   expect(agent.tools.map(({ declaration }) => declaration.name)).toEqual(["search"]);
-});
-
-test("an agent with a signature in one text is run by its fields", async () => {
-  const llm: typeof passing = async () => ({
-    type: "completed",
-    reply: { content: '{"answer":"Paris"}' },
-    finishReason: "stop",
-  });
-  const { host } = await hostOf({ "agent.yaml": 'signature: "question -> answer"\ncompression: none' }, { llm });
-  expect((await host.run({ question: "The capital of France?" })).output).toEqual({ answer: "Paris" });
-  expect(() => host.run({ query: "x" })).toThrow(/agent "agent": the inputs do not fit its signature/);
 });
 
 test.each([
@@ -167,19 +155,6 @@ test("subagents are written out in the file of their caller, or in files of thei
     },
     { name: "math_expert", agent: { name: "math_expert", limits: { steps: 10 }, tools: [] } },
     { name: "reader", agent: { name: "reader", file: join(folder, "reader.yaml"), instructions: "You read." } },
-  ]);
-});
-
-test("a subagent that is written out answers as one of a file does", async () => {
-  const inline = `name: top
-instructions: pass on to helper
-compression: none
-subagents: [{ name: helper, agent: { instructions: listen, compression: none } }]`;
-  const { host } = await hostOf({ "agent.yaml": inline });
-  expect((await host.ask("a b", { threadId: "t" })).text).toBe("a | a,b");
-  expect((await host.calls("t")).map(({ name, threadId }) => [name, threadId])).toEqual([
-    ["helper", "t/helper"],
-    ["helper", "t/helper"],
   ]);
 });
 

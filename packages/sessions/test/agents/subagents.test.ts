@@ -82,12 +82,6 @@ test("one of its own memory remembers all calls of the thread, one without none"
   expect(await said(fork.ask("d"))).toBe("d");
 });
 
-test("calls of one step go on with one another, in their order", async () => {
-  const { host } = await hostOf(pair("parent"));
-  expect(await said(host.ask("a b c"))).toBe("a | a,b | a,b,c");
-  expect(await said(host.ask("d e"))).toBe("a,b,c,d | a,b,c,d,e");
-});
-
 test("subagents have subagents, whose memory goes along, and their usage is seen", async () => {
   const files = {
     ...pair("parent"),
@@ -168,16 +162,6 @@ test("a host that closes loses nothing: the next one goes on, and asks nothing a
   const [open] = await next.thread("t").asks();
   expect((await next.thread("t").rejoin(open?.askId ?? "")).text).toBe("a | a,b");
   expect(asked).toEqual(["t a b", "t/helper a", "t/helper b", "t/helper b", "t a,b"]);
-});
-
-test("a failure of a subagent is the tool's, in its words", async () => {
-  const { host } = await hostOf(pair("parent"), {
-    llm: async (call, context) =>
-      call.threadId === "t/helper"
-        ? { type: "failed", failure: { kind: "bad_request", message: "no such model", retryable: false } }
-        : passing(call, context),
-  });
-  expect(await said(host.ask("a", { threadId: "t" }))).toMatch(/no such model/);
 });
 
 test("a thread that is none of a subagent is not taken for one", async () => {

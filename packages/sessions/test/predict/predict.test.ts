@@ -1,9 +1,9 @@
-import { OutputError, tool } from "@colloquy/host";
+import { tool } from "@colloquy/host";
 import { ConfigurationError, textOf } from "@colloquy/machine";
 import { reply, scriptedModel, streams, toolCalls } from "@colloquy/runtime-test/models";
 import { describe, expect, expectTypeOf, onTestFinished, test } from "vitest";
 import * as z from "zod";
-import { predict, react, session, type Session, SignatureError } from "../../src/index.ts";
+import { predict, react, session, type Session } from "../../src/index.ts";
 
 const inputs = z.object({ question: z.string().trim(), context: z.string().optional() });
 const outputs = z.object({ answer: z.string(), sure: z.boolean() });
@@ -56,23 +56,6 @@ describe("a program that is a signature alone", () => {
     expect(partials.length).toBeGreaterThan(0);
     for (const partial of partials)
       expect(Object.keys(await call)).toEqual(expect.arrayContaining(Object.keys(partial)));
-  });
-
-  test("has what does not fit mended, and rejects where nothing fits; then no turn is recorded", async () => {
-    const llm = scriptedModel([reply("A line."), saying(first), reply("no"), reply("never")]);
-    const qa = closing(session(predict({ inputs, outputs, repairs: 1 }), { name: "qa", llm }));
-    expect(await qa.call({ question: "Q1" })).toEqual(first);
-    await expect(qa.call({ question: "Q2" })).rejects.toThrow(OutputError);
-    expect(await qa.count()).toBe(1);
-  });
-
-  test("refuses inputs that do not fit before a model is called, and a session without a model by the option's name", async () => {
-    const llm = scriptedModel([]);
-    const qa = closing(session(predict({ inputs, outputs }), { name: "qa", llm }));
-    await expect(qa.call(Object({ question: 7 }))).rejects.toThrow(SignatureError);
-    expect(llm.calls).toEqual([]);
-    const bare = closing(session(predict({ inputs, outputs }), { name: "qa" }));
-    await expect(bare.call({ question: "Q" })).rejects.toThrow(/give session the option llm/u);
   });
 
   test.each([

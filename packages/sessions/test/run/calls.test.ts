@@ -1,5 +1,4 @@
 import { ConfigurationError } from "@colloquy/machine";
-import { memoryStore } from "@colloquy/runtime-node";
 import { reply, scriptedModel } from "@colloquy/runtime-test/models";
 import { describe, expect, it } from "vitest";
 import * as z from "zod";
@@ -97,13 +96,6 @@ describe("a signature", () => {
     await wrong.close();
   });
 
-  it("says what is kept: defaults are filled in, and what it does not know is left out", async () => {
-    const right = checked("right");
-    expect(await right.call({ q: "Q1" })).toEqual({ a: "right" });
-    expect((await right.turns())[0]).toMatchObject({ inputs: { q: "Q1", count: 1 }, outputs: { a: "right" } });
-    await right.close();
-  });
-
   it("can't have what a journal can't keep, and the error says where", async () => {
     const dated = session(() => ({ at: new Date(0) }), { name: "dated" });
     await expect(dated.call({})).rejects.toThrow(/the outputs of "dated": at is a Date/);
@@ -114,16 +106,6 @@ describe("a signature", () => {
 });
 
 describe("a call", () => {
-  it("that was made before under its id gives the same outcome, also elsewhere", async () => {
-    const store = memoryStore();
-    const { qa, seen } = seeing({ store });
-    await qa.call({ q: "Q1" }, { askId: "once" });
-    await qa.close();
-    const other = seeing({ store });
-    expect(await other.qa.call({ q: "Q1" }, { askId: "once" })).toEqual({ a: "A" });
-    expect([seen.length, other.seen.length]).toEqual([1, 0]);
-  });
-
   it("is cancelled by its handle and by its signal, and its program hears of it", async () => {
     const heard: string[] = [];
     const qa = sessionOf(
@@ -172,19 +154,6 @@ describe("a call", () => {
     const changes = entries.flatMap(({ event }) => (event.type === "metadata.changed" ? [event.metadata] : []));
     expect(changes).toEqual([{ program: "qa", version: "beta" }]);
     expect(await qa.count()).toBe(2);
-  });
-
-  it("gets a copy of what a class with forward makes, too", async () => {
-    class Counter {
-      #count = 0;
-      forward({ by }: { readonly by: number }): { readonly count: number } {
-        this.#count += by;
-        return { count: this.#count };
-      }
-    }
-    const counter = session(new Counter(), { name: "counter" });
-    expect([await counter.call({ by: 2 }), await counter.call({ by: 3 })]).toEqual([{ count: 2 }, { count: 5 }]);
-    await counter.close();
   });
 
   it("refuses a damaged history in words", async () => {

@@ -12,16 +12,6 @@ test("a thread that was deleted begins as any does, with the seed and the name o
   expect((await qa.thread.state())?.context.metadata).toMatchObject({ program: "qa", version: "1" });
 });
 
-test("the journal says so, too, when the program before comes back", async () => {
-  const { qa } = seeing({ version: "1" });
-  await asked(qa, 1);
-  for (const version of ["2", "1"]) {
-    qa.swap(() => ({ a: version }), { version });
-    await asked(qa, 2);
-    expect((await qa.thread.state())?.context.metadata["version"]).toBe(version);
-  }
-});
-
 test("what a deleted thread had called answers no thread that takes its id", async () => {
   const llm = scriptedModel([reply("of the old one"), reply("of the new one")]);
   let later = 0;

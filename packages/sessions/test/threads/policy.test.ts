@@ -20,12 +20,6 @@ it.each(spread(optionsOfSessions, 3))("the prompts of a session keep the laws of
   expect(conversations).toBe(8);
 });
 
-it("windows over no turns show none", () => {
-  expect(policyOf({ name: "qa", maxTurns: 3, maxStoredTurns: 0 }).options).toEqual({
-    policies: [{ name: "last-turns", version: 1, options: { count: 0 } }],
-  });
-});
-
 it("a field that the signature does not have can't be kept out by mistake", () => {
   const signature = {
     inputs: z.object({ q: z.string(), context: z.string() }),

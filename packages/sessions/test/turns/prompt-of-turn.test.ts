@@ -44,12 +44,6 @@ describe("the prompt of a turn", () => {
     expect((await qa.promptOfTurn(2))?.memory.exchanges).toHaveLength(1);
   });
 
-  test("is there for a turn that failed", async () => {
-    const { qa, seen } = answering(["A0", new Error("down")]);
-    await asked(qa, 2);
-    expect((await qa.promptOfTurn(2))?.memory).toEqual(seen[1]);
-  });
-
   test("is, for a turn that was added by hand, what a program would have been called with then", async () => {
     const added = { inputs: { question: "by hand" }, outputs: { answer: "A2" } };
     const { qa } = answering(["A0", new Error("down"), "A3"], { maxTurns: 1 });

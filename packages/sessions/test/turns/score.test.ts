@@ -42,23 +42,6 @@ describe("scores", () => {
     expect((await qa.turns()).map(scoreOf)).toEqual([null, null]);
   });
 
-  test("a metric is called once for each turn, with what the caller holds it against, and may be a promise", async () => {
-    const { qa } = answering(["right", "wrong"]);
-    await asked(qa, 2);
-    const calls: string[] = [];
-    const scores = await qa.score(
-      async ({ inputs, outputs }, gold?: string) => {
-        calls.push(inputs.question);
-        return (await Promise.resolve(outputs.answer)) === gold;
-      },
-      { gold: "right" },
-    );
-    expect([scores, calls]).toEqual([
-      [1, 0],
-      ["Q0", "Q1"],
-    ]);
-  });
-
   test.each([
     { judged: null, score: 0 },
     { judged: undefined, score: 0 },
@@ -142,28 +125,6 @@ describe("examples", () => {
     expect(merged.leftOut).toEqual([{ thread: "qa", turn: 2, step: 1, because: "failed", score: null }]);
   });
 
-  test("have the history that their programs saw, but where it is not wanted; frozen", async () => {
-    const { qa } = answering(["A0", "A1"]);
-    await asked(qa, 2);
-    const examples = await qa.examples();
-    expect(examples.map(({ history }) => history?.exchanges)).toEqual([
-      [],
-      [{ turn: 1, inputs: { question: "Q0" }, outputs: { answer: "A0" } }],
-    ]);
-    expect(examples[0]?.history?.text).toBe("No prior conversation context.");
-    expect(examples.every((example) => Object.isFrozen(example) && Object.isFrozen(example.history?.exchanges))).toBe(
-      true,
-    );
-    const [bare] = await qa.examples({ includeHistory: false });
-    expect(bare).toEqual({
-      thread: "qa",
-      turn: 1,
-      inputs: { question: "Q0" },
-      outputs: { answer: "A0" },
-      score: null,
-    });
-  });
-
   test("are none where a score is asked for and there is none, where words were taken out, and of no thread", async () => {
     const { qa } = answering([]);
     expect(await qa.examples()).toEqual([]);
@@ -171,15 +132,6 @@ describe("examples", () => {
     await qa.thread.redact({ turn: 1 });
     const { leftOut } = await qa.examples({ minScore: 0 });
     expect(leftOut.map(({ because }) => because)).toEqual(["redacted", "unscored"]);
-  });
-
-  test("may have a field of one name among inputs and outputs (theirs can't)", async () => {
-    const { qa } = answering([]);
-    await qa.thread.addTurn([
-      { role: "user", content: [{ type: "data", field: "text", value: "in" }] },
-      { role: "assistant", content: [{ type: "data", field: "text", value: "out" }] },
-    ]);
-    expect(await qa.examples()).toMatchObject([{ inputs: { text: "in" }, outputs: { text: "out" } }]);
   });
 });
 

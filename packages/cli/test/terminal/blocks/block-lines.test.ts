@@ -70,12 +70,6 @@ test.for([20, 80, 200])(
   },
 );
 
-test("a call that fits is put on one row", () => {
-  const block: Block = { type: "call", name: "remove", arguments: '{"file":"a"}' };
-  expect(blockLines(block, { columns: 80, unfolded: false, finished: true })).toHaveLength(1);
-  expect(blockLines(block, { columns: 20, unfolded: false, finished: true })).toHaveLength(4);
-});
-
 test.for([20, 80])("at %i columns whatever a call is given is on it, and what draws nothing is escaped", (columns) => {
   const pieces = fc.constantFrom(
     "a",

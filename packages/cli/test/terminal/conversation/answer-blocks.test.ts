@@ -67,16 +67,6 @@ const requested: AskPart = {
   },
 };
 
-test("results come in any order, and are finished in the order of their calls", () => {
-  const before = shownOf([call(0), call(1), result(1)]);
-  expect(before.finished).toEqual([]);
-  const after = shownOf([result(0)], before);
-  expect(after.finished.map((block) => block.type === "tool" && block.result?.content)).toEqual([
-    "result 0",
-    "result 1",
-  ]);
-});
-
 test("an approval waits for its answer, is asked for once, and is answered by whoever runs the call", () => {
   const asked = shownOf([call(0), requested, requested]);
   expect(asked.open.map(({ type }) => type)).toEqual(["tool", "approval"]);

@@ -26,12 +26,6 @@ describe("pastes", () => {
     expect(again.text).toBe("[paste #2: 55 characters]see [paste #1: 5,000 characters]");
     expect(expanded(again)).toBe(`${lines}see ${long}`);
   });
-
-  test("that somebody only types are what is typed", () => {
-    const text = "[paste #1: 5,000 characters]";
-    expect(expanded(typed(emptyEditor, text))).toBe(text);
-    expect(expanded(pasted(typed(emptyEditor, text), long))).toBe(text + long);
-  });
 });
 
 test("a text from elsewhere is edited without its control characters", () => {

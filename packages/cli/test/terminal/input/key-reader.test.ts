@@ -204,10 +204,6 @@ describe("pastes of 5,000 characters", () => {
       { numRuns: runs(200) },
     );
   });
-
-  test("that are not marked end where there is another key", () => {
-    expect(written(keysOf("one\rtwo", "three\r", "\x03", "\r"))).toBe('p"one\\ntwothree\\n" ctrl+c enter');
-  });
 });
 
 test("the reader is asked to wait only if more bytes may follow", () => {

@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
 import { type Action, actions, keymapOf, keymaps } from "../../../src/terminal/input/keymap.ts";
-import { keyNameOf } from "../../../src/terminal/input/key.ts";
 import { keysOf } from "./keys.ts";
 
 /** The bytes that a terminal sends, and their action in the presets `standard` and, if it differs, `seed`. */
@@ -77,12 +76,6 @@ describe("presets", () => {
     expect(Object.keys(keymaps.seed).sort()).toEqual(named);
   });
 
-  test("write keys as the reader does, and leave those alone that terminals need", () => {
-    const keys = Object.values(keymaps).flatMap((keymap) => Object.keys(keymap));
-    for (const key of keys) expect(keyNameOf(key)).toBe(key);
-    expect(keys.filter((key) => /^ctrl\+[sqhim]$/.test(key))).toEqual([]);
-  });
-
   test("reach every action but those that only one's own keys have", () => {
     const reached = new Set<string>(Object.values(keymaps).flatMap((keymap) => Object.values(keymap)));
     expect(Object.keys(actions).filter((action) => !reached.has(action))).toEqual(["quit", "searchHistory", "nothing"]);
@@ -90,22 +83,6 @@ describe("presets", () => {
 });
 
 describe("keys of one's own", () => {
-  test("go before the preset's, in any writing", () => {
-    const keymap = keymapOf("seed", {
-      "Ctrl+X": "quit",
-      "shift+ctrl+p": "transcript",
-      "ctrl+d": "nothing",
-      F5: "reprint",
-    });
-    expect(keymap).toEqual({
-      ...keymaps.seed,
-      "ctrl+x": "quit",
-      "ctrl+shift+p": "transcript",
-      "ctrl+d": "nothing",
-      f5: "reprint",
-    });
-  });
-
   test.each<[string, Record<string, string>, RegExp]>([
     ["emacs", {}, /^there is no keymap emacs; there are standard, seed$/],
     ["toString", {}, /no keymap toString/],

@@ -75,19 +75,6 @@ describe("a sample document", () => {
     `);
   });
 
-  test("at 200 columns its paragraph is one row, and all else is as at 80", () => {
-    const [heading, blank, first = "", second = "", ...rest] = shownAt(sample, 80);
-    expect(shownAt(sample, 200)).toEqual([heading, blank, `${first} ${second}`, ...rest]);
-  });
-
-  test("a finished paragraph is one line, which a terminal breaks between words", () => {
-    const [first = "", ...rest] = shownAt("It rains in Oslo today, as it does.", 12, true);
-    expect(rest).toEqual([]);
-    expect(first.match(/.{1,12}/g)).toEqual(["It rains in ", "Oslo today, ", "as it does."]);
-    const [item = ""] = shownAt("- It rains in Oslo today", 12, true);
-    expect(item.match(/.{1,12}/g)).toEqual(["- It rains  ", "  in Oslo   ", "  today"]);
-  });
-
   test("where the terminal opens addresses, they are shown only where the words could mislead", () => {
     const shown = (markdown: string): string =>
       textOf(markdownLines(markdown, { columns: 80, soft: false, hyperlinks: true })).join();

@@ -114,7 +114,3 @@ test("the words that are searched for are typed at the bottom, with the cursor b
   expect(found.show(size).lines.flat()).toContainEqual({ text: "tw", roles: ["match", "selected"] });
   expect(screenOf(after(found, size, "/", "enter"), size)).toContain("> two");
 });
-
-test("an empty list says so", () => {
-  expect(screenOf(listOf([], true), { columns: 30, rows: 6 })).toBe("List\nnothing\nq close · Enter open");
-});

@@ -24,37 +24,6 @@ q close · Enter go there · e edit · f fork · c checkpoint · ←→ fold · 
   );
 });
 
-test("on a narrow screen the marks go before the questions do", () => {
-  expect(screenOf(tree, { columns: 20, rows: 10 })).toBe(
-    `
-Tree of story   7/7
-  ● the beginning
-  ● 1 What is the …
-  ├─○ 2 there was …
-  │ ○ 3 what does …
-  ├─✗ 4 there was …
-  ● 5 there was a …
-> ● 6 what d…  head
-q close · e edit`.slice(1),
-  );
-});
-
-test("on a wide screen questions are whole", () => {
-  expect(screenOf(tree, { columns: 200, rows: 50 })).toContain(
-    "\n  ● 5 there was a librarian, who had read all the books of the town and wanted more of them than there were  1.2k tokens\n",
-  );
-});
-
-test("a low screen shows what is selected", () => {
-  expect(screenOf(tree, { columns: 20, rows: 4 })).toBe(
-    `
-Tree of story   7/7
-  ● 5 there was a …
-> ● 6 what d…  head
-q close · e edit`.slice(1),
-  );
-});
-
 test("keys act on the selected turn, and close the tree", () => {
   expect(pressing(tree, usual, "k", "k", "enter")).toEqual({ view: null, action: { type: "moveHead", turn: 4 } });
   expect(pressing(tree, usual, "up", "e")).toEqual({ view: null, action: { type: "edit", turn: 5 } });

@@ -4,11 +4,8 @@ import {
   asksOf,
   conversationMachine,
   type MachineOptions,
-  messagesOf,
   redoTarget,
   type State,
-  textOf,
-  toArray,
   undoTarget,
 } from "../../../src/index.ts";
 import { runs } from "../../runs.ts";
@@ -51,26 +48,6 @@ test("undo takes back the newest turns of the path, and redo goes towards the ne
   expect(redo(9)).toEqual([4, [4]]);
   talk.tell({ type: "head.moved", to: 4 });
   expect(redo(9)).toEqual([4, []]);
-});
-
-test("messages appended since the last turn are the newest turn: undo removes them first, and redo restores them", () => {
-  const talk = new Talk(conversationMachine());
-  addTurn(talk);
-  talk.tell({ type: "message.appended", message: { role: "user", content: "by the way" } });
-  const said = (): readonly string[] => messagesOf(talk.state).map(textOf);
-  expect(numbersOf(undoTarget(talk.state, 9))).toEqual([0, [2, 1]]);
-  expect(numbersOf(redoTarget(talk.state, 9))).toEqual([2, []]);
-  for (const steps of [1, 2]) {
-    const { head, turns } = undoTarget(talk.state, steps);
-    talk.tell({ type: "head.moved", to: head });
-    expect(said()).toEqual(["said", "by the way"].slice(0, 2 - steps));
-    const back = redoTarget(talk.state, steps);
-    expect(back.turns.map(({ number, messages }) => [number, toArray(messages)])).toEqual(
-      turns.map(({ number, messages }) => [number, toArray(messages)]),
-    );
-    talk.tell({ type: "head.moved", to: back.head });
-    expect(said()).toEqual(["said", "by the way"]);
-  }
 });
 
 test("in any tree they equal the result of a plain walk", () => {
@@ -167,14 +144,6 @@ test("an ask is found at each stage of its life, with its turn and its times", (
     "e completed 2",
   ]);
   expect(askNamed(talk.state, "nobody")).toBeNull();
-});
-
-test("an ask whose turn is off the path, or has failed, is found too", () => {
-  const talk = new CheckedTalk();
-  talk.ask("one", "a");
-  talk.fail();
-  talk.tell({ type: "head.moved", to: 0 });
-  expect(askNamed(talk.state, "a")).toMatchObject({ status: "failed", turn: 1 });
 });
 
 test("the newest so many are listed, of the newest 256 turns, and no more than asked for", () => {

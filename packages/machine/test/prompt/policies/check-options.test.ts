@@ -28,12 +28,6 @@ describe("an option that a policy does not know", () => {
   });
 });
 
-test("every summarising policy accepts the common options", () => {
-  const summary = { level: "concise", instruction: "Sum up.", model: {}, maxTokens: 9, waitMs: 1 } as const;
-  expect(() => summariseTurns({ ...summary, maxTurns: 2, keepTurns: 1 })).not.toThrow();
-  expect(() => compactTurns({ ...summary, keepTurns: 1, at: 0.5 })).not.toThrow();
-});
-
 test.each<readonly [unknown, string]>([
   ["3", '"3"'],
   [Number.NaN, "NaN"],

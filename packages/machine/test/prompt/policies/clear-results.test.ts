@@ -127,20 +127,6 @@ describe("clearResults", () => {
     expect(decided(undone, policy)).toEqual(["1.1.0"]);
   });
 
-  test("a cut off the path does not count", () => {
-    const policy = clearResults({ keep: 1, slack: 3, when: "always" });
-    const branch = (count: number): MadeUp => ({
-      turns: [{ number: 7, messages: rounds(7, count) }],
-      lastCut: cutOf({
-        from: null,
-        shrink: [{ rule: "clear", of: "toolResults", characters: 200, before: { turn: 5, unit: 2 } }],
-        reason: "",
-      }),
-    });
-    expect(decided(branch(4), policy)).toEqual([]);
-    expect(decided(branch(5), policy)).toHaveLength(4);
-  });
-
   test("pressed, slack does not keep a prompt from fitting", () => {
     const policy = clearResults({ keep: 1, slack: 5 });
     const at = (count: number, tokens: number): MadeUp => ({
@@ -152,17 +138,6 @@ describe("clearResults", () => {
     const lastCut = cutOf(policy.decide(inputOf(first)));
     expect(decided({ ...at(4, 3_000), lastCut }, policy)).toEqual(["1.1.0", "1.2.0"]);
     expect(decided({ ...at(4, 2_000), lastCut }, policy)).toEqual(["1.1.0", "1.2.0", "1.3.0"]);
-  });
-
-  test("pressed, slack applies if the thread fits in neither case: a later policy cuts it", () => {
-    const policy = clearResults({ keep: 1, slack: 2 });
-    const at = (count: number): MadeUp => ({
-      turns: [{ number: 1, messages: rounds(1, count) }],
-      budget: { tokens: 200, reserve: 0 },
-    });
-    const lastCut = cutOf(policy.decide(inputOf(at(3))));
-    expect(decided({ ...at(5), lastCut }, policy)).toEqual(["1.1.0", "1.2.0"]);
-    expect(decided({ ...at(6), lastCut }, policy)).toHaveLength(5);
   });
 
   test("does not search for rounds beyond the text of a full prompt", () => {

@@ -2,9 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { ConfigurationError, textOf } from "../../../src/index.ts";
 import { countPrompt, type PolicyDecision } from "../../../src/policies.ts";
-import { withNewestFitting } from "../../../src/prompt/history.ts";
 import { compactTurns, type CompactTurnsOptions } from "../../../src/prompt/policies/compact-turns.ts";
-import { tokenWindow } from "../../../src/prompt/policies/token-window.ts";
 import { runs } from "../../runs.ts";
 import { decidesAgain, budgetedArbitrary } from "./budgeted-arbitrary.ts";
 import { characters, inputOf, type MadeUp, type MadeUpTurn, said, shownBy, turn } from "./made-up-history.ts";
@@ -125,24 +123,6 @@ describe("when a summary is wanted", () => {
 describe("the shown turns and summaries", () => {
   const open = [said("10.0", "user", "Now?")];
 
-  test("the newest summary, and whole all that followed; without a summary, all", () => {
-    const made = { turns: compacted(4, 3), open };
-    expect(shown(made)).toEqual([
-      "Earlier in this conversation:\n[Turns 1 to 3] what was said",
-      "q".repeat(50),
-      "a".repeat(50),
-      "Now?",
-    ]);
-    expect(shown({ turns: turns(4), open })).toHaveLength(9);
-    expect(shown({ turns: compacted(3, 3), open })).toHaveLength(2);
-  });
-
-  test("the newest of several summaries; one that a head move left behind holds again", () => {
-    const twice = compacted(6, 2).map((one) => (one.number === 4 ? rolled(one, 1, "more") : one));
-    expect(shown({ turns: twice, open })[0]).toContain("[Turns 1 to 4] more");
-    expect(shown({ turns: twice.slice(0, 3), open })[0]).toContain("[Turns 1 to 2] what was said");
-  });
-
   test("summaries of single turns, written for another policy, do not hide whole turns", () => {
     const single = turns(3).map((one) => rolled(one, one.number));
     expect(shown({ turns: single, open })).toEqual([
@@ -150,50 +130,6 @@ describe("the shown turns and summaries", () => {
       ...Array.from({ length: 2 }, () => ["q".repeat(50), "a".repeat(50)]).flat(),
       "Now?",
     ]);
-  });
-
-  test("of several summaries of a turn the one that covers the most; turns that it left out stay out", () => {
-    const both = turns(5).map((one) => (one.number === 4 ? rolled(rolled(one, 3), 4, "less") : one));
-    expect(shown({ turns: both, open })).toEqual([
-      "Earlier in this conversation:\n[Turns 3 to 4] what was said",
-      "q".repeat(50),
-      "a".repeat(50),
-      "Now?",
-    ]);
-    expect(next({ turns: both, ...room(110) }, { keepTurns: 0 })).toEqual({
-      covers: { from: 3, to: 5 },
-      earlier: { from: 3, to: 4 },
-    });
-  });
-
-  test("nothing is left out if a summary will make the prompt fit", () => {
-    const made = { turns: turns(8), open, ...room(600) };
-    expect(shown(made)).toHaveLength(17);
-    expect(shown({ ...made, withoutSummary: true }).length).toBeLessThan(17);
-  });
-
-  test("if one is not enough, no call waits: it is a window until summaries have caught up", () => {
-    const made = { turns: turns(30), open, ...room(400) };
-    expect(shown(made)).toEqual(shown({ ...made, withoutSummary: true }));
-  });
-
-  test("without summaries, the oldest turns that do not fit are left out, as by a window", () => {
-    const failed = turns(8).map((one) => (one.number === 4 ? { ...one, summaryFailures: 2 } : one));
-    const made = { turns: failed, open, ...room(400) };
-    const decision = compactTurns().decide(inputOf(made));
-    expect(decision).toMatchObject({ from: tokenWindow().decide(inputOf(made)).from, pressed: true });
-    const after = { turns: compacted(8, 2), open, withoutSummary: true, ...room(400) };
-    expect(shown(after)).toEqual([
-      "Earlier in this conversation:\n[Turns 1 to 2] what was said",
-      ...Array.from({ length: 3 }, () => ["q".repeat(50), "a".repeat(50)]).flat(),
-      "Now?",
-    ]);
-  });
-
-  test("the counts of a whole history are not used for the turns after a summary", () => {
-    const input = inputOf({ turns: compacted(8, 2), open, withoutSummary: true, ...room(400) });
-    const history = withNewestFitting(input.history, () => ({ turn: 1, unit: 0 }));
-    expect(compactTurns().decide({ ...input, history })).toEqual(compactTurns().decide(input));
   });
 
   test("it fits, or shows no closed turn; and it shows everything if everything fits", () => {

@@ -177,17 +177,6 @@ describe("compose", () => {
     expect(decide(policy, { turns: [turn(1, "a"), turn(2, "b")] }).reason).toBe("dull; old");
   });
 
-  test("gives each part the whole of the last cut", () => {
-    const told: PolicyInput["lastCut"][] = [];
-    const asking = policyOf("asking", ({ lastCut }) => {
-      told.push(lastCut);
-      return { from: null, reason: "" };
-    });
-    const lastCut = { policy: "compose@1", from: { turn: 1, unit: 0 }, dropped: ["1.0"], interrupted: "keep" } as const;
-    decide(compose(lastTurns(1), asking), { turns: [turn(1, "a"), turn(2, "b")], lastCut });
-    expect(told[0]).toBe(lastCut);
-  });
-
   test("gives parts before a summary the last cut without it, so that they don't take it for their own", () => {
     const turns = Array.from({ length: 4 }, (_, index) => turn(index + 1, "1234", "5678"));
     const summary = { number: 1, from: 1, text: "short" };

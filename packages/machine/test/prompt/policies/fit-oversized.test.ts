@@ -91,19 +91,7 @@ const made = {
   pins: ["2.0"],
 };
 
-const lengths = (options: LimitResultsOptions, pins: readonly string[] = []) =>
-  shownBy({ ...made, pins }, limitResults(options).decide(inputOf(made))).map((message) => textOf(message).length);
-
 describe("limitResults", () => {
-  test("shrinks each result that is longer, in the open turn too, and nothing else", () => {
-    expect(lengths({ characters: 300 })).toEqual([500, 0, 300, 300, 500, 500, 0, 300]);
-    expect(lengths({ characters: 500 })).toEqual([500, 0, 500, 300, 500, 500, 0, 500]);
-  });
-
-  test("pinned messages stay whole", () => {
-    expect(lengths({ characters: 200 }, ["1.1.0", "2.1.0"])).toEqual([500, 0, 500, 300, 500, 500, 0, 500]);
-  });
-
   test("a reference names the tool that reads the whole", () => {
     const { decide, options } = limitResults({ characters: 250, rule: "reference", tool: "read_back" });
     expect(options).toEqual({ characters: 250, rule: "reference", tool: "read_back" });

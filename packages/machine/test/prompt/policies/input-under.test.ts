@@ -4,7 +4,6 @@ import {
   compose,
   countPrompt,
   keepAll,
-  lastTurns,
   type PolicyDecision,
   type PolicyInput,
   type Shrink,
@@ -131,11 +130,6 @@ describe("the input of a policy after those before it", () => {
     compose(keepAll(), watching(inputs)).decide(input);
     expect(inputs).toEqual([input]);
     expect(inputs[0]?.history).toBe(input.history);
-  });
-
-  test("a turn of which nothing is left is a turn", () => {
-    const made = { turns: [turn(1, "a"), turn(2, "b"), turn(3, "c")] };
-    expect(shownIds(compose(telling({ from: null, dropped: ["2.0"] }), lastTurns(2)), made)).toEqual(["3.0"]);
   });
 });
 

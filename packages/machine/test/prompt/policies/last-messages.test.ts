@@ -73,8 +73,4 @@ describe("lastMessages", () => {
     expect(() => lastMessages(options)).toThrow(ConfigurationError);
     expect(() => lastMessages(options)).toThrow(word);
   });
-
-  test("fewer than the usual ten are kept if fewer may be shown", () => {
-    expect(lastMessages({ max: 4 }).options).toEqual({ max: 4, keepRecent: 4, keepSystem: true });
-  });
 });

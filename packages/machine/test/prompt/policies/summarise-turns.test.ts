@@ -1,11 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { ConfigurationError, type JsonObject, textOf } from "../../../src/index.ts";
+import { ConfigurationError, type JsonObject } from "../../../src/index.ts";
 import { countPrompt, type PolicyDecision } from "../../../src/policies.ts";
 import { summariseTurns, type SummariseTurnsOptions } from "../../../src/prompt/policies/summarise-turns.ts";
 import { runs } from "../../runs.ts";
 import { decidesAgain, budgetedArbitrary } from "./budgeted-arbitrary.ts";
-import { characters, inputOf, type MadeUp, type MadeUpTurn, said, shownBy, turn } from "./made-up-history.ts";
+import { characters, inputOf, type MadeUp, type MadeUpTurn, shownBy, turn } from "./made-up-history.ts";
 
 const summarised = (made: MadeUpTurn, number = made.number): MadeUpTurn => ({
   ...made,
@@ -135,38 +135,6 @@ describe("summariseTurns", () => {
     fc.assert(fc.property(withSummaries, small, small, fc.array(fc.boolean(), { minLength: 20 }), asks), {
       numRuns: runs(200),
     });
-  });
-
-  const talk: MadeUp = {
-    turns: [summarised(turn(1, "q1", "a1")), summarised(turn(2, "q2", "a2")), summarised(turn(3, "q3", "a3"))],
-    open: [said("4.0", "user", "q4")],
-  };
-
-  const shown = (made: MadeUp, options?: SummariseTurnsOptions): readonly string[] =>
-    shownBy(made, summariseTurns(options).decide(inputOf(made))).map(textOf);
-
-  test("a turn is whole until its summary arrives; after two failures it becomes a line by rule", () => {
-    const waiting = (failures: number): MadeUp => ({
-      ...talk,
-      turns: [...(talk.turns ?? []).slice(0, 2), failed(turn(3, "q3", "a3"), failures)],
-    });
-    expect(shown(waiting(1)).slice(1)).toEqual(["q3", "a3", "q4"]);
-    expect(shown(waiting(2))).toEqual([
-      "Earlier in this conversation:\n[Turn 1] S1\n[Turn 2] S2\n[Turn 3] Asked: 3.0",
-      "q4",
-    ]);
-    expect(shown({ ...waiting(0), withoutSummary: true })).toEqual(shown(waiting(2)));
-  });
-
-  test("its instruction is among its options, so that another one is another policy", () => {
-    const { options, summariser } = summariseTurns();
-    expect(options["instruction"]).toBe(summariser?.instruction);
-    expect(options).toMatchObject({ level: "concise", maxTurns: 20, keepTurns: 0, maxTokens: 300, model: {} });
-    expect(summariser?.instruction).toContain("at most 150 words");
-    expect(summariseTurns({ level: "verbose" }).summariser?.instruction).not.toBe(summariser?.instruction);
-    const own = summariseTurns({ instruction: "In a word.", model: { model: "small" }, maxTokens: 5 });
-    expect(own.summariser).toMatchObject({ instruction: "In a word.", model: { model: "small" }, maxTokens: 5 });
-    expect(own.options).toMatchObject({ instruction: "In a word.", model: { model: "small" }, maxTokens: 5 });
   });
 
   test.each<readonly [SummariseTurnsOptions, string]>([

@@ -95,19 +95,6 @@ describe("an error", () => {
     for (const thrown of ["no", undefined, null, 7, { message: "odd" }, hostile, Object.create(null)])
       expect(await failureOf(throwing(thrown))).toMatchObject({ kind: expect.any(String) });
   });
-
-  test("in the stream ends the call, with what had come", async () => {
-    const overloaded = { type: "error", error: { type: "overloaded_error", message: "Overloaded" } };
-    const { outcome } = await ask(
-      aiSdkModel(modelOf([...text("Sun"), { type: "error", error: overloaded }, finish("error")])),
-    );
-    expect(outcome).toMatchObject({
-      type: "failed",
-      failure: { kind: "overloaded", retryable: true },
-      partial: { content: [{ type: "text", text: "Sun" }] },
-      usage: { inputTokens: 10 },
-    });
-  });
 });
 
 describe("an answer that is none", () => {
@@ -123,10 +110,6 @@ describe("an answer that is none", () => {
   test.each(cases)("because it %s fails, with what had come", async (_, pieces, failure) => {
     const { outcome } = await ask(aiSdkModel(modelOf(pieces)));
     expect(outcome).toMatchObject({ type: "failed", failure, partial: { content: [{ type: "text", text: "Sun" }] } });
-  });
-
-  test("because there is nothing at all is truncated", async () => {
-    expect(await failureOf(modelOf([]))).toMatchObject({ kind: "truncated", retryable: true });
   });
 });
 

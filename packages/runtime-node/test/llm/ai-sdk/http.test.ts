@@ -2,7 +2,7 @@ import { createOpenAI } from "@ai-sdk/openai";
 import { describe, expect, test } from "vitest";
 import { aiSdkModel } from "../../../src/llm/ai-sdk/index.ts";
 import { callOf, perform } from "../call.ts";
-import { type Answer, answering, answeringJson, begin, chatServer, chunkOf, eventOf } from "../server.ts";
+import { type Answer, answering, answeringJson, begin, chatServer, chunkOf } from "../server.ts";
 import { ask } from "./mock.ts";
 
 const key = "sk-test-key-0123456789";
@@ -45,26 +45,6 @@ describe("a server", () => {
     });
     const { outcome } = await ask(handler);
     expect(outcome).toMatchObject({ type: "failed", failure: { kind: "network", retryable: true } });
-  });
-
-  test("that says in its stream that it failed is heard", async () => {
-    const handler = await handlerOf((_, response) => {
-      begin(response, chunkOf({ role: "assistant", content: "Sun" }));
-      response.end(
-        eventOf({ error: { message: "The server is overloaded", type: "server_error", code: "overloaded" } }),
-      );
-    });
-    expect((await ask(handler)).outcome).toMatchObject({
-      type: "failed",
-      failure: { kind: "overloaded", retryable: true },
-    });
-  });
-
-  test("that answers with a page gives no answer: its provider shows nothing of the page", async () => {
-    const { outcome } = await ask(
-      await handlerOf(answering("<!doctype html><p>Hi</p>", 200, { "content-type": "text/html" })),
-    );
-    expect(outcome).toMatchObject({ type: "failed", failure: { kind: "truncated", retryable: true } });
   });
 
   test("learns that the call was cancelled", async () => {

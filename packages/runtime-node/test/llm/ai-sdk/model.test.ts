@@ -80,12 +80,6 @@ describe("an answer", () => {
     expect(shown.map(([first]) => first?.id)).toEqual(["a", "b", "c"]);
   });
 
-  test("keeps calls apart that have the same id", async () => {
-    const model = modelOf([call("a", '{"n":1}'), call("a", '{"n":2}'), finish("tool-calls")]);
-    const { outcome } = await ask(aiSdkModel(model), {}, [weather]);
-    expect(outcome).toMatchObject({ reply: { toolCalls: [{ arguments: '{"n":1}' }, { arguments: '{"n":2}' }] } });
-  });
-
   test("keeps what the provider ran by itself, files and sources, and shows no call of it", async () => {
     const model = modelOf([
       { type: "tool-input-start", id: "s", toolName: "search", providerExecuted: true },
@@ -121,21 +115,6 @@ describe("an answer", () => {
     expect(sent).not.toContain("source-url");
   });
 
-  test("that says nothing is an empty reply", async () => {
-    const { outcome } = await ask(aiSdkModel(modelOf([finish("stop")])));
-    expect(outcome).toMatchObject({ type: "completed", reply: {}, finishReason: "stop" });
-  });
-
-  test.each(["tool-calls", "other"] as const)("that says nothing and ends with %s failed", async (unified) => {
-    const { outcome } = await ask(aiSdkModel(modelOf([finish(unified, "MALFORMED_FUNCTION_CALL")])));
-    expect(outcome).toMatchObject({ type: "failed", failure: { kind: "unknown", retryable: true } });
-  });
-
-  test("that says nothing in a full window had a prompt that is too long", async () => {
-    const { outcome } = await ask(aiSdkModel(modelOf([finish("length", "model_context_window_exceeded")])));
-    expect(outcome).toMatchObject({ type: "failed", failure: { kind: "context_length", retryable: false } });
-  });
-
   test("that stalls for five minutes is given up, where nobody says another time", async () => {
     const open = (): ReturnType<typeof modelOf> => modelOf(text("a"), { open: true });
     const { outcome, clock, told } = perform(aiSdkModel(open()));
@@ -152,23 +131,6 @@ describe("an answer", () => {
   test("ends with the reason, though the stream goes on", async () => {
     const { outcome } = await ask(aiSdkModel(modelOf([...text("Hi"), finish("length")], { open: true })));
     expect(outcome).toMatchObject({ type: "completed", reply: { content: "Hi" }, finishReason: "length" });
-  });
-
-  test("says in the provider's words why it ended where the SDK has none", async () => {
-    const reasons = [finish("content-filter"), finish("other", "pause_turn"), finish("other")];
-    const outcomes = await Promise.all(reasons.map((reason) => ask(aiSdkModel(modelOf([...text("Hi"), reason])))));
-    expect(outcomes.map(({ outcome }) => (outcome.type === "completed" ? outcome.finishReason : null))).toEqual([
-      "content-filter",
-      "pause_turn",
-      "other",
-    ]);
-  });
-
-  test("has no figures where none were reported", async () => {
-    const unknown = { total: undefined, noCache: undefined, cacheRead: undefined, cacheWrite: undefined };
-    const usage = { inputTokens: unknown, outputTokens: { total: undefined, text: undefined, reasoning: undefined } };
-    const end: Piece = { type: "finish", finishReason: { unified: "stop", raw: undefined }, usage };
-    expect((await ask(aiSdkModel(modelOf([end])))).outcome).not.toHaveProperty("usage");
   });
 });
 
@@ -274,18 +236,6 @@ describe("a request", () => {
     const prompted = (await sentFor({ output: { ...output, mode: "prompted" } })).sent;
     expect(prompted?.prompt[0]).toMatchObject({ role: "system", content: expect.stringContaining("JSON Schema") });
     expect(prompted?.responseFormat).toBeUndefined();
-  });
-
-  test("for an output by a tool: its arguments are the text, and a text in their place is what the model said", async () => {
-    const fields = { output: { name: "title", schema, mode: "tool" }, tools: [] } as const;
-    const called = await ask(
-      aiSdkModel(modelOf([call("a", '{"title":"One"}', "title"), finish("tool-calls")])),
-      fields,
-    );
-    expect(called.outcome).toMatchObject({ reply: { content: [{ type: "text", text: '{"title":"One"}' }] } });
-    expect(called.deltas).toEqual([{ type: "text", text: '{"title":"One"}' }]);
-    const said = await ask(aiSdkModel(modelOf([...text("One"), finish("stop")])), fields);
-    expect(said.outcome).toMatchObject({ type: "completed", reply: { content: "One" } });
   });
 });
 

@@ -161,15 +161,6 @@ describe("the format", () => {
     damaged.feed(bytesOf(`data: {"a":1}{"b":"${'\\"}{'.repeat(500_000)}\n\n`));
     expect(damaged.damaged).toBe(true);
   });
-
-  test("a piece that can't be read is noticed, unless the answer had ended", () => {
-    const damaged = new ChatAnswer(replyFromChatMessage);
-    damaged.feed(bytesOf('data: {"choices":[{"delta":{"con\n\n'));
-    expect(damaged.damaged).toBe(true);
-    const ended = new ChatAnswer(replyFromChatMessage);
-    ended.feed(bytesOf(`${chunkOf({}, { finish_reason: "stop" })}data: {"usa\n\n`));
-    expect(ended).toMatchObject({ begun: true, finished: true, done: false, damaged: false });
-  });
 });
 
 describe("chunks", () => {
@@ -183,13 +174,6 @@ describe("chunks", () => {
     ]);
   });
 
-  test("report usage as often as they like; the last report counts", async () => {
-    const usage = (tokens: number | null): string =>
-      `data: ${JSON.stringify({ choices: [], usage: tokens && { total_tokens: tokens } })}\n\n`;
-    expect((await decode(usage(1), usage(2), usage(null))).usage).toEqual({ total_tokens: 2 });
-    expect((await decode(usage(null))).usage).toBeNull();
-  });
-
   test("with an empty reason after the true one do not hide it", async () => {
     const chat = await decode(
       chunkOf({}, { finish_reason: "" }),
@@ -197,12 +181,6 @@ describe("chunks", () => {
       chunkOf({}, { finish_reason: "" }),
     );
     expect(chat.choices[0]?.finish_reason).toBe("stop");
-  });
-
-  test("in the form of a whole message are taken for one", async () => {
-    const message = { role: "assistant", content: "hi", tool_calls: [callOf("a", "f", "{}"), callOf("b", "f", "{}")] };
-    const chat = await decode(`data: ${JSON.stringify({ choices: [{ message, finish_reason: "stop" }] })}\n\n`);
-    expect(chat.choices).toEqual([{ index: 0, finish_reason: "stop", message }]);
   });
 
   test("that are empty hide no message beside them", async () => {

@@ -122,13 +122,6 @@ describe("events of a server that", () => {
     expect(decoded.output).toEqual([said, other]);
   });
 
-  test("counts with what is no count lose nothing", () => {
-    for (const output_index of [-1, 0.5, 1e300, "0", null])
-      expect(read({ type: "response.output_item.done", output_index, item: said }, ended([])).decoded.output).toEqual([
-        said,
-      ]);
-  });
-
   test("ends an answer that it calls unfinished have ended it", () => {
     const end = ended([said], { status: "in_progress" });
     expect(read(end).decoded.status).toBe("completed");
@@ -183,22 +176,9 @@ describe("a call", () => {
       );
     }
   });
-
-  test("has one place if its events have neither index nor id", () => {
-    const { id: _, ...unnamed } = call;
-    const events = without("output_index", eventsOf(unnamed, 0));
-    expect(read(...events, ended([])).decoded.output).toHaveLength(1);
-  });
 });
 
 test("an end with all items has each call, even if their ids repeat", () => {
   const output = [callOf("a", "Oslo"), { ...callOf("a", "Lima"), id: "fc_b" }];
   expect(read(ended(output)).decoded.output).toEqual(output);
-});
-
-test("a text that comes whole is read, and `response.done` ends an answer", () => {
-  const text = { type: "response.output_text.done", output_index: 0, content_index: 0, text: "Sunny." };
-  const { decoded, deltas } = read(text, { type: "response.done", response: { id: "r" } });
-  expect(decoded).toMatchObject({ status: "completed", output: [{ content: [{ text: "Sunny." }] }] });
-  expect(deltas).toEqual([{ type: "text", text: "Sunny." }]);
 });

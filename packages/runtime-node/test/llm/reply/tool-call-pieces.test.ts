@@ -149,11 +149,4 @@ describe("a choice", () => {
     const message = await messageOf(...contents.map((content) => chunkOf({ content })));
     expect(message).toMatchObject({ content: [{ type: "text", text: "Hi you" }] });
   });
-
-  test.each([
-    ["its piece", { delta: "Hi" }],
-    ["its text", { text: "Hi" }],
-  ])("that is a text is %s", async (_, choice) => {
-    expect(await messageOf(chunk([{ index: 0, ...choice }]))).toMatchObject({ content: "Hi" });
-  });
 });

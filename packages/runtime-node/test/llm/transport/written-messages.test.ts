@@ -7,7 +7,7 @@ import {
   toolCallsOf,
 } from "@colloquy/machine";
 import fc from "fast-check";
-import OpenAI, { AzureOpenAI } from "openai";
+import { AzureOpenAI } from "openai";
 import { describe, expect, test } from "vitest";
 import { chatMessages, responseItems } from "../../../src/llm/http-handlers.ts";
 import { type MessageFormat, messageWriter, writtenBody } from "../../../src/llm/transport/written-messages.ts";
@@ -112,20 +112,6 @@ describe.each(Object.entries(formats))("%s", (_, format) => {
     );
   });
 
-  test("that lost their newest, as after an undo, have each of them once, and so do those that go on from there", () => {
-    const [first, second, third] = ["a", "b", "c"].map((content) =>
-      messageFromDraft(content, { role: "user", content }),
-    );
-    if (first === undefined || second === undefined || third === undefined) throw new Error("there are three");
-    const write = messageWriter(format, wireOf);
-    for (const messages of [
-      [first, second, third],
-      [first, second],
-      [first, second, third],
-    ])
-      expect(write(callOf("t", messages)).json).toBe(JSON.stringify(whole(format, messages)));
-  });
-
   test("are written once each, but for those of the newest round", () => {
     let count = 0;
     const counting: MessageFormat = (messages, ...more) => {
@@ -188,22 +174,6 @@ describe("the request of a call", () => {
     return new Response(answer, { headers: { "content-type": "application/json" } });
   };
   const messages = [messageFromDraft("1", { role: "user", content: "why? \u{1F600}" })];
-
-  test("is the same text, whoever made the client", async () => {
-    const common = { apiKey: "k", baseURL: "http://127.0.0.1/v1", fetch };
-    const own = openaiChat({ ...common, model: "m" });
-    const given = openaiChat({ client: new OpenAI(common), model: "m" });
-    const unkept = openaiChat({ ...common, model: "m", writtenBytes: 0 });
-    seen.length = 0;
-    for (const llm of [own, given, unkept])
-      expect((await perform(llm, callOf("t", messages)).outcome).type).toBe("completed");
-    const [first, ...others] = seen;
-    expect(first).toMatchObject({
-      type: "application/json",
-      body: expect.stringContaining('"messages":[{"role":"user"'),
-    });
-    expect(others).toEqual([first, first]);
-  });
 
   test("goes through a client that looks at its body, as that of Azure does", async () => {
     const client = new AzureOpenAI({ apiKey: "k", endpoint: "http://127.0.0.1", apiVersion: "2024-10-21", fetch });

@@ -359,21 +359,6 @@ describe("keys of properties that the server refuses", () => {
     const handler = openaiChat({ baseURL, apiKey: "k", model: "m", dialect: "anthropic", stream: false, tools });
     expect(await perform(handler).outcome).toMatchObject({ reply: { toolCalls: [{ arguments: cut }] } });
   });
-
-  test("of an output by tool are the own ones in its text", async () => {
-    const output = { name: "answer", schema: parameters, mode: "tool", repairs: 0 } as const;
-    const { outcome, deltas, body } = await called("anthropic", output);
-    expect(strictRefusal("anthropic", JSON.stringify(body))).toBeNull();
-    expect(outcome).toMatchObject({ reply: { content: [{ type: "text", text: given }] } });
-    expect(deltas).toEqual([{ type: "text", text: given }]);
-  });
-
-  test("stay for servers that take them, and come in pieces", async () => {
-    const { outcome, deltas, body } = await called("openai-chat");
-    expect(outcome).toMatchObject({ reply: { toolCalls: [{ arguments: given }] } });
-    expect(deltas.length).toBeGreaterThan(20);
-    expect(body["tools"]).toMatchObject([{ function: { parameters } }]);
-  });
 });
 
 test("what only one server can read goes back to it, and to no other", async () => {

@@ -1,15 +1,12 @@
 import type { LlmOutcome } from "@colloquy/host";
-import { type CallLlm, type Event, type Message, textOf, type ToolDeclaration } from "@colloquy/machine";
+import { type Event, type Message, textOf, type ToolDeclaration } from "@colloquy/machine";
 import { lastTurns } from "@colloquy/machine/policies";
-import { entriesOf, handledSteps, traceArbitrary } from "@colloquy/runtime-test/arbitraries";
 import { fails, reply, scriptedModel, toolCalls } from "@colloquy/runtime-test/models";
 import { gptCounter } from "@colloquy/interchange/tokens";
-import { test as property } from "@fast-check/vitest";
 import { describe, expect, it } from "vitest";
 import { linearise, type LineariseOptions } from "../../../src/datasets/index.ts";
 import { addedJournal } from "../journal.ts";
 import { stage, weather } from "../stage.ts";
-import { runs } from "../../../../../test/runs.ts";
 
 const said = (messages: readonly Message[]): readonly string[] => messages.map((message) => textOf(message));
 const say = (text: string): LlmOutcome => ({ type: "completed", reply: { content: text }, finishReason: "stop" });
@@ -163,17 +160,6 @@ describe("what is left out, and why", () => {
     expect(linearise([open]).leftOut.map(({ because }) => because)).toEqual(["open"]);
   });
 
-  it("what the machine said in a tool's place", () => {
-    const call = { id: "1", name: "nowhere", arguments: "{}" };
-    const journal = addedJournal([
-      ask,
-      { ...answered(""), reply: { toolCalls: [call] } } as Event,
-      { ...answered("A"), effectId: "t/1.2#1" } as Event,
-    ]);
-    expect(linearise([journal]).leftOut.map(({ because }) => because)).toEqual(["synthesised"]);
-    expect(linearise([journal], { per: "step" }).examples.map(({ step }) => step)).toEqual([1]);
-  });
-
   it("an answer that was not the output that was asked for, and the one to which the machine asked for it again", async () => {
     const { host, journal } = stage(scriptedModel([reply("{}"), reply('{"n":1}'), reply('{"n":2}')]));
     const { output } = await host.ask("A number?", { threadId: "t", output: { schema: aNumber, name: "number" } });
@@ -236,12 +222,6 @@ describe("what is left out, and why", () => {
       { thread: "broken", reason: expect.stringContaining("entry 1: entry 2 stands where 1 should") },
     ]);
   });
-
-  it("a minimum that is no number is refused, and an option that there is not", () => {
-    const typo = { per: "step", minscore: 1 } as const;
-    expect(() => linearise([], typo)).toThrow('linearise has no option "minscore"');
-    expect(() => linearise([], { minScore: Number.NaN })).toThrow("minScore must be a number (got NaN)");
-  });
 });
 
 /** `{ n: number }`. */
@@ -253,30 +233,3 @@ const aNumber = {
     additionalProperties: false,
   },
 } as const;
-
-describe("over random conversations", () => {
-  property.prop([traceArbitrary()], { numRuns: runs(60) })(
-    "each prompt is the one with which the machine asked for the call",
-    (trace) => {
-      const asked = new Map<string, CallLlm>();
-      for (const { transition: handled } of handledSteps(trace))
-        for (const effect of handled.effects)
-          if (effect.type === "callLlm") asked.set(`${effect.turn}.${effect.step} ${effect.promptDigest}`, effect);
-      const entries = entriesOf(trace);
-      const { examples, leftOut } = linearise([{ name: "t", entries }], { per: "step", turns: "all" });
-      const added = new Set(
-        handledSteps(trace).flatMap(({ event, transition: { state } }) =>
-          event.type === "turn.added" ? [state.context.conversation.turns.length] : [],
-        ),
-      );
-      for (const { turn, step, prompt } of examples) {
-        if (added.has(turn)) continue;
-        const same = [...asked].filter(([key]) => key.startsWith(`${turn}.${step} `));
-        expect(same.map(([, { messages }]) => messages)).toContainEqual(prompt);
-      }
-      const completed = entries.filter(({ event }) => event.type === "llm.completed").length;
-      expect(examples.filter(({ turn }) => !added.has(turn)).length).toBeLessThanOrEqual(completed);
-      expect(leftOut.every(({ thread }) => thread === "t")).toBe(true);
-    },
-  );
-});
