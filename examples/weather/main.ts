@@ -4,7 +4,15 @@ import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import { Readable } from "node:stream";
 import { parseArgs } from "node:util";
-import { converse, converseOnScreen, endingOf, Printer, suitsScreen, wantsColour } from "@colloquy/cli/terminal";
+import {
+  converse,
+  converseOnScreen,
+  endingOf,
+  Printer,
+  suitsScreen,
+  wantsColour,
+  wrapped,
+} from "@colloquy/cli/terminal";
 import { createHost, sqliteStore, type Store, systemClock } from "@colloquy/runtime-node";
 import { isoDate, todayOf, weekdayOf } from "./calendar.ts";
 import { weatherOptions, weatherSystem } from "./agent.ts";
@@ -59,9 +67,10 @@ const talk = async (store: Store, threadId: string | undefined, pace: number | u
   const isTerminal = process.stdin.isTTY && process.stdout.isTTY;
   const model = await chooseModel(process.env, pace ?? (isTerminal ? 30 : 0), systemClock);
   // Printed before it waits for input: a pipe may stay open and empty.
-  console.log(model.about);
+  say(model.about);
   const today = todayOf(systemClock);
-  console.log(`all of its weather is made up, for a demonstration; today is ${weekdayOf(today)}, ${isoDate(today)}`);
+  say(`all of its weather is made up, for a demonstration; today is ${weekdayOf(today)}, ${isoDate(today)}`);
+  if (isTerminal) for (const text of firstSteps) say(text);
   const isDemonstration = !isTerminal && !(await hasInput(process.stdin));
   const host = createHost({
     llm: model.llm,
@@ -90,6 +99,18 @@ const talk = async (store: Store, threadId: string | undefined, pace: number | u
     await host.close();
     await model.close();
   }
+};
+
+const firstSteps = [
+  "Ask, for example: Is it raining in Oslo? Or: Compare Lima and Rome tomorrow.",
+  "Then try /explain (what the model sees, and why), /undo, /fork, /tree; /help lists all.",
+];
+
+/** Prints lines, broken between words. */
+const say = (text: string): void => {
+  const columns = process.stdout.isTTY ? process.stdout.columns : Infinity;
+  for (const each of text.split("\n"))
+    for (const row of wrapped([{ text: each, roles: [] }], columns)) console.log(row.map((span) => span.text).join(""));
 };
 
 const millisecondsOf = (text: string | undefined): number | undefined => {
