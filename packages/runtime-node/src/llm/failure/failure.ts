@@ -108,9 +108,15 @@ type StatusError = APIError<number | undefined, Headers | undefined, object | un
 
 const failureOfFacts = (facts: ErrorFacts, setting: FailureSetting): Failure => {
   const [kind, again] = kindOf(facts);
-  const { status, message } = facts;
+  const { status, message, waitMs } = facts;
   const code = facts.code && redact(facts.code, setting.secrets);
-  return { kind, retryable: again, message: shortened(message, setting), ...defined({ status, code }) };
+  const wait = again ? waitMs : undefined;
+  return {
+    kind,
+    retryable: again,
+    message: shortened(message, setting),
+    ...defined({ status, code, retryAfterMs: wait }),
+  };
 };
 
 type Verdict = readonly [kind: FailureKind, retryable: boolean];

@@ -62,6 +62,42 @@ describe("an error response", () => {
     expect(failureOfResponse({ status: 500, error: "no", headers: headers("false") }, setting).retryable).toBe(false);
   });
 
+  test.each([
+    // OpenAI, Groq, Azure, Gemini
+    ["Rate limit reached. Limit: 3 / min. Please try again in 20s. Visit our page.", 20_000],
+    ["Rate limit reached. Please try again in 6ms.", 6],
+    ["Rate limit reached. Please try again in 1m12.3s.", 72_300],
+    ["Rate limit reached. Try again in 2 minutes", 120_000],
+    ["You have exceeded the call rate limit. Please retry after 1 second.", 1000],
+    ["You exceeded your current quota. Please retry in 22.5s.", 22_500],
+    [`Please try again in ${"9".repeat(50)}h.`, Number.MAX_SAFE_INTEGER],
+    ["Please wait before trying again.", undefined],
+    ["Please try again in a moment. You used 20s.", undefined],
+  ])("that says only in words how long to wait is waited for: %s", (message, retryAfterMs) => {
+    for (const error of [{ message }, { message, type: "tokens", code: "rate_limit_exceeded" }]) {
+      expect(failureOfResponse({ status: 429, error }, setting).retryAfterMs).toBe(retryAfterMs);
+      expect(failureOfErrorObject({ code: "rate_limit_exceeded", ...error }, setting).retryAfterMs).toBe(retryAfterMs);
+    }
+  });
+
+  test("of Gemini is waited for as long as its details say", () => {
+    const details = [{ "@type": "type.googleapis.com/google.rpc.RetryInfo", retryDelay: "36s" }];
+    const error = [{ error: { code: 429, message: "no", status: "RESOURCE_EXHAUSTED", details } }];
+    expect(failureOfResponse({ status: 429, error }, setting)).toMatchObject({ retryable: true, retryAfterMs: 36_000 });
+  });
+
+  test("is waited for as its headers say, whatever its words are", () => {
+    const error = { message: "Please try again in 20s." };
+    const waitOf = (after: string): number | undefined =>
+      failureOfResponse({ status: 429, error, headers: new Headers({ "retry-after": after }) }, setting).retryAfterMs;
+    expect([waitOf("7"), waitOf("1m30s"), waitOf("soon")]).toEqual([7000, 90_000, 20_000]);
+  });
+
+  test("that waiting does not end has no wait", () => {
+    const error = { message: "Prompt too long. Please try again in 20s.", code: "context_length_exceeded" };
+    expect(failureOfResponse({ status: 400, error }, setting)).not.toHaveProperty("retryAfterMs");
+  });
+
   test("of a gateway is judged by what the model's provider said", () => {
     const raw = JSON.stringify({ error: { message: "maximum context length is 10 tokens" } });
     const error = { message: "Provider returned error", code: 400, metadata: { raw } };
