@@ -7,12 +7,14 @@ import {
   messageFromReply,
   messageFromResult,
   type ReplyDraft,
+  toolCallsOf,
 } from "@colloquy/machine";
 import { jinjaTemplate } from "@colloquy/interchange/templates/jinja";
 import * as Either from "fp-ts/lib/Either.js";
 import { describe, expect, test } from "vitest";
 import { aiSdkModel } from "../../src/llm/ai-sdk/index.ts";
 import { openaiChat, openaiResponses, textCompletion } from "../../src/llm/openai.ts";
+import { isObject, listOf } from "../../src/llm/json/loose-json.ts";
 import { callOf, outcomeOf, perform } from "./call.ts";
 import { type Answer, answeringJson, chatServer, chunkOf, streaming } from "./server.ts";
 
@@ -109,6 +111,22 @@ test.each(["m", "claude-sonnet-4-5", "deepseek-v4", "gemini-3-pro", "gpt-5"])(
     expect(body?.["messages"]).toEqual(model === "gpt-5" ? [greeting, asked] : [mark, greeting, asked]);
   },
 );
+
+test.each([
+  ["gemini-3-pro", false, true],
+  ["deepseek-v4", false, true],
+  ["gemma-3", true, true],
+  ["claude-sonnet-4-5", false, false],
+])("a reply after a reply follows a marked question, if %s wants that", async (model, isMarked, isCallMarked) => {
+  const told = [replied("1.1", { content: "I look." }), replied("2.1", { content: "Wait." })];
+  const call = replied("3.1", { toolCalls: [{ id: "call_1", name: "look", arguments: "{}" }] });
+  const results = toolCallsOf(call).map((each) => messageFromResult(each, "completed", "rain"));
+  const body = await sent(chat(model), [question, ...told, call, ...results, next]);
+  const roles = listOf(body?.["messages"]).map((message) => isObject(message) && message["role"]);
+  const [replies, calls] = [isMarked ? ["user"] : [], isCallMarked ? ["user"] : []];
+  const end = model === "gemma-3" ? ["tool", "assistant", "user"] : ["tool", "user"];
+  expect(roles).toEqual(["user", "assistant", ...replies, "assistant", ...calls, "assistant", ...end]);
+});
 
 test.each([true, false])("a reply with the call of a function of old has that call, streamed: %s", async (stream) => {
   const called = { function_call: { name: "look", arguments: '{"a":1}' } };

@@ -36,6 +36,8 @@ export interface Dialect {
   readonly noUserAfter: readonly ("tool" | "user")[];
   /** Whether a prompt may begin with a reply, as after a seed with a greeting, or only after a marked question. */
   readonly firstReply: "taken" | "marked";
+  /** Whether a reply may follow a reply: any, one without calls, or only after a marked question. */
+  readonly replyAfterReply: "taken" | "without calls" | "marked";
   /** Whether a refusal has a field of its own, or is a text. */
   readonly refusals: "field" | "text";
   /** The provider fields that it takes of its own replies, and of messages of unrecorded origin. It gets no field of another server. */
@@ -103,6 +105,7 @@ const common: Dialect = Object.freeze({
   noUserAfter: [],
   // "The first message (except the system message) of deepseek-reasoner must be a user message"; Anthropic's says the same.
   firstReply: "marked",
+  replyAfterReply: "taken",
   refusals: "text",
   fields: [],
   ownFields: true,
@@ -192,6 +195,8 @@ const anthropic = dialect("anthropic", {
 const gemini = dialect("gemini", {
   // "Proto field is not repeating, cannot start list" (zed-industries/zed issue 53919)
   schemas: "no type lists",
+  // "function call turn comes immediately after a user turn or after a function response turn" (google-gemini/gemini-cli issue 11814)
+  replyAfterReply: "without calls",
   // Gateways put thought signatures into them.
   callIds: anyId,
   // "must start with a letter or an underscore", letters, digits, `_`, `.`, `:`, `-`, 64 at most
@@ -221,7 +226,7 @@ const mistral = dialect("mistral", {
 });
 
 /** Perplexity, and models whose templates want "Conversation roles must alternate user/assistant/user/assistant/..." (simular-ai/Agent-S issue 70). */
-const alternating = dialect("alternating", { noUserAfter: ["user", "tool"] }, common);
+const alternating = dialect("alternating", { noUserAfter: ["user", "tool"], replyAfterReply: "marked" }, common);
 
 /** DeepSeek's API, and its models elsewhere. "unknown variant `developer`, expected one of `system`, `user`, `assistant`, `tool`" */
 const deepseek = dialect("deepseek", {
@@ -238,6 +243,8 @@ const deepseek = dialect("deepseek", {
   // calls, the final one too and if only empty (openclaw/openclaw issue 73417, MoonshotAI/kimi-cli issue 2141); through
   // OpenRouter beside reasoning_details (UKGovernmentBEIS/inspect_ai issue 4079)
   owedReasoning: "reasoning_content",
+  // Replies before the first call of their turn would owe it too.
+  replyAfterReply: "without calls",
 });
 
 const groq = dialect("groq", {

@@ -74,7 +74,7 @@ export const wireMessages = (messages: readonly Message[], wire: Wire, state: Wi
     }
     if (role === "user" && wire.dialect.noUserAfter.some((each) => each === state.last))
       written.push(messageFromReply(`${id}.after`, id, { content: state.last === "tool" ? afterTool : noAnswer }));
-    if (role === "assistant" && !state.isBegun && wire.dialect.firstReply === "marked")
+    if (role === "assistant" && isUnasked(message, wire.dialect, state))
       written.push(messageFromDraft(`${id}.before`, { role: "user", content: noText }));
     written.push(message);
     state.last = role;
@@ -112,6 +112,17 @@ const roleOnWire = (role: Role, { developers, systems }: Dialect, isBegun: boole
   return developers === "system" ? "system" : role;
 };
 
+/** Whether a reply needs a question before it, which the thread does not have. */
+const isUnasked = (
+  { parts }: Message,
+  { firstReply, replyAfterReply }: Dialect,
+  { isBegun, last }: WireState,
+): boolean => {
+  if (!isBegun) return firstReply === "marked";
+  if (last !== "assistant" || replyAfterReply === "taken") return false;
+  return replyAfterReply === "marked" || parts.some(({ type }) => type === "toolCall");
+};
+
 const joinedSystem = (one: Message, other: Message, dialect: Dialect): Message => ({
   ...one,
   ...other,
@@ -130,7 +141,7 @@ const textPart = (text: string) => ({ type: "text", text }) as const;
 /** Stands for a result without text. */
 const noOutput = textPart("(no output)");
 
-/** Stands for a question without text, and for the one before a greeting: else a prompt would end or begin with an answer. */
+/** Stands for a question without text, and for the one before a greeting or between two replies. */
 const noText = "(no text)";
 
 /** Stands for an image or a file that a server does not take. */
