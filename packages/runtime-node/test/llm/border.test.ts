@@ -15,7 +15,7 @@ import { describe, expect, test } from "vitest";
 import { aiSdkModel } from "../../src/llm/ai-sdk/index.ts";
 import { openaiChat, openaiResponses, textCompletion } from "../../src/llm/openai.ts";
 import { isObject, listOf } from "../../src/llm/json/loose-json.ts";
-import { callOf, outcomeOf, perform } from "./call.ts";
+import { callOf, handlerFor, outcomeOf, perform } from "./call.ts";
 import { type Answer, answeringJson, chatServer, chunkOf, streaming } from "./server.ts";
 
 // Answers and refusals of real servers. Each test replays one report against a server on this machine.
@@ -300,6 +300,27 @@ describe("a streamed reply", () => {
   };
   const piece = (entry: object): object => chunkOf({ tool_calls: [entry] });
   const ended = chunkOf({}, "tool_calls");
+
+  test.each(["content", "reasoning", "refusal"])("shows no half of a character, if %s is cut there", async (field) => {
+    const half = (text: string): object => chunkOf({ [field]: text });
+    const end = chunkOf({ content: "d" }, "stop");
+    const server = await chatServer(streaming(half("a\ud83d"), half("\ude00b"), half("c\ud83d"), end));
+    const { outcome, deltas } = perform(handlerFor(server.baseURL));
+    expect(await outcome).toMatchObject({ type: "completed" });
+    const texts = deltas.flatMap((delta) => (delta.type === "toolCall" ? [] : delta.text));
+    expect(texts.join("")).toMatch(/^a😀bc(d\ud83d|\ud83dd)$/);
+    expect(texts.slice(0, 2)).toEqual(["a", "😀b"]);
+  });
+
+  test("shows no half of a character of arguments", async () => {
+    const part = (text: string): object => piece({ index: 0, id: "a", function: { name: "look", arguments: text } });
+    const server = await chatServer(streaming(part('{"a":"\ud83d'), part('\ude00"'), part("}"), ended));
+    const { outcome, deltas } = perform(handlerFor(server.baseURL));
+    await outcome;
+    const shown = deltas.map((delta) => (delta.type === "toolCall" ? delta.arguments : ""));
+    expect(shown.every((each) => each.isWellFormed())).toBe(true);
+    expect(shown.join("")).toBe('{"a":"😀"}');
+  });
 
   test("has two calls if their indexes differ, although their server gives both one id", async () => {
     const reply = await messageOf(

@@ -3,7 +3,15 @@ import { redact } from "@colloquy/host/runtime";
 import type { Failure, FailureKind, Json } from "@colloquy/machine";
 import { APIConnectionError, APIConnectionTimeoutError, APIError, APIUserAbortError } from "openai/core/error";
 import { defined, isObject, parseJson } from "../json/loose-json.ts";
-import { errorFacts, type ErrorFacts, isBareError, isError, redirectFailure, retryAfterMs } from "./response-facts.ts";
+import {
+  errorFacts,
+  type ErrorFacts,
+  isBareError,
+  isError,
+  redirectFailure,
+  retryAfterMs,
+  withoutFrame,
+} from "./response-facts.ts";
 
 /** The facts beside an error that classify it. */
 export interface FailureSetting {
@@ -68,10 +76,6 @@ export const failureOfBody = (body: string, setting: FailureSetting): Failure =>
   const shown = shortened(value === undefined ? text : JSON.stringify(value), setting);
   return retryable("unknown", `the server's answer holds no reply: ${shown}`);
 };
-
-/** A stream that broke off in its first event is half a body too, and one of comments alone is empty. */
-const withoutFrame = (body: string): string =>
-  /^(:|event:|data:)/.test(body) ? body.replaceAll(/^(:|event:).*$|^data:/gm, "").trim() : body;
 
 /** Returns the failure of an error that the SDK threw, or `fetch` while a body was read. */
 export const failureOfThrown = (thrown: unknown, setting: FailureSetting): Failure => {

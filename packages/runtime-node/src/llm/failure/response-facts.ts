@@ -63,7 +63,7 @@ export const errorFacts = (error: unknown, responseStatus = 0): ErrorFacts => {
 };
 
 const unwrapped = (error: unknown): Json => {
-  const parsed = typeof error === "string" ? parseJson(error) : undefined;
+  const parsed = typeof error === "string" ? parseJson(withoutFrame(error.trim())) : undefined;
   // A body was parsed from JSON, or is a text.
   const value = (isObject(parsed) ? parsed : error) as Json;
   const [first] = listOf(value);
@@ -76,6 +76,10 @@ const unwrapped = (error: unknown): Json => {
   if (isText(inner)) return isText(value["message"]) ? { ...value, code: value["code"] ?? inner } : inner;
   return isObject(inner) ? inner : isObject(detail) ? unwrapped(detail) : value;
 };
+
+/** Returns the data of a body that is an event of a stream, or broke off in its first one. One of comments alone is empty. */
+export const withoutFrame = (body: string): string =>
+  /^(:|id:|event:|data:)/.test(body) ? body.replaceAll(/^(:|id:|event:).*$|^data:/gm, "").trim() : body;
 
 const coded = (code: Json | undefined, message: Json | undefined): JsonObject => ({
   code,

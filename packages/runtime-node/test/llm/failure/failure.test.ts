@@ -98,6 +98,13 @@ describe("an error response", () => {
     expect(failureOfResponse({ status: 400, error }, setting)).not.toHaveProperty("retryAfterMs");
   });
 
+  test("that comes as an event of a stream is read", () => {
+    const error =
+      'id: 1\nevent: error\n: HTTP_STATUS/429\ndata: {"error":{"message":"no","code":"insufficient_quota"}}\n\n';
+    const facts = { kind: "rate_limit", retryable: false, message: "no", code: "insufficient_quota" };
+    expect(failureOfResponse({ status: 429, error }, setting)).toMatchObject(facts);
+  });
+
   test("of a gateway is judged by what the model's provider said", () => {
     const raw = JSON.stringify({ error: { message: "maximum context length is 10 tokens" } });
     const error = { message: "Provider returned error", code: 400, metadata: { raw } };
