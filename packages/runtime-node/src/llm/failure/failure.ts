@@ -115,10 +115,11 @@ const failureOfFacts = (facts: ErrorFacts, setting: FailureSetting): Failure => 
   const { status, message, waitMs } = facts;
   const code = facts.code && redact(facts.code, setting.secrets);
   const wait = again ? waitMs : undefined;
+  const hint = kind === "bad_request" && wrongAddress.test(message) ? "; check the base URL" : "";
   return {
     kind,
     retryable: again,
-    message: shortened(message, setting),
+    message: shortened(message, setting) + hint,
     ...defined({ status, code, retryAfterMs: wait }),
   };
 };
@@ -183,6 +184,10 @@ const fullMessages: readonly RegExp[] = [
   /\btoo many (input |prompt )?tokens\b(?! per)/i,
 ];
 
+/** Ollama ("404 page not found"), FastAPI, Azure, OpenAI, Express; LM Studio says so with status 200. */
+const wrongAddress =
+  /^(\d{3} )?(((page|resource) )?not found|method not allowed)\b(?!.*\bmodel)|^invalid url\b|^unexpected endpoint\b|^cannot post \//i;
+
 /** The kinds that an error names by its codes, behind its status, or by its message. The first match counts. */
 const named: readonly {
   readonly verdict: Verdict;
@@ -240,6 +245,7 @@ const named: readonly {
     message:
       /failed to (call a function|generate (JSON|tool.?calls?))|error parsing tool call|tool call (validation|generation) failed|model produced invalid sequence|parsing failed\. the model generated output/i,
   },
+  { verdict: ["bad_request", false], at: (status) => status < 500, code: /^405 /, message: wrongAddress },
   { verdict: ["overloaded", true], at: mayPass, code: /overloaded/i, message: /\boverloaded\b|负载|繁忙/i },
   {
     // Bedrock and DashScope throttle; gateways answer 400 for them, GitHub 403.

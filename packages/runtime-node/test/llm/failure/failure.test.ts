@@ -98,6 +98,31 @@ describe("an error response", () => {
     expect(failureOfResponse({ status: 400, error }, setting)).not.toHaveProperty("retryAfterMs");
   });
 
+  test.each([
+    // Ollama, vLLM, Azure, OpenAI, nginx, Express
+    [404, "404 page not found"],
+    [404, { detail: "Not Found" }],
+    [405, { detail: "Method Not Allowed" }],
+    [404, { message: "Resource not found", code: "404" }],
+    [404, { message: "Invalid URL (POST /v1/v1/chat/completions)", type: "invalid_request_error" }],
+    [404, "<html><head><title>404 Not Found</title></head></html>"],
+    [404, "<pre>Cannot POST /chat/completions</pre>"],
+    // LM Studio
+    [200, "Unexpected endpoint or method. (POST /chat/completions)"],
+  ])("of a wrong address says where to look: %i %j", (status, error) => {
+    const failure =
+      status === 200 ? failureOfErrorObject(error, setting) : failureOfResponse({ status, error }, setting);
+    expect(failure).toMatchObject({ kind: "bad_request", retryable: false });
+    expect(failure.message).toMatch(/; check the base URL$/);
+  });
+
+  test.each(["The model `m` does not exist.", "Not found the model m or Permission denied", "No endpoints found"])(
+    "of a wrong model says nothing of the address: %s",
+    (message) => {
+      expect(failureOfResponse({ status: 404, error: { message } }, setting).message).toBe(message);
+    },
+  );
+
   test("that comes as an event of a stream is read", () => {
     const error =
       'id: 1\nevent: error\n: HTTP_STATUS/429\ndata: {"error":{"message":"no","code":"insufficient_quota"}}\n\n';
