@@ -128,6 +128,32 @@ test.each([
   expect(roles).toEqual(["user", "assistant", ...replies, "assistant", ...calls, "assistant", ...end]);
 });
 
+test.each([
+  ["m", "common", false],
+  ["m", "llama.cpp", false],
+  ["m", "ollama", false],
+  ["m", "vllm", false],
+  ["kimi-k2", undefined, false],
+  ["gemma-3", undefined, false],
+  ["gpt-5", undefined, true],
+  ["qwen/qwen3", "openrouter-vllm", true],
+])(
+  "a file in a question and in a result goes only to servers that take it: %s, %s",
+  async (model, dialect, isTaken) => {
+    const file = { type: "file", file: { filename: "a.pdf", file_data: "data:application/pdf;base64,AA==" } };
+    const part = { type: "opaque", value: file } as const;
+    const call = replied("1.1", { toolCalls: [{ id: "call_1", name: "look", arguments: "{}" }] });
+    const results = toolCallsOf(call).map((each) => messageFromResult(each, "completed", [part]));
+    const asked = messageFromDraft("2.0", { role: "user", content: [{ type: "text", text: "See" }, part] });
+    const make = (baseURL: string): LlmHandler =>
+      openaiChat({ baseURL, apiKey: "none", model, ...(dialect === undefined ? {} : { dialect }) });
+    const body = await sent(make, [question, call, ...results, asked]);
+    const written = JSON.stringify(body?.["messages"]);
+    expect(written.split('"type":"file"')).toHaveLength(isTaken ? 3 : 1);
+    expect(written.split("a file that can't be shown to this model")).toHaveLength(isTaken ? 1 : 3);
+  },
+);
+
 test.each([true, false])("a reply with the call of a function of old has that call, streamed: %s", async (stream) => {
   const called = { function_call: { name: "look", arguments: '{"a":1}' } };
   const whole = { choices: [{ index: 0, message: { role: "assistant", ...called }, finish_reason: "function_call" }] };

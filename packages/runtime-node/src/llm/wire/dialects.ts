@@ -1,6 +1,4 @@
-import { checkOptions, checkValue, kinds } from "@colloquy/host/store";
 import type { JsonObject } from "@colloquy/machine";
-import { isObject } from "../json/loose-json.ts";
 
 /**
  * States what a family of servers takes in the messages and tools of a request. A plain value: `JSON.stringify` shows all of
@@ -23,6 +21,8 @@ export interface Dialect {
    * follow its round in a message of the user. All others that are not taken are named in a text.
    */
   readonly images: "everywhere" | "of users" | "none";
+  /** The types of parts, beside texts and images, that it takes. Others are named in a text. */
+  readonly files: "all" | readonly string[];
   /** Whether messages of developers have their own role, or that of the system. */
   readonly developers: "own role" | "system";
   /** Whether system messages may be anywhere. If not, those at the beginning become one, and later ones become a user's. */
@@ -74,13 +74,6 @@ export const dialectFor = (baseURL: string, model: string, api: Api = "chat"): D
 /** Returns the host of a base URL with its port, in lower case; the text itself if it is not a URL. */
 export const hostOf = (baseURL: string): string => URL.parse(baseURL)?.host ?? baseURL.toLowerCase();
 
-/** Checks the option `dialect` of a handler, for callers in JavaScript. @throws ConfigurationError */
-export const checkDialect = (handler: string, given: unknown): void => {
-  if (given === undefined) return;
-  if (isObject(given)) return checkOptions<object>(`dialect of ${handler}`, given, kindsOfDialect);
-  checkValue(`dialect of ${handler}`, given, kinds.oneOf(...Object.keys(dialects)));
-};
-
 /** Makes a dialect from `base`, by its differences. Default base: `known`. */
 const dialect = (name: string, differences: Partial<Dialect>, base: Dialect = known): Dialect =>
   Object.freeze({ ...base, ...differences, name });
@@ -96,6 +89,8 @@ const common: Dialect = Object.freeze({
   messageNames: "^[a-zA-Z0-9_-]{1,64}$",
   texts: "joined",
   images: "of users",
+  // llama.cpp ("unsupported content[].type") and vLLM ("Unknown part type: file") are behind many servers.
+  files: ["input_audio", "audio_url", "video_url"],
   // Only OpenAI documents the other role; templates of open models raise an exception for it.
   developers: "system",
   // Templates of open models: "System message must be at the beginning", of a second one too (QwenLM/Qwen3.8 issues 164 and
@@ -119,7 +114,7 @@ const common: Dialect = Object.freeze({
 const anyId = "^.+$";
 
 /** The base of known families. They take back only the fields that are listed, and most take lists of texts. */
-const known: Dialect = { ...common, texts: "listed", ownFields: false, schemas: "completed" };
+const known: Dialect = { ...common, texts: "listed", files: "all", ownFields: false, schemas: "completed" };
 
 /** Changes only what no server takes: arguments that are not an object, repeated ids, halves of surrogate pairs. */
 const lenient = dialect("lenient", {
@@ -266,6 +261,7 @@ const groq = dialect("groq", {
  */
 const llamaCpp = dialect("llama.cpp", {
   callIds: anyId,
+  files: ["input_audio"],
   blank: "beside others",
   // common_chat_msgs_parse_oaicompat reads it.
   fields: ["reasoning_content"],
@@ -276,14 +272,18 @@ const llamaCpp = dialect("llama.cpp", {
  * Ollama (ollama/ollama, openai/openai.go): FromChatRequest reads image_url in a message of any role; Message has `reasoning`; other
  * arguments than an object are "invalid tool call arguments".
  */
-const ollama = dialect("ollama", { images: "everywhere", fields: ["reasoning"], schemas: "completed" }, llamaCpp);
+const ollama = dialect(
+  "ollama",
+  { images: "everywhere", files: [], fields: ["reasoning"], schemas: "completed" },
+  llamaCpp,
+);
 
 /**
  * vLLM (vllm-project/vllm, entrypoints/chat_utils.py): _postprocess_messages parses arguments, 400 where they are no JSON;
  * make_tool_call_id writes `functions.weather:0` for Kimi K2, which wants it back; _parse_chat_message_content takes images of
  * any role; both fields of an assistant are read.
  */
-const vllm = dialect("vllm", { fields: ["reasoning_content", "reasoning"] }, ollama);
+const vllm = dialect("vllm", { files: common.files, fields: ["reasoning_content", "reasoning"] }, ollama);
 
 /** Moonshot's API, and the models of Kimi and MiMo elsewhere. */
 const kimi = dialect(
@@ -311,10 +311,10 @@ const openrouter = dialect("openrouter", {
   fields: ["reasoning_details", "reasoning", "reasoning_content", "cache_control", "extra_content"],
 });
 
-/** A provider behind OpenRouter: the router decides names, roles, refusals and fields; the provider the rest. */
+/** A provider behind OpenRouter: the router decides names, roles, refusals, fields and files; the provider the rest. */
 const openrouterTo = (provider: Dialect): Dialect => {
-  const { messageNames, refusals, developers, fields } = openrouter;
-  return dialect(`openrouter-${provider.name}`, { messageNames, refusals, developers, fields }, provider);
+  const { messageNames, refusals, developers, fields, files } = openrouter;
+  return dialect(`openrouter-${provider.name}`, { messageNames, refusals, developers, fields, files }, provider);
 };
 
 type Choices = readonly (readonly [pattern: RegExp, dialect: Dialect])[];
@@ -367,6 +367,7 @@ const ofProviders = {
   name: "ai-sdk",
   texts: "listed",
   images: "everywhere",
+  files: "all",
   developers: "own role",
   blank: "left out",
   refusals: "field",
@@ -376,21 +377,3 @@ const ofProviders = {
   callsWithoutTools: "sent",
   schemas: "completed",
 } as const;
-
-const pattern = kinds.word("the source of a regular expression", (value) => {
-  try {
-    return new RegExp(String(value), "u").source !== "" && typeof value === "string";
-  } catch {
-    return false;
-  }
-});
-
-const orNull = { ...pattern, fits: (value: unknown): boolean => value === null || pattern.fits(value) };
-
-const kindsOfDialect = {
-  ...Object.fromEntries(Object.keys(common).map((member) => [member, kinds.anything])),
-  callIds: pattern,
-  toolNames: pattern,
-  messageNames: orNull,
-  propertyKeys: orNull,
-};
