@@ -1,4 +1,4 @@
-import { type LlmContext, type LlmHandler, type LlmOutcome, strictSchema } from "@colloquy/host";
+import { type LlmHandler, strictSchema } from "@colloquy/host";
 import {
   replyFromChatMessage,
   replyFromResponseItems,
@@ -8,12 +8,13 @@ import {
 } from "@colloquy/interchange";
 import type { CallLlm, JsonObject, ToolDeclaration } from "@colloquy/machine";
 import { defined, isList, isObject } from "./json/loose-json.ts";
+import { withOwnParameters } from "./own-parameters.ts";
 import { ChatAnswer } from "./reply/chat-answer.ts";
 import { ResponseAnswer } from "./reply/response-answer.ts";
 import type { Connected } from "./transport/connection.ts";
 import { type Endpoint, exchanges } from "./transport/exchange.ts";
 import { type MessageFormat, type RequestBody, writerFor, type WritingOptions } from "./transport/written-messages.ts";
-import { handlerOnWire, refusalIn, wireFor, type WireOptions } from "./wire/handler-on-wire.ts";
+import { handlerOnWire, wireFor, type WireOptions } from "./wire/handler-on-wire.ts";
 
 /** Options of the handlers for the form of their requests. */
 export interface RequestOptions extends WireOptions {
@@ -42,31 +43,19 @@ export const chatHandler = (connected: Connected<ChatRequestOptions>): LlmHandle
   httpHandler(connected, chat, connected.options.tools ?? []);
 
 /** Performs the calls of `openaiResponses`. */
-export const responseHandler = (connected: Connected<ResponseRequestOptions>): LlmHandler => {
-  const refusing = new Set<unknown>();
-  return httpHandler(connected, responses, undefined, async (call, send) => {
-    const { model = connected.options.model, include } = call.model;
-    if (include !== undefined) return send(call);
-    const outcome = refusing.has(model) ? null : await send(call);
-    if (outcome !== null && !refusesInclude(outcome)) return outcome;
-    const second = await send({ ...call, model: { ...call.model, include: null } });
-    // Only now is it known that nothing else was wrong.
-    if (second.type === "completed") refusing.add(model);
-    return second;
-  });
-};
+export const responseHandler = (connected: Connected<ResponseRequestOptions>): LlmHandler =>
+  httpHandler(connected, responses, undefined);
 
 const httpHandler = (
   connected: Connected<ChatRequestOptions>,
   api: Api,
   tools: readonly ToolDeclaration[] | undefined,
-  around = (call: CallLlm, send: (call: CallLlm) => Promise<LlmOutcome>) => send(call),
 ): LlmHandler => {
   const { handler: name, options } = connected;
   const wireOf = wireFor(connected, api.name);
   const write = writerFor(connected, api.format, wireOf);
-  const send = exchanges(connected, api);
-  const requested = (call: CallLlm, context: LlmContext): Promise<LlmOutcome> => {
+  const send = withOwnParameters(exchanges(connected, api));
+  const perform: LlmHandler = (call, context) => {
     const body = api.begin(call, options);
     for (const [parameter, value] of Object.entries(outputParameters(call, api))) {
       const given = body[parameter] ?? value;
@@ -76,7 +65,6 @@ const httpHandler = (
     body[api.messages] = write(call, body["store"] === true ? "stored" : "");
     return send(withTools(body, call, context.tools, api), call, context);
   };
-  const perform: LlmHandler = (call, context) => around(call, (each) => requested(each, context));
   return handlerOnWire({ name, wireOf, tools, perform });
 };
 
@@ -151,12 +139,6 @@ const responses: Api = {
   choice: (name) => ({ type: "function", name }),
   native: (schema) => ({ text: { format: { type: "json_schema", ...schema } } }),
 };
-
-/** Reasoning of another account that cannot be decrypted is another refusal; so is a request that has to "include" something. */
-const refusesInclude = (outcome: LlmOutcome): boolean =>
-  /encrypted[ _]content|['"`]include\b|\binclude['"`]|\b(parameter|field|argument)s?:? include\b/i.test(
-    refusalIn(outcome),
-  ) && !(outcome.type === "failed" && outcome.failure.code === "invalid_encrypted_content");
 
 /** A body that is being made. */
 type OpenBody = { -readonly [Parameter in keyof RequestBody]: RequestBody[Parameter] };

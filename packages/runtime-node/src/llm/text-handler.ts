@@ -6,9 +6,10 @@ import * as Either from "fp-ts/lib/Either.js";
 import { badRequest } from "./failure/failure.ts";
 import { parametersOf, type RequestOptions, type UsageOptions, withUsage } from "./http-handlers.ts";
 import { isObject, isText, listOf, textOf } from "./json/loose-json.ts";
+import { withOwnParameters } from "./own-parameters.ts";
 import { ChatAnswer } from "./reply/chat-answer.ts";
 import type { Connected } from "./transport/connection.ts";
-import { exchanges } from "./transport/exchange.ts";
+import { type Endpoint, exchanges } from "./transport/exchange.ts";
 import { wireMessages, WireState } from "./wire/messages.ts";
 import { handlerOnWire, wireFor } from "./wire/handler-on-wire.ts";
 
@@ -20,10 +21,11 @@ export interface TextRequestOptions extends RequestOptions, UsageOptions {
 /** Performs the calls of `textCompletion`: the template makes one text of the messages. */
 export const textHandler = (template: Template, connected: Connected<TextRequestOptions>): LlmHandler => {
   const { handler: name, options } = connected;
-  const send = exchanges(connected, {
+  const endpoint: Endpoint = {
     path: "/completions",
     reader: (onDelta, call) => new TextAnswer(onDelta, answerFilter(template, stopsOf(call, options))),
-  });
+  };
+  const send = withOwnParameters(exchanges(connected, endpoint));
   const handler = handlerOnWire({
     name,
     wireOf: wireFor(connected, "text"),

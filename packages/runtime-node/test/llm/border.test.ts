@@ -7,13 +7,15 @@ import {
   messageFromReply,
   messageFromResult,
   type ReplyDraft,
+  toolCallsOf,
 } from "@colloquy/machine";
 import { jinjaTemplate } from "@colloquy/interchange/templates/jinja";
 import * as Either from "fp-ts/lib/Either.js";
 import { describe, expect, test } from "vitest";
 import { aiSdkModel } from "../../src/llm/ai-sdk/index.ts";
 import { openaiChat, openaiResponses, textCompletion } from "../../src/llm/openai.ts";
-import { callOf, outcomeOf, perform } from "./call.ts";
+import { isObject, listOf } from "../../src/llm/json/loose-json.ts";
+import { callOf, handlerFor, outcomeOf, perform } from "./call.ts";
 import { type Answer, answeringJson, chatServer, chunkOf, streaming } from "./server.ts";
 
 // Answers and refusals of real servers. Each test replays one report against a server on this machine.
@@ -107,6 +109,48 @@ test.each(["m", "claude-sonnet-4-5", "deepseek-v4", "gemini-3-pro", "gpt-5"])(
     const body = await sent(chat(model), [replied("s1", { content: greeting.content }), next]);
     const mark = { role: "user", content: "(no text)" };
     expect(body?.["messages"]).toEqual(model === "gpt-5" ? [greeting, asked] : [mark, greeting, asked]);
+  },
+);
+
+test.each([
+  ["gemini-3-pro", false, true],
+  ["deepseek-v4", false, true],
+  ["gemma-3", true, true],
+  ["claude-sonnet-4-5", false, false],
+])("a reply after a reply follows a marked question, if %s wants that", async (model, isMarked, isCallMarked) => {
+  const told = [replied("1.1", { content: "I look." }), replied("2.1", { content: "Wait." })];
+  const call = replied("3.1", { toolCalls: [{ id: "call_1", name: "look", arguments: "{}" }] });
+  const results = toolCallsOf(call).map((each) => messageFromResult(each, "completed", "rain"));
+  const body = await sent(chat(model), [question, ...told, call, ...results, next]);
+  const roles = listOf(body?.["messages"]).map((message) => isObject(message) && message["role"]);
+  const [replies, calls] = [isMarked ? ["user"] : [], isCallMarked ? ["user"] : []];
+  const end = model === "gemma-3" ? ["tool", "assistant", "user"] : ["tool", "user"];
+  expect(roles).toEqual(["user", "assistant", ...replies, "assistant", ...calls, "assistant", ...end]);
+});
+
+test.each([
+  ["m", "common", false],
+  ["m", "llama.cpp", false],
+  ["m", "ollama", false],
+  ["m", "vllm", false],
+  ["kimi-k2", undefined, false],
+  ["gemma-3", undefined, false],
+  ["gpt-5", undefined, true],
+  ["qwen/qwen3", "openrouter-vllm", true],
+])(
+  "a file in a question and in a result goes only to servers that take it: %s, %s",
+  async (model, dialect, isTaken) => {
+    const file = { type: "file", file: { filename: "a.pdf", file_data: "data:application/pdf;base64,AA==" } };
+    const part = { type: "opaque", value: file } as const;
+    const call = replied("1.1", { toolCalls: [{ id: "call_1", name: "look", arguments: "{}" }] });
+    const results = toolCallsOf(call).map((each) => messageFromResult(each, "completed", [part]));
+    const asked = messageFromDraft("2.0", { role: "user", content: [{ type: "text", text: "See" }, part] });
+    const make = (baseURL: string): LlmHandler =>
+      openaiChat({ baseURL, apiKey: "none", model, ...(dialect === undefined ? {} : { dialect }) });
+    const body = await sent(make, [question, call, ...results, asked]);
+    const written = JSON.stringify(body?.["messages"]);
+    expect(written.split('"type":"file"')).toHaveLength(isTaken ? 3 : 1);
+    expect(written.split("a file that can't be shown to this model")).toHaveLength(isTaken ? 1 : 3);
   },
 );
 
@@ -282,6 +326,27 @@ describe("a streamed reply", () => {
   };
   const piece = (entry: object): object => chunkOf({ tool_calls: [entry] });
   const ended = chunkOf({}, "tool_calls");
+
+  test.each(["content", "reasoning", "refusal"])("shows no half of a character, if %s is cut there", async (field) => {
+    const half = (text: string): object => chunkOf({ [field]: text });
+    const end = chunkOf({ content: "d" }, "stop");
+    const server = await chatServer(streaming(half("a\ud83d"), half("\ude00b"), half("c\ud83d"), end));
+    const { outcome, deltas } = perform(handlerFor(server.baseURL));
+    expect(await outcome).toMatchObject({ type: "completed" });
+    const texts = deltas.flatMap((delta) => (delta.type === "toolCall" ? [] : delta.text));
+    expect(texts.join("")).toMatch(/^a😀bc(d\ud83d|\ud83dd)$/);
+    expect(texts.slice(0, 2)).toEqual(["a", "😀b"]);
+  });
+
+  test("shows no half of a character of arguments", async () => {
+    const part = (text: string): object => piece({ index: 0, id: "a", function: { name: "look", arguments: text } });
+    const server = await chatServer(streaming(part('{"a":"\ud83d'), part('\ude00"'), part("}"), ended));
+    const { outcome, deltas } = perform(handlerFor(server.baseURL));
+    await outcome;
+    const shown = deltas.map((delta) => (delta.type === "toolCall" ? delta.arguments : ""));
+    expect(shown.every((each) => each.isWellFormed())).toBe(true);
+    expect(shown.join("")).toBe('{"a":"😀"}');
+  });
 
   test("has two calls if their indexes differ, although their server gives both one id", async () => {
     const reply = await messageOf(

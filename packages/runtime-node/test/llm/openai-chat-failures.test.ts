@@ -100,7 +100,7 @@ describe("an error response", () => {
     ["<html><title>502 Bad Gateway</title></html>", 502, "unknown", /502 Bad Gateway/],
     ["upstream connect error", 503, "overloaded", /upstream connect error/],
     ["", 500, "unknown", /status 500/],
-    ['{"detail":"Not found"}', 404, "bad_request", /^Not found$/],
+    ['{"detail":"Not found"}', 404, "bad_request", /^Not found; check the base URL$/],
     [
       '{"detail":[{"loc":["body","messages",0],"msg":"Field required"},{"msg":"Too long"},{}]}',
       422,

@@ -8,7 +8,7 @@ import { aborted, badRequest, type FailureSetting } from "../failure/failure.ts"
 import { defined } from "../json/loose-json.ts";
 import { waitKind } from "../transport/connection.ts";
 import { runningCall, type WaitOptions } from "../transport/running-call.ts";
-import { checkDialect } from "../wire/dialects.ts";
+import { checkDialect } from "../wire/check-dialect.ts";
 import { handlerOnWire, wireFor, type WireOptions } from "../wire/handler-on-wire.ts";
 import { AiAnswer, failureOfAiError } from "./answer.ts";
 import { type AiRequest, aiRequest } from "./request.ts";

@@ -3,7 +3,15 @@ import { redact } from "@colloquy/host/runtime";
 import type { Failure, FailureKind, Json } from "@colloquy/machine";
 import { APIConnectionError, APIConnectionTimeoutError, APIError, APIUserAbortError } from "openai/core/error";
 import { defined, isObject, parseJson } from "../json/loose-json.ts";
-import { errorFacts, type ErrorFacts, isBareError, isError, redirectFailure, retryAfterMs } from "./response-facts.ts";
+import {
+  errorFacts,
+  type ErrorFacts,
+  isBareError,
+  isError,
+  redirectFailure,
+  retryAfterMs,
+  withoutFrame,
+} from "./response-facts.ts";
 
 /** The facts beside an error that classify it. */
 export interface FailureSetting {
@@ -69,10 +77,6 @@ export const failureOfBody = (body: string, setting: FailureSetting): Failure =>
   return retryable("unknown", `the server's answer holds no reply: ${shown}`);
 };
 
-/** A stream that broke off in its first event is half a body too, and one of comments alone is empty. */
-const withoutFrame = (body: string): string =>
-  /^(:|event:|data:)/.test(body) ? body.replaceAll(/^(:|event:).*$|^data:/gm, "").trim() : body;
-
 /** Returns the failure of an error that the SDK threw, or `fetch` while a body was read. */
 export const failureOfThrown = (thrown: unknown, setting: FailureSetting): Failure => {
   if (thrown instanceof APIUserAbortError || (thrown instanceof Error && thrown.name === "AbortError")) return aborted;
@@ -108,9 +112,16 @@ type StatusError = APIError<number | undefined, Headers | undefined, object | un
 
 const failureOfFacts = (facts: ErrorFacts, setting: FailureSetting): Failure => {
   const [kind, again] = kindOf(facts);
-  const { status, message } = facts;
+  const { status, message, waitMs } = facts;
   const code = facts.code && redact(facts.code, setting.secrets);
-  return { kind, retryable: again, message: shortened(message, setting), ...defined({ status, code }) };
+  const wait = again ? waitMs : undefined;
+  const hint = kind === "bad_request" && wrongAddress.test(message) ? "; check the base URL" : "";
+  return {
+    kind,
+    retryable: again,
+    message: shortened(message, setting) + hint,
+    ...defined({ status, code, retryAfterMs: wait }),
+  };
 };
 
 type Verdict = readonly [kind: FailureKind, retryable: boolean];
@@ -173,6 +184,10 @@ const fullMessages: readonly RegExp[] = [
   /\btoo many (input |prompt )?tokens\b(?! per)/i,
 ];
 
+/** Ollama ("404 page not found"), FastAPI, Azure, OpenAI, Express; LM Studio says so with status 200. */
+const wrongAddress =
+  /^(\d{3} )?(((page|resource) )?not found|method not allowed)\b(?!.*\bmodel)|^invalid url\b|^unexpected endpoint\b|^cannot post \//i;
+
 /** The kinds that an error names by its codes, behind its status, or by its message. The first match counts. */
 const named: readonly {
   readonly verdict: Verdict;
@@ -230,6 +245,7 @@ const named: readonly {
     message:
       /failed to (call a function|generate (JSON|tool.?calls?))|error parsing tool call|tool call (validation|generation) failed|model produced invalid sequence|parsing failed\. the model generated output/i,
   },
+  { verdict: ["bad_request", false], at: (status) => status < 500, code: /^405 /, message: wrongAddress },
   { verdict: ["overloaded", true], at: mayPass, code: /overloaded/i, message: /\boverloaded\b|负载|繁忙/i },
   {
     // Bedrock and DashScope throttle; gateways answer 400 for them, GitHub 403.

@@ -11,6 +11,8 @@ export interface ErrorFacts {
   readonly message: string;
   /** Codes, types and status names, to search for words. */
   readonly words: string;
+  /** How long to wait, in milliseconds, as the error itself says. */
+  readonly waitMs?: number;
 }
 
 /** Whether a value under `error` is an error: it is not empty. */
@@ -48,15 +50,20 @@ export const errorFacts = (error: unknown, responseStatus = 0): ErrorFacts => {
   const unsaid = status
     ? `the server answered with status ${status}`
     : "the server reported an error and did not say which";
+  const message = messageIn(value);
   return {
-    ...defined({ status, code: isCode ? String(code).slice(0, codeCharacters) : undefined }),
-    message: messageIn(value) || unsaid,
+    ...defined({
+      status,
+      code: isCode ? String(code).slice(0, codeCharacters) : undefined,
+      waitMs: waitIn(message, object),
+    }),
+    message: message || unsaid,
     words: words.map((word) => textOf(word).slice(0, codeCharacters)).join(" "),
   };
 };
 
 const unwrapped = (error: unknown): Json => {
-  const parsed = typeof error === "string" ? parseJson(error) : undefined;
+  const parsed = typeof error === "string" ? parseJson(withoutFrame(error.trim())) : undefined;
   // A body was parsed from JSON, or is a text.
   const value = (isObject(parsed) ? parsed : error) as Json;
   const [first] = listOf(value);
@@ -69,6 +76,10 @@ const unwrapped = (error: unknown): Json => {
   if (isText(inner)) return isText(value["message"]) ? { ...value, code: value["code"] ?? inner } : inner;
   return isObject(inner) ? inner : isObject(detail) ? unwrapped(detail) : value;
 };
+
+/** Returns the data of a body that is an event of a stream, or broke off in its first one. One of comments alone is empty. */
+export const withoutFrame = (body: string): string =>
+  /^(:|id:|event:|data:)/.test(body) ? body.replaceAll(/^(:|id:|event:).*$|^data:/gm, "").trim() : body;
 
 const coded = (code: Json | undefined, message: Json | undefined): JsonObject => ({
   code,
@@ -148,18 +159,45 @@ const targetOf = ({ protocol, host, pathname }: URL, secrets: readonly string[])
 };
 
 /**
- * Returns the milliseconds that the server asked to wait: `retry-after-ms`, else `retry-after` in seconds or as a date, against
- * `now` (milliseconds since the epoch). Undefined if it did not say, or not in a way that can be read.
+ * Returns the milliseconds that the server asked to wait: `retry-after-ms`, else `retry-after` in seconds, with units or as a date,
+ * against `now` (milliseconds since the epoch). Undefined if it did not say, or not in a way that can be read.
  */
 export const retryAfterMs = (headers: { get(name: string): string | null }, now: number): number | undefined => {
-  const after = headers.get("retry-after");
-  const milliseconds = numberOf(headers.get("retry-after-ms")) ?? (numberOf(after) ?? Number.NaN) * 1000;
-  const wait = Number.isNaN(milliseconds) ? Math.max(0, Date.parse(after ?? "") - now) : milliseconds;
-  // Servers send fractions, and waits beyond any number.
-  return Number.isNaN(wait) ? undefined : Math.min(Math.ceil(wait), Number.MAX_SAFE_INTEGER);
+  const after = headers.get("retry-after") ?? "";
+  const seconds = numberOf(after);
+  const given = numberOf(headers.get("retry-after-ms")) ?? (seconds === undefined ? durationOf(after) : seconds * 1000);
+  const wait = given ?? Math.max(0, Date.parse(after) - now);
+  return Number.isNaN(wait) ? undefined : wholeMs(wait);
 };
+
+/** Servers send fractions, and waits beyond any number. */
+const wholeMs = (wait: number): number => Math.min(Math.ceil(wait), Number.MAX_SAFE_INTEGER);
 
 const numberOf = (header: string | null): number | undefined => {
   const value = header?.trim() ? Number(header) : Number.NaN;
   return Number.isFinite(value) && value >= 0 ? value : undefined;
 };
+
+/**
+ * Returns the milliseconds to wait that the text of an error names (OpenAI, Groq: "Please try again in 1m12.3s."; Azure: "Please retry
+ * after 20 seconds."; Gemini: "Please retry in 22.5s.") or among its details (`retryDelay` of Google's RetryInfo).
+ */
+const waitIn = (message: string, { details }: JsonObject): number | undefined => {
+  const [, words = ""] = /\b(?:try again|retry|wait)(?: in| after| for)? (?=\d)([\d.a-z ]{1,60})/i.exec(message) ?? [];
+  const delays = listOf(details).map((detail) => (isObject(detail) ? textOf(detail["retryDelay"]) : ""));
+  return [words, ...delays].map(durationOf).find((wait) => wait !== undefined);
+};
+
+/** Returns the milliseconds of a time such as `1m12.3s`, with which the text begins. */
+const durationOf = (text: string): number | undefined => {
+  const [times = ""] =
+    /^(?:\s*\d+(?:\.\d+)?\s*(?:ms|millis\w*|[hms]|(?:hour|min|sec)[a-z]*)(?![a-z]))+/i.exec(text) ?? [];
+  const parts = Array.from(times.matchAll(/([\d.]+)\s*([a-z]+)/gi), ([, amount, unit = ""]) => {
+    const name = /^(ms|milli)/i.test(unit) ? "ms" : unit.charAt(0).toLowerCase();
+    return Number(amount) * (unitMs[name] ?? Number.NaN);
+  });
+  if (parts.length === 0) return undefined;
+  return wholeMs(parts.reduce((sum, each) => sum + each));
+};
+
+const unitMs: { readonly [unit: string]: number } = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };

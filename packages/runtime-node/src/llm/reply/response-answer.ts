@@ -1,6 +1,6 @@
 import type { LlmDelta } from "@colloquy/host";
 import type { replyFromResponseItems } from "@colloquy/interchange";
-import type { CallLlm, Failure, Json, JsonObject, ReplyDraft } from "@colloquy/machine";
+import type { CallLlm, Json, JsonObject, ReplyDraft } from "@colloquy/machine";
 import * as Either from "fp-ts/lib/Either.js";
 import { failureOfErrorObject, type FailureSetting, retryable } from "../failure/failure.ts";
 import { isBareError, isError } from "../failure/response-facts.ts";
@@ -64,7 +64,7 @@ export class ResponseAnswer extends AnswerReader<DecodedResponse> {
   protected ending(setting: FailureSetting): Ending {
     const response = this.decoded();
     const { error, status, output, usage, model, responseId } = response;
-    if (error !== undefined) return failureOfError(error, setting);
+    if (error !== undefined) return failureOfErrorObject(error, setting);
     if (this.damaged) return retryable("truncated", "a piece of the stream could not be read");
     if (status === null) return retryable("truncated", "the stream ended without saying how");
     // Nobody asked for an answer in the background, to be read later.
@@ -187,14 +187,6 @@ const asSaid = (part: ReplyPart): ReplyPart => {
   const item = isObject(fields) ? fields["item"] : undefined;
   const said = isObject(item) ? item["said"] : undefined;
   return part.type === "reasoning" && isObject(said) ? { ...part, provider: { responses: { item: said } } } : part;
-};
-
-/** A stream's failure has no headers: its message says how long to wait. */
-const failureOfError = (error: Json, setting: FailureSetting): Failure => {
-  const failure = failureOfErrorObject(error, setting);
-  const [, amount, unit] = /\btry again in (\d+(?:\.\d+)?) ?(ms|s)\b/i.exec(failure.message) ?? [];
-  if (amount === undefined || !failure.retryable) return failure;
-  return { ...failure, retryAfterMs: Math.ceil(Number(amount) * (unit?.toLowerCase() === "ms" ? 1 : 1000)) };
 };
 
 /** Returns the finish reason of chat completions, so that readers need not know the API. */

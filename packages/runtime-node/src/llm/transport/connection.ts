@@ -5,7 +5,7 @@ import { frozenCopy } from "@colloquy/machine/hosting";
 import type OpenAI from "openai";
 import type { ClientOptions } from "openai";
 import { isList } from "../json/loose-json.ts";
-import { checkDialect } from "../wire/dialects.ts";
+import { checkDialect } from "../wire/check-dialect.ts";
 import { keysIn, sentBy, variable } from "../secrets/secrets.ts";
 import type { WireOptions } from "../wire/handler-on-wire.ts";
 import type { WaitOptions } from "./running-call.ts";

@@ -116,7 +116,7 @@ const filteredDeltas = (filterOf: () => KeyFilter, onDelta: (delta: LlmDelta) =>
       const name = isCall ? `call ${delta.index}` : delta.type;
       const id = isCall && delta.id !== null ? { id: filter.text(delta.id) } : {};
       const last = isCall ? { ...delta, ...id, name: filter.text(delta.name) } : delta;
-      const pieces = texts.get(name)?.pieces ?? filter.pieces();
+      const pieces = texts.get(name)?.pieces ?? wholeCharacters(filter.pieces());
       texts.set(name, { pieces, last });
       const piece = pieces.push(isCall ? delta.arguments : delta.text);
       if (piece !== "" || isCall) show(last, piece);
@@ -128,5 +128,18 @@ const filteredDeltas = (filterOf: () => KeyFilter, onDelta: (delta: LlmDelta) =>
       }
       texts.clear();
     },
+  };
+};
+
+/** Holds back half of a surrogate pair at the end of a piece: an asker who writes the piece as bytes would lose it. */
+const wholeCharacters = (pieces: KeyPieces): KeyPieces => {
+  let half = "";
+  return {
+    push: (piece) => {
+      const text = half + piece;
+      half = /[\ud800-\udbff]$/.test(text) ? text.slice(-1) : "";
+      return pieces.push(half === "" ? text : text.slice(0, -1));
+    },
+    end: () => pieces.push(half) + pieces.end(),
   };
 };

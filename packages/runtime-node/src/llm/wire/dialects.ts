@@ -1,6 +1,4 @@
-import { checkOptions, checkValue, kinds } from "@colloquy/host/store";
 import type { JsonObject } from "@colloquy/machine";
-import { isObject } from "../json/loose-json.ts";
 
 /**
  * States what a family of servers takes in the messages and tools of a request. A plain value: `JSON.stringify` shows all of
@@ -23,6 +21,8 @@ export interface Dialect {
    * follow its round in a message of the user. All others that are not taken are named in a text.
    */
   readonly images: "everywhere" | "of users" | "none";
+  /** The types of parts, beside texts and images, that it takes. Others are named in a text. */
+  readonly files: "all" | readonly string[];
   /** Whether messages of developers have their own role, or that of the system. */
   readonly developers: "own role" | "system";
   /** Whether system messages may be anywhere. If not, those at the beginning become one, and later ones become a user's. */
@@ -36,6 +36,8 @@ export interface Dialect {
   readonly noUserAfter: readonly ("tool" | "user")[];
   /** Whether a prompt may begin with a reply, as after a seed with a greeting, or only after a marked question. */
   readonly firstReply: "taken" | "marked";
+  /** Whether a reply may follow a reply: any, one without calls, or only after a marked question. */
+  readonly replyAfterReply: "taken" | "without calls" | "marked";
   /** Whether a refusal has a field of its own, or is a text. */
   readonly refusals: "field" | "text";
   /** The provider fields that it takes of its own replies, and of messages of unrecorded origin. It gets no field of another server. */
@@ -72,13 +74,6 @@ export const dialectFor = (baseURL: string, model: string, api: Api = "chat"): D
 /** Returns the host of a base URL with its port, in lower case; the text itself if it is not a URL. */
 export const hostOf = (baseURL: string): string => URL.parse(baseURL)?.host ?? baseURL.toLowerCase();
 
-/** Checks the option `dialect` of a handler, for callers in JavaScript. @throws ConfigurationError */
-export const checkDialect = (handler: string, given: unknown): void => {
-  if (given === undefined) return;
-  if (isObject(given)) return checkOptions<object>(`dialect of ${handler}`, given, kindsOfDialect);
-  checkValue(`dialect of ${handler}`, given, kinds.oneOf(...Object.keys(dialects)));
-};
-
 /** Makes a dialect from `base`, by its differences. Default base: `known`. */
 const dialect = (name: string, differences: Partial<Dialect>, base: Dialect = known): Dialect =>
   Object.freeze({ ...base, ...differences, name });
@@ -94,6 +89,8 @@ const common: Dialect = Object.freeze({
   messageNames: "^[a-zA-Z0-9_-]{1,64}$",
   texts: "joined",
   images: "of users",
+  // llama.cpp ("unsupported content[].type") and vLLM ("Unknown part type: file") are behind many servers.
+  files: ["input_audio", "audio_url", "video_url"],
   // Only OpenAI documents the other role; templates of open models raise an exception for it.
   developers: "system",
   // Templates of open models: "System message must be at the beginning", of a second one too (QwenLM/Qwen3.8 issues 164 and
@@ -103,6 +100,7 @@ const common: Dialect = Object.freeze({
   noUserAfter: [],
   // "The first message (except the system message) of deepseek-reasoner must be a user message"; Anthropic's says the same.
   firstReply: "marked",
+  replyAfterReply: "taken",
   refusals: "text",
   fields: [],
   ownFields: true,
@@ -116,7 +114,7 @@ const common: Dialect = Object.freeze({
 const anyId = "^.+$";
 
 /** The base of known families. They take back only the fields that are listed, and most take lists of texts. */
-const known: Dialect = { ...common, texts: "listed", ownFields: false, schemas: "completed" };
+const known: Dialect = { ...common, texts: "listed", files: "all", ownFields: false, schemas: "completed" };
 
 /** Changes only what no server takes: arguments that are not an object, repeated ids, halves of surrogate pairs. */
 const lenient = dialect("lenient", {
@@ -192,6 +190,8 @@ const anthropic = dialect("anthropic", {
 const gemini = dialect("gemini", {
   // "Proto field is not repeating, cannot start list" (zed-industries/zed issue 53919)
   schemas: "no type lists",
+  // "function call turn comes immediately after a user turn or after a function response turn" (google-gemini/gemini-cli issue 11814)
+  replyAfterReply: "without calls",
   // Gateways put thought signatures into them.
   callIds: anyId,
   // "must start with a letter or an underscore", letters, digits, `_`, `.`, `:`, `-`, 64 at most
@@ -221,7 +221,7 @@ const mistral = dialect("mistral", {
 });
 
 /** Perplexity, and models whose templates want "Conversation roles must alternate user/assistant/user/assistant/..." (simular-ai/Agent-S issue 70). */
-const alternating = dialect("alternating", { noUserAfter: ["user", "tool"] }, common);
+const alternating = dialect("alternating", { noUserAfter: ["user", "tool"], replyAfterReply: "marked" }, common);
 
 /** DeepSeek's API, and its models elsewhere. "unknown variant `developer`, expected one of `system`, `user`, `assistant`, `tool`" */
 const deepseek = dialect("deepseek", {
@@ -238,6 +238,8 @@ const deepseek = dialect("deepseek", {
   // calls, the final one too and if only empty (openclaw/openclaw issue 73417, MoonshotAI/kimi-cli issue 2141); through
   // OpenRouter beside reasoning_details (UKGovernmentBEIS/inspect_ai issue 4079)
   owedReasoning: "reasoning_content",
+  // Replies before the first call of their turn would owe it too.
+  replyAfterReply: "without calls",
 });
 
 const groq = dialect("groq", {
@@ -259,6 +261,7 @@ const groq = dialect("groq", {
  */
 const llamaCpp = dialect("llama.cpp", {
   callIds: anyId,
+  files: ["input_audio"],
   blank: "beside others",
   // common_chat_msgs_parse_oaicompat reads it.
   fields: ["reasoning_content"],
@@ -269,14 +272,18 @@ const llamaCpp = dialect("llama.cpp", {
  * Ollama (ollama/ollama, openai/openai.go): FromChatRequest reads image_url in a message of any role; Message has `reasoning`; other
  * arguments than an object are "invalid tool call arguments".
  */
-const ollama = dialect("ollama", { images: "everywhere", fields: ["reasoning"], schemas: "completed" }, llamaCpp);
+const ollama = dialect(
+  "ollama",
+  { images: "everywhere", files: [], fields: ["reasoning"], schemas: "completed" },
+  llamaCpp,
+);
 
 /**
  * vLLM (vllm-project/vllm, entrypoints/chat_utils.py): _postprocess_messages parses arguments, 400 where they are no JSON;
  * make_tool_call_id writes `functions.weather:0` for Kimi K2, which wants it back; _parse_chat_message_content takes images of
  * any role; both fields of an assistant are read.
  */
-const vllm = dialect("vllm", { fields: ["reasoning_content", "reasoning"] }, ollama);
+const vllm = dialect("vllm", { files: common.files, fields: ["reasoning_content", "reasoning"] }, ollama);
 
 /** Moonshot's API, and the models of Kimi and MiMo elsewhere. */
 const kimi = dialect(
@@ -304,10 +311,10 @@ const openrouter = dialect("openrouter", {
   fields: ["reasoning_details", "reasoning", "reasoning_content", "cache_control", "extra_content"],
 });
 
-/** A provider behind OpenRouter: the router decides names, roles, refusals and fields; the provider the rest. */
+/** A provider behind OpenRouter: the router decides names, roles, refusals, fields and files; the provider the rest. */
 const openrouterTo = (provider: Dialect): Dialect => {
-  const { messageNames, refusals, developers, fields } = openrouter;
-  return dialect(`openrouter-${provider.name}`, { messageNames, refusals, developers, fields }, provider);
+  const { messageNames, refusals, developers, fields, files } = openrouter;
+  return dialect(`openrouter-${provider.name}`, { messageNames, refusals, developers, fields, files }, provider);
 };
 
 type Choices = readonly (readonly [pattern: RegExp, dialect: Dialect])[];
@@ -360,6 +367,7 @@ const ofProviders = {
   name: "ai-sdk",
   texts: "listed",
   images: "everywhere",
+  files: "all",
   developers: "own role",
   blank: "left out",
   refusals: "field",
@@ -369,21 +377,3 @@ const ofProviders = {
   callsWithoutTools: "sent",
   schemas: "completed",
 } as const;
-
-const pattern = kinds.word("the source of a regular expression", (value) => {
-  try {
-    return new RegExp(String(value), "u").source !== "" && typeof value === "string";
-  } catch {
-    return false;
-  }
-});
-
-const orNull = { ...pattern, fits: (value: unknown): boolean => value === null || pattern.fits(value) };
-
-const kindsOfDialect = {
-  ...Object.fromEntries(Object.keys(common).map((member) => [member, kinds.anything])),
-  callIds: pattern,
-  toolNames: pattern,
-  messageNames: orNull,
-  propertyKeys: orNull,
-};

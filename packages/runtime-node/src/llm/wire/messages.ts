@@ -74,7 +74,7 @@ export const wireMessages = (messages: readonly Message[], wire: Wire, state: Wi
     }
     if (role === "user" && wire.dialect.noUserAfter.some((each) => each === state.last))
       written.push(messageFromReply(`${id}.after`, id, { content: state.last === "tool" ? afterTool : noAnswer }));
-    if (role === "assistant" && !state.isBegun && wire.dialect.firstReply === "marked")
+    if (role === "assistant" && isUnasked(message, wire.dialect, state))
       written.push(messageFromDraft(`${id}.before`, { role: "user", content: noText }));
     written.push(message);
     state.last = role;
@@ -112,6 +112,17 @@ const roleOnWire = (role: Role, { developers, systems }: Dialect, isBegun: boole
   return developers === "system" ? "system" : role;
 };
 
+/** Whether a reply needs a question before it, which the thread does not have. */
+const isUnasked = (
+  { parts }: Message,
+  { firstReply, replyAfterReply }: Dialect,
+  { isBegun, last }: WireState,
+): boolean => {
+  if (!isBegun) return firstReply === "marked";
+  if (last !== "assistant" || replyAfterReply === "taken") return false;
+  return replyAfterReply === "marked" || parts.some(({ type }) => type === "toolCall");
+};
+
 const joinedSystem = (one: Message, other: Message, dialect: Dialect): Message => ({
   ...one,
   ...other,
@@ -130,7 +141,7 @@ const textPart = (text: string) => ({ type: "text", text }) as const;
 /** Stands for a result without text. */
 const noOutput = textPart("(no output)");
 
-/** Stands for a question without text, and for the one before a greeting: else a prompt would end or begin with an answer. */
+/** Stands for a question without text, and for the one before a greeting or between two replies. */
 const noText = "(no text)";
 
 /** Stands for an image or a file that a server does not take. */
@@ -182,16 +193,18 @@ const hasMembers = (value: Json | undefined, others: JsonObject): boolean =>
     isObject(other) ? hasMembers(value[name], other) : textOf(value[name]) !== "",
   );
 
-const replyPart = (part: Part, { refusals, images }: Dialect): Part => {
-  if (part.type === "refusal" && refusals === "text") return textPart(part.text);
-  const isLeftOut = images === "none" ? isFile(part) : part.type === "image" && images !== "everywhere";
+const replyPart = (part: Part, dialect: Dialect): Part => {
+  if (part.type === "refusal" && dialect.refusals === "text") return textPart(part.text);
+  const isLeftOut = isRefused(part, dialect) || (part.type === "image" && dialect.images !== "everywhere");
   return isLeftOut ? noFile : part;
 };
 
 const inputOnWire = (message: Message, { dialect, format }: Wire): Message | null => {
   const { fields: taken, images, blank } = dialect;
   const isShown = images === "everywhere" || (images === "of users" && message.role === "user");
-  const parts = message.parts.flatMap((part) => partWithTaken(isShown || !isFile(part) ? part : noFile, taken, format));
+  const parts = message.parts.flatMap((part) =>
+    partWithTaken((isShown || !isFile(part)) && !isRefused(part, dialect) ? part : noFile, taken, format),
+  );
   const content = contentOnWire(parts, dialect, "\n");
   const isSent = content.length > 0 || blank === "sent";
   if (!isSent && message.role !== "user") return null;
@@ -243,9 +256,7 @@ const resultOnWire = (
   const call = calls.get(callId);
   const id = call?.providerCallId ?? result.providerCallId;
   const parts = content.flatMap((part) =>
-    dialect.images === "none" && isFile(part)
-      ? [noFile]
-      : partWithTaken(part, part.type === "opaque" ? taken : dialect.fields, format),
+    isRefused(part, dialect) ? [noFile] : partWithTaken(part, part.type === "opaque" ? taken : dialect.fields, format),
   );
   const isMoved = (part: ContentPart): boolean => isFile(part) && dialect.images === "of users";
   const moved = parts.filter(isMoved);
@@ -261,6 +272,11 @@ const resultOnWire = (
 /** An image, a file or a sound. A foreign part is for the writer of its format. */
 const isFile = (part: Part): boolean =>
   part.type === "image" || (part.type === "opaque" && part.value["type"] !== "foreign");
+
+/** Whether a dialect takes a file in no message. */
+const isRefused = (part: Part, { images, files }: Dialect): boolean =>
+  isFile(part) &&
+  (images === "none" || (part.type === "opaque" && files !== "all" && !files.includes(textOf(part.value["type"]))));
 
 /** Returns the parts without the blank ones, as one text if the dialect wants that and there is nothing else. */
 const contentOnWire = (parts: readonly Part[], { blank, texts }: Dialect, between: string): readonly Part[] => {

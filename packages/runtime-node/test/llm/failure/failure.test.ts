@@ -62,6 +62,74 @@ describe("an error response", () => {
     expect(failureOfResponse({ status: 500, error: "no", headers: headers("false") }, setting).retryable).toBe(false);
   });
 
+  test.each([
+    // OpenAI, Groq, Azure, Gemini
+    ["Rate limit reached. Limit: 3 / min. Please try again in 20s. Visit our page.", 20_000],
+    ["Rate limit reached. Please try again in 6ms.", 6],
+    ["Rate limit reached. Please try again in 1m12.3s.", 72_300],
+    ["Rate limit reached. Try again in 2 minutes", 120_000],
+    ["You have exceeded the call rate limit. Please retry after 1 second.", 1000],
+    ["You exceeded your current quota. Please retry in 22.5s.", 22_500],
+    [`Please try again in ${"9".repeat(50)}h.`, Number.MAX_SAFE_INTEGER],
+    ["Please wait before trying again.", undefined],
+    ["Please try again in a moment. You used 20s.", undefined],
+  ])("that says only in words how long to wait is waited for: %s", (message, retryAfterMs) => {
+    for (const error of [{ message }, { message, type: "tokens", code: "rate_limit_exceeded" }]) {
+      expect(failureOfResponse({ status: 429, error }, setting).retryAfterMs).toBe(retryAfterMs);
+      expect(failureOfErrorObject({ code: "rate_limit_exceeded", ...error }, setting).retryAfterMs).toBe(retryAfterMs);
+    }
+  });
+
+  test("of Gemini is waited for as long as its details say", () => {
+    const details = [{ "@type": "type.googleapis.com/google.rpc.RetryInfo", retryDelay: "36s" }];
+    const error = [{ error: { code: 429, message: "no", status: "RESOURCE_EXHAUSTED", details } }];
+    expect(failureOfResponse({ status: 429, error }, setting)).toMatchObject({ retryable: true, retryAfterMs: 36_000 });
+  });
+
+  test("is waited for as its headers say, whatever its words are", () => {
+    const error = { message: "Please try again in 20s." };
+    const waitOf = (after: string): number | undefined =>
+      failureOfResponse({ status: 429, error, headers: new Headers({ "retry-after": after }) }, setting).retryAfterMs;
+    expect([waitOf("7"), waitOf("1m30s"), waitOf("soon")]).toEqual([7000, 90_000, 20_000]);
+  });
+
+  test("that waiting does not end has no wait", () => {
+    const error = { message: "Prompt too long. Please try again in 20s.", code: "context_length_exceeded" };
+    expect(failureOfResponse({ status: 400, error }, setting)).not.toHaveProperty("retryAfterMs");
+  });
+
+  test.each([
+    // Ollama, vLLM, Azure, OpenAI, nginx, Express
+    [404, "404 page not found"],
+    [404, { detail: "Not Found" }],
+    [405, { detail: "Method Not Allowed" }],
+    [404, { message: "Resource not found", code: "404" }],
+    [404, { message: "Invalid URL (POST /v1/v1/chat/completions)", type: "invalid_request_error" }],
+    [404, "<html><head><title>404 Not Found</title></head></html>"],
+    [404, "<pre>Cannot POST /chat/completions</pre>"],
+    // LM Studio
+    [200, "Unexpected endpoint or method. (POST /chat/completions)"],
+  ])("of a wrong address says where to look: %i %j", (status, error) => {
+    const failure =
+      status === 200 ? failureOfErrorObject(error, setting) : failureOfResponse({ status, error }, setting);
+    expect(failure).toMatchObject({ kind: "bad_request", retryable: false });
+    expect(failure.message).toMatch(/; check the base URL$/);
+  });
+
+  test.each(["The model `m` does not exist.", "Not found the model m or Permission denied", "No endpoints found"])(
+    "of a wrong model says nothing of the address: %s",
+    (message) => {
+      expect(failureOfResponse({ status: 404, error: { message } }, setting).message).toBe(message);
+    },
+  );
+
+  test("that comes as an event of a stream is read", () => {
+    const error =
+      'id: 1\nevent: error\n: HTTP_STATUS/429\ndata: {"error":{"message":"no","code":"insufficient_quota"}}\n\n';
+    const facts = { kind: "rate_limit", retryable: false, message: "no", code: "insufficient_quota" };
+    expect(failureOfResponse({ status: 429, error }, setting)).toMatchObject(facts);
+  });
+
   test("of a gateway is judged by what the model's provider said", () => {
     const raw = JSON.stringify({ error: { message: "maximum context length is 10 tokens" } });
     const error = { message: "Provider returned error", code: 400, metadata: { raw } };

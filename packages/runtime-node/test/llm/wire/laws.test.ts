@@ -51,6 +51,9 @@ const problemOf = (messages: readonly JsonObject[], dialect: Dialect, from: stri
     if (!says(message) && role === "assistant" && message["content"] === null) return "a reply without anything";
     const isFirst = messages.slice(0, index).every((each) => each["role"] === "system" || each["role"] === "developer");
     if (dialect.firstReply === "marked" && role === "assistant" && isFirst) return "a reply before all questions";
+    const follows = { taken: false, "without calls": message["tool_calls"] !== undefined, marked: true };
+    if (role === "assistant" && before === "assistant" && follows[dialect.replyAfterReply])
+      return "a reply after a reply";
     if (role === "user" && dialect.noUserAfter.some((each) => each === before))
       return `a user after a ${textOf(before)}`;
     if (
@@ -153,6 +156,8 @@ describe("what leaves", () => {
     [/^a user after a user/, { noUserAfter: ["user"] }],
     [/^a blank message of role tool/, { blank: "left out" }],
     [/^a reply before all questions/, { firstReply: "marked" }],
+    [/^a reply after a reply/, { replyAfterReply: "marked" }],
+    [/^a reply after a reply/, { replyAfterReply: "without calls" }],
     [/^a custom call/, { fields: [] }],
     [/^the field refusal/, { refusals: "text", fields: [] }],
     [/^the field reasoning_details|^a thought signature/, { fields: [] }],

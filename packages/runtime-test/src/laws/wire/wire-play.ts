@@ -103,13 +103,17 @@ const resultArbitrary: fc.Arbitrary<Content> = fc.oneof(
   { weight: 1, arbitrary: fc.constant([image]) },
 );
 
+/** Models of other libraries answer in several messages, the last of which has the calls. */
+const said: SeedDraft = { role: "assistant", content: "Wait." };
+
 function inputArbitrary(): fc.Arbitrary<ThreadInput> {
   const systems = fc.constantFrom<readonly SeedDraft[]>([], [{ role: "developer", content: "Be brief." }]);
   const round: fc.Arbitrary<readonly SeedDraft[]> = fc
-    .tuple(systems, fc.constantFrom("call_0", "a.b", ""))
-    .map(([before, id]) => [
+    .tuple(systems, fc.constantFrom("call_0", "a.b", ""), fc.constantFrom<readonly SeedDraft[]>([], [said, said]))
+    .map(([before, id, replies]) => [
       ...before,
       { role: "user", content: "Look." },
+      ...replies,
       { role: "assistant", content: "", toolCalls: [{ id, name: "look", arguments: "{" }] },
       { role: "tool", toolCallId: id, content: "rain" },
       { role: "assistant", content: "It rains." },
