@@ -59,15 +59,18 @@ class Expected {
       this.calls = this.calls.filter(({ callId }) => callId !== message.id);
       return;
     }
-    this.#made = (numberAt(message.id, 1) ?? this.#made) + 1;
+    this.#made = (numberIn(message.id) ?? this.#made) + 1;
     if (message.role !== "assistant") return;
     this.calls = toolCallsOf(message);
-    this.#step = (numberAt(this.calls[0]?.callId ?? "", 1) ?? this.#step) + 1;
+    this.#step = (numberIn(this.calls[0]?.callId ?? "") ?? this.#step) + 1;
   }
 }
 
-const numberAt = (id: string, place: number): number | null => {
-  const number = Number(id.split(".")[place] ?? "none");
+/** Returns the second number of an id, such as 3 of `2.3` or `2.3.0`; null if it has none. */
+const numberIn = (id: string): number | null => {
+  const start = id.indexOf(".") + 1;
+  const end = id.indexOf(".", start);
+  const number = start === 0 ? Number.NaN : Number(id.slice(start, end < 0 ? undefined : end));
   return Number.isSafeInteger(number) ? number : null;
 };
 

@@ -1,4 +1,3 @@
-import { canonicalText } from "../thread/make-message.ts";
 import type { Json, JsonObject } from "../thread/plain-data.ts";
 import type { Message } from "../thread/message.ts";
 import { sizeOf } from "../thread/thread.ts";
@@ -57,9 +56,11 @@ export const unpackTurns = (
     };
     const expected = expectedOf(first + index, spoken, before);
     const startedAt = Number(left["startedAt"] ?? expected.startedAt);
-    const members = Object.entries({ ...expected, endedAt: startedAt + milliseconds, ...left });
+    const members: Members = { ...expected, endedAt: startedAt + milliseconds, ...left, ...spoken };
+    const turn: Record<string, unknown> = {};
+    for (const name in members) if (members[name] !== null) turn[name] = members[name];
     // The text of a chunk was checked against its digest, so these are the members of a turn.
-    before = { ...Object.fromEntries(members.filter(([, value]) => value !== null)), ...spoken } as unknown as Turn;
+    before = turn as unknown as Turn;
     return before;
   });
 };
@@ -98,12 +99,12 @@ const expectedOf = (
 const unexpected = (members: Members, expected: Members): JsonObject => {
   const left: Record<string, Json> = {};
   for (const name of Object.keys({ ...expected, ...members })) {
-    const is = members[name];
-    const should = expected[name];
-    // Most are the same number or text. The others are compared by their texts, which costs ten times as much.
-    if (is === should || canonicalText(is) === canonicalText(should)) continue;
     // Members of a turn are JSON.
-    left[name] = (is ?? null) as Json;
+    const is = (members[name] ?? null) as Json;
+    const should = expected[name] ?? null;
+    // A turn's members are made in the expected order; in another one they are only written in full.
+    if (is === should || JSON.stringify(is) === JSON.stringify(should)) continue;
+    left[name] = is;
   }
   return left;
 };
