@@ -176,7 +176,8 @@ const isWithin = (earlier: TurnRange | null, covers: TurnRange): boolean =>
   earlier === null || earlier.to < covers.from || (earlier.from === covers.from && earlier.to <= covers.to);
 
 /** Compares small plain data whose members are always created in the same order. */
-const sameJson = (left: unknown, right: unknown): boolean => JSON.stringify(left) === JSON.stringify(right);
+const sameJson = (left: unknown, right: unknown): boolean =>
+  left === right || JSON.stringify(left) === JSON.stringify(right);
 
 /** Catches the rejection of a promise, which is not awaited and would otherwise be unhandled. */
 const settledAtOnce = <Decision>(decision: Decision): Decision => {

@@ -1,7 +1,7 @@
 import { type Blocks, messagesIn as joined, type PartOfRun } from "./blocks.ts";
 import type { Message } from "../thread/message.ts";
 import { isOnPath, PathWalk, type Thread, turnOf } from "../thread/thread.ts";
-import { toArray } from "../thread/chunks.ts";
+import { emptyChunks, toArray } from "../thread/chunks.ts";
 import type { Turn } from "../thread/turn.ts";
 import type { Counts } from "./counts.ts";
 import { type Cut, withFields } from "./cut.ts";
@@ -54,7 +54,7 @@ export const blocksOf = (parts: PromptParts, cut: Cut, counts: Counts | null): B
   };
   const { wholeFrom } = how;
   const first = cut.from?.turn ?? 0;
-  let begins: Beginning | null = parts.isOpen() ? { turn: thread.turns.length + 1, messages: open } : null;
+  let begins: Beginning | null = parts.isOpen() ? { turn: thread.turns.length + 1, messages: parts.open } : null;
   const walk = new PathWalk(thread);
   for (let turn = walk.turn; turn !== undefined && turn.number >= first; turn = walk.turn) {
     const run = turn.number < wholeFrom ? undefined : walk.wholeRun();
@@ -62,8 +62,8 @@ export const blocksOf = (parts: PromptParts, cut: Cut, counts: Counts | null): B
     if (run !== undefined && whole !== undefined && (whole.completed || cut.interrupted === "keep")) {
       const from = Math.max(0, wholeFrom - walk.runFrom);
       show(from === 0 ? whole.messages : whole.messages.slice(whole.starts[from]), { run, from });
-      const oldest = run[from];
-      if (oldest !== undefined) begins = { turn: oldest.number, messages: toArray(oldest.messages) };
+      // Nothing of a turn is read here: a long prompt has many runs, whose turns no cache of the processor holds.
+      begins = { turn: walk.runFrom + from, messages: () => toArray(run[from]?.messages ?? emptyChunks) };
       walk.leave(from);
       continue;
     }
@@ -73,13 +73,13 @@ export const blocksOf = (parts: PromptParts, cut: Cut, counts: Counts | null): B
     const said = toArray(turn.messages);
     const shown = isWhole ? said : shownOf(turn.number, said, how, leftOut, pins);
     show(shown, isWhole ? turn : null);
-    if (!leftOut && (shown.length > 0 || said.length === 0)) begins = { turn: turn.number, messages: shown };
+    if (!leftOut && (shown.length > 0 || said.length === 0)) begins = { turn: turn.number, messages: () => shown };
   }
   const complete = walk.turn === undefined;
   if (complete && thread.seed.length > 0) {
     const shown = shownOf(0, thread.seed, how, false, pins);
     show(shown, null);
-    if (first === 0 && shown.length > 0) begins = { turn: 0, messages: shown };
+    if (first === 0 && shown.length > 0) begins = { turn: 0, messages: () => shown };
   }
   if (!complete && pins.size > 0) for (const block of pinnedBefore(thread, cut, pins)) show(block, null);
   const question = leadingQuestion(thread, messages, how, begins);
@@ -127,7 +127,7 @@ const uncut = ({ cut, ...how }: Showing): Showing => ({ ...how, dropped: null, c
 export interface Beginning {
   /** 0 for the seed. */
   readonly turn: number;
-  readonly messages: readonly Message[];
+  readonly messages: () => readonly Message[];
 }
 
 /**
@@ -161,7 +161,8 @@ const ledBy = (
     return { turn, position: turn === 0 ? placeInSeed(thread, first.id) : 0 };
   }
   if (begins === null || (first !== undefined && turnIn(first.id) <= begins.turn)) return null;
-  const { turn, messages } = begins;
+  const { turn } = begins;
+  const messages = begins.messages();
   if (!saysNothing(messages)) return null;
   return { turn, position: turn === 0 ? placeInSeed(thread, messages[0]?.id) : 0 };
 };

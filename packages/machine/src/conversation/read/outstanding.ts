@@ -78,6 +78,8 @@ export const callOut = (state: State, effectId: string): CallTool | undefined =>
 
 /** Returns the call of `callsToAnswer` with this id. */
 export const callToAnswer = (state: State, effectId: string): CallTool | undefined => {
+  // Hosts ask for each result, and few turns have tools of the caller.
+  if (state.context.open?.callerTools === undefined) return undefined;
   const call = callOut(state, effectId);
   return call?.by === "caller" ? call : undefined;
 };

@@ -144,8 +144,11 @@ const refuseTooMany = (threadId: string, newest: number): void => {
 };
 
 /** Serialises an entry without its seq, which the row has. Most entries have nothing else but their event. */
-const bodyOf = ({ seq: _, ...entry }: Entry): string =>
-  JSON.stringify(Object.keys(entry).length === 1 ? entry.event : entry);
+const bodyOf = (entry: Entry): string => {
+  if (Object.keys(entry).length === 2) return JSON.stringify(entry.event);
+  const { seq: _, ...rest } = entry;
+  return JSON.stringify(rest);
+};
 
 /** Parses a stored entry. Throws `StorageError`. */
 export const entryOf = (connection: Connection, threadId: string, seq: number, body: string): unknown => {
