@@ -192,9 +192,9 @@ const addTo = (parts: ShownPart[], type: ShownPart["type"], text: string): void 
 };
 
 const draftOf = (parts: readonly ShownPart[]): ReplyDraft | undefined => {
-  const [first, ...others] = parts;
+  const first = parts[0];
   if (first === undefined) return undefined;
-  if (first.type === "text" && others.length === 0) return { content: first.text };
+  if (first.type === "text" && parts.length === 1) return { content: first.text };
   return { content: parts.map((part) => ({ ...part })) };
 };
 

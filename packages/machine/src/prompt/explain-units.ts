@@ -103,13 +103,13 @@ const beginningOf = ({ situation, how }: Explaining, said: readonly UnitExplanat
   const sent = Map.groupBy(said, ({ turn }) => turn);
   const sentOf = (turn: number): readonly Message[] => (sent.get(turn) ?? []).flatMap((unit) => unit.sent);
   const first = cut.from?.turn ?? 0;
-  if (first === 0 && sentOf(0).length > 0) return { turn: 0, messages: () => sentOf(0) };
+  if (first === 0 && sentOf(0).length > 0) return { turn: 0, messages: sentOf(0) };
   for (const turn of turnsOnPath(thread)) {
     if (turn.number < first || isLeftOut(turn, cut)) continue;
     const messages = sentOf(turn.number);
-    if (messages.length > 0 || turn.messages.length === 0) return { turn: turn.number, messages: () => messages };
+    if (messages.length > 0 || turn.messages.length === 0) return { turn: turn.number, messages };
   }
-  return isOpen() ? { turn: thread.turns.length + 1, messages: open } : null;
+  return isOpen() ? { turn: thread.turns.length + 1, messages: open() } : null;
 };
 
 const ofQuestion = (unit: Explained, sent: readonly Message[]): Verdict => ({

@@ -1,7 +1,7 @@
 import { type Blocks, messagesIn as joined, type PartOfRun } from "./blocks.ts";
 import type { Message } from "../thread/message.ts";
 import { isOnPath, PathWalk, type Thread, turnOf } from "../thread/thread.ts";
-import { emptyChunks, toArray } from "../thread/chunks.ts";
+import { toArray } from "../thread/chunks.ts";
 import type { Turn } from "../thread/turn.ts";
 import type { Counts } from "./counts.ts";
 import { type Cut, withFields } from "./cut.ts";
@@ -54,7 +54,7 @@ export const blocksOf = (parts: PromptParts, cut: Cut, counts: Counts | null): B
   };
   const { wholeFrom } = how;
   const first = cut.from?.turn ?? 0;
-  let begins: Beginning | null = parts.isOpen() ? { turn: thread.turns.length + 1, messages: parts.open } : null;
+  let begins = parts.isOpen() ? { turn: thread.turns.length + 1, block: 0 } : null;
   const walk = new PathWalk(thread);
   for (let turn = walk.turn; turn !== undefined && turn.number >= first; turn = walk.turn) {
     const run = turn.number < wholeFrom ? undefined : walk.wholeRun();
@@ -62,8 +62,7 @@ export const blocksOf = (parts: PromptParts, cut: Cut, counts: Counts | null): B
     if (run !== undefined && whole !== undefined && (whole.completed || cut.interrupted === "keep")) {
       const from = Math.max(0, wholeFrom - walk.runFrom);
       show(from === 0 ? whole.messages : whole.messages.slice(whole.starts[from]), { run, from });
-      // Nothing of a turn is read here: a long prompt has many runs, whose turns no cache of the processor holds.
-      begins = { turn: walk.runFrom + from, messages: () => toArray(run[from]?.messages ?? emptyChunks) };
+      begins = { turn: walk.runFrom + from, block: messages.length - 1 };
       walk.leave(from);
       continue;
     }
@@ -73,21 +72,30 @@ export const blocksOf = (parts: PromptParts, cut: Cut, counts: Counts | null): B
     const said = toArray(turn.messages);
     const shown = isWhole ? said : shownOf(turn.number, said, how, leftOut, pins);
     show(shown, isWhole ? turn : null);
-    if (!leftOut && (shown.length > 0 || said.length === 0)) begins = { turn: turn.number, messages: () => shown };
+    if (!leftOut && (shown.length > 0 || said.length === 0)) begins = { turn: turn.number, block: messages.length - 1 };
   }
   const complete = walk.turn === undefined;
   if (complete && thread.seed.length > 0) {
     const shown = shownOf(0, thread.seed, how, false, pins);
     show(shown, null);
-    if (first === 0 && shown.length > 0) begins = { turn: 0, messages: () => shown };
+    if (first === 0 && shown.length > 0) begins = { turn: 0, block: messages.length - 1 };
   }
   if (!complete && pins.size > 0) for (const block of pinnedBefore(thread, cut, pins)) show(block, null);
-  const question = leadingQuestion(thread, messages, how, begins);
+  const beginning =
+    begins === null ? null : { turn: begins.turn, messages: oldestIn({ messages, turns }, begins.block) };
+  const question = leadingQuestion(thread, messages, how, beginning);
   if (question !== null) insertQuestion(thread, { messages, turns }, question);
   const summary = cut.summarised === undefined ? null : summaryMessage(thread, cut);
   if (summary !== null) show([summary], null);
   if (system !== null && cut.system === undefined) show([system], null);
   return { messages, turns };
+};
+
+/** Returns what a block shows of its oldest turn. Only one block is asked: reading a turn of each run would take long. */
+const oldestIn = ({ messages, turns }: Blocks, block: number): readonly Message[] => {
+  const whole = turns[block] ?? null;
+  const oldest = whole !== null && "run" in whole ? whole.run[whole.from] : undefined;
+  return oldest === undefined ? (messages[block] ?? []) : toArray(oldest.messages);
 };
 
 /** A cut prepared for showing units. */
@@ -127,7 +135,7 @@ const uncut = ({ cut, ...how }: Showing): Showing => ({ ...how, dropped: null, c
 export interface Beginning {
   /** 0 for the seed. */
   readonly turn: number;
-  readonly messages: () => readonly Message[];
+  readonly messages: readonly Message[];
 }
 
 /**
@@ -161,8 +169,7 @@ const ledBy = (
     return { turn, position: turn === 0 ? placeInSeed(thread, first.id) : 0 };
   }
   if (begins === null || (first !== undefined && turnIn(first.id) <= begins.turn)) return null;
-  const { turn } = begins;
-  const messages = begins.messages();
+  const { turn, messages } = begins;
   if (!saysNothing(messages)) return null;
   return { turn, position: turn === 0 ? placeInSeed(thread, messages[0]?.id) : 0 };
 };

@@ -98,7 +98,7 @@ const expectedOf = (
 /** Returns the members that differ; null for those that are missing. */
 const unexpected = (members: Members, expected: Members): JsonObject => {
   const left: Record<string, Json> = {};
-  for (const name of Object.keys({ ...expected, ...members })) {
+  for (const name in { ...expected, ...members }) {
     // Members of a turn are JSON.
     const is = (members[name] ?? null) as Json;
     const should = expected[name] ?? null;

@@ -119,7 +119,8 @@ export const findNewest = <Element>(
 
 /** Returns all elements, oldest first. */
 export const toArray = <Element>(chunks: Chunks<Element>): readonly Element[] => {
-  const [newest] = chunks.levels;
+  // By index: taking a frozen list apart makes an iterator. Prompts read dozens of turns.
+  const newest = chunks.levels[0];
   // Most lists are short and have one chunk; level 0 holds elements.
   if (newest?.length === chunks.length) return newest as readonly Element[];
   const elements: Element[] = [];

@@ -163,7 +163,7 @@ export const digestOfMessage = (message: Omit<Message, "digest" | "id">): string
   const mixer = new Mixer();
   mixer.add(message.role);
   mixer.add(message.name ?? "");
-  for (const part of message.parts) addPart(mixer, part);
+  addParts(mixer, message.parts);
   addProvider(mixer, message.provider);
   return mixer.digest();
 };
@@ -242,7 +242,15 @@ const addPart = (mixer: Mixer, part: Part): void => {
     case "toolResult":
       mixer.add(part.providerCallId ?? "");
       mixer.add(String(part.content.length));
-      for (const inner of part.content) addPart(mixer, inner);
+      addParts(mixer, part.content);
+  }
+};
+
+const addParts = (mixer: Mixer, parts: readonly Part[]): void => {
+  // By index: frozen lists have slow iterators.
+  for (let index = 0; index < parts.length; index++) {
+    const part = parts[index];
+    if (part !== undefined) addPart(mixer, part);
   }
 };
 
