@@ -6,12 +6,13 @@ import {
   type Event,
   messagesOf,
   outstanding,
+  phaseOf,
   start,
   type State,
-  type ThreadStarted,
   toArray,
   transition,
 } from "@colloquy/machine";
+import { difference, type Script } from "./script.ts";
 
 export interface Drive {
   readonly machine: ConversationMachine;
@@ -23,29 +24,31 @@ export interface Drive {
 /** An event without its time: a replay has its own clock, one millisecond per entry. */
 type Untimed<Timed> = Timed extends unknown ? Omit<Timed, "at"> : never;
 
-export const drive = (machine: ConversationMachine, thread: Untimed<Omit<ThreadStarted, "type">>): Drive => {
-  const { state, entry } = start(machine, { ...thread, at: 0 });
+export const drive = (machine: ConversationMachine, { threadId, system, seed }: Script): Drive => {
+  const beginning = { ...(system === null ? {} : { system }), ...(seed.length === 0 ? {} : { seed }) };
+  const { state, entry } = start(machine, { threadId, ...beginning, at: 0 });
   return { machine, state, entries: [entry], calls: [] };
 };
 
-/** Sends an event to the machine. Returns the reason of its refusal, or null. */
-export const send = (driven: Drive, untimed: Untimed<Event>): string | null => {
+/** Sends an event to the machine. @throws Obstacle at that step of the recording if the machine refuses it */
+export const send = (driven: Drive, index: number | null, untimed: Untimed<Event>): void => {
   // The members of the union lack only `at`.
   const event = { ...untimed, at: driven.entries.length } as Event;
   const step = transition(driven.machine, driven.state, event);
-  if (!step.handled) return `${event.type} was refused (${step.refusal.kind}): ${step.refusal.reason}`;
+  if (!step.handled)
+    throw difference(index, `${event.type} was refused (${step.refusal.kind}): ${step.refusal.reason}`);
   driven.state = step.state;
   driven.entries.push(step.entry);
   for (const effect of step.effects) if (effect.type === "callLlm") driven.calls.push(effect);
-  return null;
 };
 
-/** Returns the outstanding model call if it is alone; otherwise the types of the outstanding effects. */
-export const soleCall = (driven: Drive): CallLlm | string => {
-  const out = outstanding(driven.state);
+/** Returns the outstanding model call. @throws Obstacle if it is not the only outstanding effect */
+export const soleCall = ({ state }: Drive, index: number): CallLlm => {
+  const out = outstanding(state);
   const [first] = out;
   if (first?.type === "callLlm" && out.length === 1) return first;
-  return out.length === 0 ? "nothing" : out.map(({ type }) => type).join(", ");
+  const types = out.length === 0 ? "nothing" : out.map(({ type }) => type).join(", ");
+  throw difference(index, `a model call should be out, and nothing else; out is ${types} (${phaseOf(state)})`);
 };
 
 /** Returns the outstanding tool calls, in the order of the reply that requested them. */

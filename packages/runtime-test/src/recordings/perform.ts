@@ -1,75 +1,59 @@
-import { type ConversationMachine, messagesOf, phaseOf, saysCut, turnsOf } from "@colloquy/machine";
-import * as Either from "fp-ts/lib/Either.js";
+import {
+  type Json,
+  type JsonObject,
+  messagesOf,
+  phaseOf,
+  type ReportedUsage,
+  saysCut,
+  turnsOf,
+} from "@colloquy/machine";
 import type { CanonicalCall } from "./canonical.ts";
 import { contrast } from "./difference.ts";
-import { type Drive, drive, type Figures, figuresOf, send, soleCall, toolCallsOut } from "./drive.ts";
+import { type Drive, figuresOf, send, soleCall, toolCallsOut } from "./drive.ts";
 import { feed } from "./feed.ts";
 import { journalDifference } from "./journal.ts";
-import {
-  difference,
-  type Ending,
-  type Given,
-  inexpressible,
-  type Obstacle,
-  type Reply,
-  type Script,
-} from "./script.ts";
+import { difference, type Ending, type Given, inexpressible, Obstacle, type Reply, type Script } from "./script.ts";
 
-/** Performs a script with a machine, and compares each prompt, the calls of each reply, and the end. */
-export const perform = (
-  machine: ConversationMachine,
-  script: Script,
-): { readonly driven: Drive; readonly figures: Figures; readonly obstacle: Obstacle | null } => {
-  const { threadId, system, seed } = script;
-  const driven = drive(machine, {
-    threadId,
-    ...(system === null ? {} : { system }),
-    ...(seed.length === 0 ? {} : { seed }),
-  });
-  const obstacle = performSteps(driven, script);
-  return { driven, figures: figuresOf(driven, script.end.given), obstacle };
-};
-
-const performSteps = (driven: Drive, { steps, end }: Script): Obstacle | null => {
+/**
+ * Performs the steps of a script with a machine, and compares each prompt, the calls of each reply, and the end.
+ *
+ * @throws Obstacle for the first difference
+ */
+export const perform = (driven: Drive, script: Script): void => {
   let between: Given[] = [];
   let k = 0;
-  for (const step of steps) {
+  for (const step of script.steps) {
     if (step.type === "given") {
       between.push(step);
       continue;
     }
-    const obstacle = feed(driven, between, true) ?? callModel(driven, k++, step);
-    if (obstacle !== null) return obstacle;
+    feed(driven, between, true);
+    callModel(driven, k++, step, script.end);
     between = [];
   }
-  const obstacle = (between.length === 0 ? null : feed(driven, between, false)) ?? endObstacle(driven, end);
-  return obstacle === null || end.unfit === null
-    ? obstacle
-    : inexpressible(obstacle.step, `it ends as no thread does: ${end.unfit}`);
+  try {
+    if (between.length > 0) feed(driven, between, false);
+    compareEnd(driven, script);
+  } catch (thrown) {
+    if (!(thrown instanceof Obstacle) || script.end.unfit === null) throw thrown;
+    throw inexpressible(thrown.step, `it ends as no thread does: ${script.end.unfit}`);
+  }
 };
 
-const callModel = (driven: Drive, k: number, step: Reply): Obstacle | null => {
-  const { index, draft, calls, finishReason, usage } = step;
-  const call = soleCall(driven);
-  if (typeof call === "string") {
-    const phase = phaseOf(driven.state);
-    return difference(index, `a model call should be out, and nothing else; out is ${call} (${phase})`);
-  }
+const callModel = (driven: Drive, k: number, step: Reply, { usageNames }: Ending): void => {
+  const { index, draft, finishReason } = step;
+  const call = soleCall(driven, index);
   const wrong = step.promptDifference(call.messages);
-  if (wrong !== null) return difference(index, `model call ${k}${wrong}`);
-  if (Either.isLeft(draft)) return inexpressible(index, `the reply: ${draft.left}`);
+  if (wrong !== null) throw difference(index, `model call ${k}${wrong}`);
+  const reply = draft();
+  const calls = reply.toolCalls ?? [];
   if (calls.length > 0 && saysCut(finishReason))
-    return inexpressible(index, `the calls of a reply that was cut (${JSON.stringify(finishReason)}) are never run`);
-  const refused = send(driven, {
-    type: "llm.completed",
-    effectId: call.id,
-    reply: draft.right,
-    finishReason,
-    ...(usage === undefined ? {} : { usage }),
-    promptDigest: call.promptDigest,
-  });
-  const words = refused ?? toolCallsDifference(driven, calls);
-  return words === null ? null : difference(index, words);
+    throw inexpressible(index, `the calls of a reply that was cut (${JSON.stringify(finishReason)}) are never run`);
+  const usage = step.usage ? { usage: reportedUsage(step.usage, usageNames) } : {};
+  const { id: effectId, promptDigest } = call;
+  send(driven, index, { type: "llm.completed", effectId, reply, finishReason, ...usage, promptDigest });
+  const words = toolCallsDifference(driven, calls);
+  if (words !== null) throw difference(index, words);
 };
 
 const toolCallsDifference = (driven: Drive, recorded: readonly CanonicalCall[]): string | null => {
@@ -90,14 +74,15 @@ const toolCallsDifference = (driven: Drive, recorded: readonly CanonicalCall[]):
   return null;
 };
 
-const endObstacle = (driven: Drive, end: Ending): Obstacle | null => {
-  const words = endDifference(driven, end);
-  if (words !== null) return difference(null, words);
+const compareEnd = (driven: Drive, script: Script): void => {
+  const words = endDifference(driven, script);
+  if (words !== null) throw difference(null, words);
   const journal = journalDifference(driven.machine, driven.entries, driven.state);
-  return journal === null ? null : difference(null, `the journal: ${journal}`);
+  if (journal !== null) throw difference(null, `the journal: ${journal}`);
 };
 
-const endDifference = (driven: Drive, end: Ending): string | null => {
+const endDifference = (driven: Drive, script: Script): string | null => {
+  const { end } = script;
   const { system } = driven.state.context.conversation;
   const phase = phaseOf(driven.state);
   if (end.phase !== null && end.phase !== phase)
@@ -105,7 +90,10 @@ const endDifference = (driven: Drive, end: Ending): string | null => {
   const wrong = end.messagesDifference([...(system === null ? [] : [system]), ...messagesOf(driven.state)]);
   if (wrong !== null) return `the final list: ${wrong}`;
   return (
-    end.contradiction ?? countDifference(driven, end) ?? usageDifference(driven, end) ?? reasonsDifference(driven, end)
+    end.contradiction ??
+    countDifference(driven, end) ??
+    usageDifference(driven, script) ??
+    reasonsDifference(driven, end)
   );
 };
 
@@ -118,10 +106,15 @@ const countDifference = (driven: Drive, { counts, given }: Ending): string | nul
   return null;
 };
 
-const usageDifference = ({ state }: Drive, { usage }: Ending): string | null => {
-  const { total } = state.context.usage;
-  for (const field of ["inputTokens", "outputTokens", "totalTokens"] as const) {
-    const [tally, { name, sum, reported }] = [total[field], usage[field]];
+const usageFields = ["inputTokens", "outputTokens", "totalTokens"] as const;
+
+const usageDifference = ({ state }: Drive, { steps, end }: Script): string | null => {
+  const reports = steps.flatMap((step) => (step.type === "reply" ? [step.usage] : []));
+  for (const field of usageFields) {
+    const tally = state.context.usage.total[field];
+    const name = end.usageNames[field];
+    const sum = end.usage?.[name];
+    const reported = reports.filter((report) => isTokens(report?.[name])).length;
     // If the provider left a total out, the machine has the sum of the parts, but the recording has nothing.
     if (field === "totalTokens" && tally.reported > reported) continue;
     if (tally.reported !== reported)
@@ -130,6 +123,18 @@ const usageDifference = ({ state }: Drive, { usage }: Ending): string | null => 
   }
   return null;
 };
+
+/** Converts the provider's usage report. A figure that is not a whole number of tokens is unknown. */
+const reportedUsage = (usage: JsonObject, names: Ending["usageNames"]): ReportedUsage =>
+  Object.fromEntries(
+    usageFields.flatMap((field) => {
+      const tokens = usage[names[field]];
+      return isTokens(tokens) ? [[field, tokens]] : [];
+    }),
+  );
+
+const isTokens = (value: Json | undefined): value is number =>
+  typeof value === "number" && Number.isSafeInteger(value) && value >= 0;
 
 const reasonsDifference = ({ entries, state }: Drive, { finishReasons: expected }: Ending): string | null => {
   if (expected === undefined) return null;

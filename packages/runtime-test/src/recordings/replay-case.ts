@@ -3,10 +3,10 @@ import { checkedCase, checkedMachine } from "./argument-checks.ts";
 import { type CommonFile, isStrict, type RecordedCase } from "./case.ts";
 import { chatScript, isAsRecorded, transcriptOf } from "./chat-script.ts";
 import type { CaseDifference } from "./difference.ts";
-import { type Figures, noFigures } from "./drive.ts";
+import { type Drive, drive, type Figures, figuresOf, noFigures } from "./drive.ts";
 import { perform } from "./perform.ts";
 import { responsesScript } from "./responses-script.ts";
-import type { Obstacle, Script } from "./script.ts";
+import { Obstacle, type Script } from "./script.ts";
 
 export interface CaseReplayOptions {
   /** The common file, for cases that take their system prompt from it. */
@@ -34,26 +34,34 @@ export const recordingMachine = (): ConversationMachine =>
 export const replayCase = (recorded: RecordedCase, options: CaseReplayOptions = {}): CaseReplay => {
   checkedCase("replayCase", recorded);
   const machine = checkedMachine("replayCase: machine", options.machine ?? recordingMachine());
-  if (recorded.api === "responses") return replayOf(machine, recorded.id, responsesScript(recorded));
+  if (recorded.api === "responses") return replayOf(machine, recorded.id, () => responsesScript(recorded));
   const transcript = transcriptOf(recorded, options.common ?? null);
-  const replay = replayOf(machine, recorded.id, chatScript(recorded, options.common ?? null, transcript));
+  const replay = replayOf(machine, recorded.id, () => chatScript(recorded, options.common ?? null, transcript));
   const mayBeInexpressible = !isStrict(recorded) && isAsRecorded(recorded, transcript);
   return replay.outcome === "inexpressible" && !mayBeInexpressible ? { ...replay, outcome: "failed" } : replay;
 };
 
 /** Performs a script. Only the recording decides whether it can be expressed, never a fault of the machine. */
-const replayOf = (machine: ConversationMachine, id: string, script: Script | Obstacle): CaseReplay => {
-  const nothing = { driven: { calls: [], entries: [] }, figures: noFigures };
-  const performed = "kind" in script ? { ...nothing, obstacle: script } : perform(machine, script);
-  const { driven, figures, obstacle } = performed;
+const replayOf = (machine: ConversationMachine, id: string, read: () => Script): CaseReplay => {
+  let script: Script | null = null;
+  let driven: Drive | null = null;
+  let obstacle: Obstacle | null = null;
+  try {
+    script = read();
+    driven = drive(machine, script);
+    perform(driven, script);
+  } catch (thrown) {
+    if (!(thrown instanceof Obstacle)) throw thrown;
+    obstacle = thrown;
+  }
   return {
     id,
     outcome: obstacle === null ? "passed" : obstacle.kind === "inexpressible" ? "inexpressible" : "failed",
-    difference: obstacle === null ? null : { step: obstacle.step, words: obstacle.words },
-    figures,
-    calls: driven.calls,
-    entries: driven.entries,
-    notes: "kind" in script ? [] : script.notes,
+    difference: obstacle === null ? null : { step: obstacle.step, words: obstacle.message },
+    figures: driven === null || script === null ? noFigures : figuresOf(driven, script.end.given),
+    calls: driven?.calls ?? [],
+    entries: driven?.entries ?? [],
+    notes: script?.notes ?? [],
   };
 };
 

@@ -7,7 +7,6 @@ import { isContent } from "./feed.ts";
 import type { RecordedOutput, RecordedResponsesCase } from "./case.ts";
 import {
   difference,
-  type Drafted,
   type Ending,
   type Given,
   inexpressible,
@@ -15,40 +14,50 @@ import {
   type Reply,
   type Script,
 } from "./script.ts";
-import { recordedUsage, reportedUsage, responsesNames } from "./usage.ts";
 
 /**
- * Reads a recorded conversation over the Responses API. Returns an obstacle if it was changed, or if no machine sends
- * its prompts. The journal gets the client's version of a response (for example without its reasoning). If a call names
- * a previous response, only the items after that response are compared with the recorded hash.
+ * Reads a recorded conversation over the Responses API. The journal gets the client's version of a response (for
+ * example without its reasoning). If a call names a previous response, only the items after that response are compared
+ * with the recorded hash.
+ *
+ * @throws Obstacle if the recording was changed, or if no machine sends its prompts
  */
-export const responsesScript = (recorded: RecordedResponsesCase): Script | Obstacle => {
-  const transcript = responsesTranscript(recorded);
-  if ("kind" in transcript) return transcript;
+export const responsesScript = (recorded: RecordedResponsesCase): Script => {
+  const transcript = transcriptOf(recorded);
   const { instructions, steps } = recorded;
-  const [first] = steps;
-  const items = first?.type === "input" ? first.items.map(canonicalItemOf) : [];
-  const from = askedFrom(items);
-  const before = draftsOfItems(items.slice(0, from));
-  if (Either.isLeft(before)) return inexpressible(null, `what was said before: ${before.left}`);
+  const inputs = steps.map((step) => (step.type === "llm" ? null : inputOf(step.items)));
+  // No model has called tools before the first input, so all of it but the question is the seed.
+  const [first] = inputs;
+  const before = draftsOfItems(first === undefined || first === null ? [] : [...first.answers, ...first.inserted]);
+  if (Either.isLeft(before)) throw inexpressible(null, `what was said before: ${before.left}`);
   const [leading, ...rest] = before.right;
   const isLed = !instructions && (leading?.role === "system" || leading?.role === "developer");
   const seed = isLed ? rest : before.right;
-  const opening: Input = { answers: [], inserted: [], asked: givenOf(items.slice(from), null, true) };
-  const inputs = steps.map((step, index) =>
-    step.type === "llm" ? null : index === 0 ? opening : inputOf(step.items, index),
-  );
   let k = 0;
+  const script = steps.flatMap((step, index): readonly (Given | Reply)[] => {
+    if (step.type === "llm") {
+      const kept = transcript.kept.get(index) ?? [];
+      return [replyOf(instructions, transcript.items.slice(0, transcript.prompts[k++]), index, kept, step)];
+    }
+    const { answers = [], inserted = [], asked = [] } = inputs[index] ?? {};
+    if (index === 0) return givenOf(asked, null, true);
+    const results = answers.map((item): Given => ({ type: "given", index, draft: () => resultOf(item), asks: false }));
+    return [...results, ...givenOf(inserted, index, false), ...givenOf(asked, index, true)];
+  });
+  const inserted = inputs.slice(1).flatMap((input) => {
+    const drafts = draftsOfItems(input?.inserted ?? []);
+    return Either.isRight(drafts) ? drafts.right : [];
+  });
   return {
     threadId: recorded.id,
     system: instructions ? instructions : isLed ? { ...leading, role: leading.role } : null,
     seed,
-    steps: steps.flatMap((step, index): readonly (Given | Reply)[] => {
-      if (step.type === "llm") return [replyOf(recorded, transcript, k++, index, step)];
-      const { answers = [], inserted = [], asked = [] } = inputs[index] ?? {};
-      return [...answers, ...inserted, ...asked];
-    }),
-    end: endOf(recorded, transcript, insertedRoles(seed, inputs, steps)),
+    steps: script,
+    end: endOf(
+      recorded,
+      transcript,
+      [...seed, ...inserted].filter(isNotSaid).map(({ role }) => role),
+    ),
     notes: steps.flatMap((step, index) =>
       step.type === "llm" && (transcript.kept.get(index)?.length ?? step.output.length) !== step.output.length
         ? [`step ${index}: the client kept other items than it received; what it kept was journalled`]
@@ -58,37 +67,27 @@ export const responsesScript = (recorded: RecordedResponsesCase): Script | Obsta
 };
 
 const replyOf = (
-  { instructions }: RecordedResponsesCase,
-  transcript: ResponsesTranscript,
-  k: number,
+  instructions: string | null,
+  prompt: readonly CanonicalItem[],
   index: number,
-  step: RecordedOutput,
-): Reply => {
-  const kept = transcript.kept.get(index) ?? [];
-  return {
-    type: "reply",
-    index,
-    promptDifference: (messages) => {
-      // A client does not send the items before the named response again; the machine's prompt still has them.
-      const words = itemsDifference(messages, instructions, transcript.items.slice(0, transcript.prompts[k]));
-      return words === null ? null : `: ${words}`;
-    },
-    draft: Either.right(responseDraft(kept)),
-    calls: kept
-      .filter(({ type }) => type === "function_call")
-      .map((item) => ({
-        id: textOf(item["call_id"]),
-        name: textOf(item["name"]),
-        arguments: textOf(item["arguments"]) ?? "null",
-      })),
-    finishReason: step.status,
-    usage: reportedUsage(step.usage, responsesNames),
-  };
-};
+  kept: readonly CanonicalItem[],
+  { status, usage }: RecordedOutput,
+): Reply => ({
+  type: "reply",
+  index,
+  promptDifference: (messages) => {
+    // A client does not send the items before the named response again; the machine's prompt still has them.
+    const words = itemsDifference(messages, instructions, prompt);
+    return words === null ? null : `: ${words}`;
+  },
+  draft: () => responseDraft(kept),
+  finishReason: status,
+  usage,
+});
 
 const endOf = (
   { expect, steps, instructions }: RecordedResponsesCase,
-  transcript: ResponsesTranscript,
+  transcript: Transcript,
   given: readonly string[],
 ): Ending => ({
   phase: phaseAt(steps, transcript),
@@ -101,69 +100,46 @@ const endOf = (
     ["prompts", expect.calls.length, expect.llm_calls],
     ["tool calls", "toolCalls", expect.tool_calls],
   ],
-  usage: recordedUsage(
-    expect.usage,
-    steps.map((step) => (step.type === "llm" ? step.usage : null)),
-    responsesNames,
-  ),
+  usage: expect.usage,
+  usageNames: { inputTokens: "input_tokens", outputTokens: "output_tokens", totalTokens: "total_tokens" },
   finishReasons: undefined,
   given,
 });
 
-const phaseAt = (steps: RecordedResponsesCase["steps"], { kept }: ResponsesTranscript): Phase => {
+const phaseAt = (steps: RecordedResponsesCase["steps"], { kept }: Transcript): Phase => {
   if (steps.at(-1)?.type === "input") return "awaiting_llm";
   const last = kept.get(steps.length - 1) ?? [];
   return last.some(({ type }) => type === "function_call") ? "awaiting_tool" : "completed";
 };
 
 /** An input: results of the calls before, messages that the client inserted, and those with which a user asks. */
-interface Input {
-  readonly answers: readonly Given[];
-  readonly inserted: readonly Given[];
-  readonly asked: readonly Given[];
-}
+type Input = { readonly [Kind in "answers" | "inserted" | "asked"]: readonly CanonicalItem[] };
 
-const inputOf = (recorded: readonly JsonObject[], index: number): Input => {
+const inputOf = (recorded: readonly JsonObject[]): Input => {
   const items = recorded.map(canonicalItemOf);
   const first = items.findIndex(({ type }) => type !== "function_call_output");
-  const answers = items.slice(0, first === -1 ? items.length : first);
-  const rest = items.slice(answers.length);
-  const from = askedFrom(rest);
-  return {
-    answers: answers.map((item) => ({ type: "given", index, draft: Either.right(resultOf(item)), asks: false })),
-    inserted: givenOf(rest.slice(0, from), index, false),
-    asked: givenOf(rest.slice(from), index, true),
-  };
+  const answered = first === -1 ? items.length : first;
+  const from = Math.max(answered, items.findLastIndex((item) => item["role"] !== "user") + 1);
+  return { answers: items.slice(0, answered), inserted: items.slice(answered, from), asked: items.slice(from) };
 };
-
-/** Returns from where on all items are messages of users. */
-const askedFrom = (items: readonly CanonicalItem[]): number =>
-  items.findLastIndex((item) => item["role"] !== "user") + 1;
 
 const givenOf = (items: readonly CanonicalItem[], index: number | null, asks: boolean): readonly Given[] => {
   const drafts = draftsOfItems(items);
-  return Either.isLeft(drafts)
-    ? [{ type: "given", index, draft: drafts, asks }]
-    : drafts.right.map((draft) => ({ type: "given", index, draft: Either.right(draft), asks }));
+  if (Either.isRight(drafts)) return drafts.right.map((draft) => ({ type: "given", index, draft: () => draft, asks }));
+  const unreadable = (): never => {
+    throw inexpressible(index, drafts.left);
+  };
+  return [{ type: "given", index, draft: unreadable, asks }];
 };
 
-/** Returns the roles of results, and of items of built-in tools that become a user's message. */
-const insertedRoles = (
-  seed: readonly SeedDraft[],
-  inputs: readonly (Input | null)[],
-  steps: RecordedResponsesCase["steps"],
-): readonly string[] => {
-  const given = inputs.flatMap((input) => (input === null ? [] : [...input.inserted, ...input.asked]));
-  const roles = [...seed, ...given.flatMap(({ draft }) => (Either.isRight(draft) ? draft.right : []))].map(
-    ({ role }) => role,
-  );
-  const users = steps
-    .flatMap((step) => (step.type === "input" ? step.items : []))
-    .filter(({ role }) => role === "user");
-  return [...roles.filter((role) => role === "tool"), ...roles.filter((role) => role === "user").slice(users.length)];
-};
+/** Returns whether a message is a result, or an item of a built-in tool that became a user's message. */
+const isNotSaid = ({ role, content }: SeedDraft): boolean =>
+  role === "tool" ||
+  (role === "user" &&
+    Array.isArray(content) &&
+    content.some((part) => part.type === "opaque" && objectOf(part.value["value"])?.["type"] === recordedCall));
 
-const draftsOfItems = (items: readonly CanonicalItem[]): Drafted<readonly SeedDraft[]> => {
+const draftsOfItems = (items: readonly CanonicalItem[]): Either.Either<string, readonly SeedDraft[]> => {
   const read = fromResponseItems(items.map(wrapped));
   if (Either.isLeft(read)) return Either.left(read.left.reason);
   const { system, turns } = read.right;
@@ -220,12 +196,11 @@ const wrapped = (item: CanonicalItem): JsonObject => {
     : item;
 };
 
-const unwrapped = (item: JsonObject): CanonicalItem => {
-  const { item: inner } = item;
+const unwrapped = (item: JsonObject): CanonicalItem => canonicalItemOf(objectOf(item["item"]) ?? item);
+
+const objectOf = (value: Json | undefined): JsonObject | undefined =>
   // JSON that is neither a list nor a scalar is an object.
-  const isObject = typeof inner === "object" && inner !== null && !Array.isArray(inner);
-  return canonicalItemOf(isObject ? (inner as JsonObject) : item);
-};
+  typeof value === "object" && value !== null && !Array.isArray(value) ? (value as JsonObject) : undefined;
 
 /** Keeps an empty message of the model as an item, with an empty text as its part. */
 const withEmptyText = <Draft extends Pick<ReplyDraft, "content">>(draft: Draft): Draft =>
@@ -234,7 +209,7 @@ const withEmptyText = <Draft extends Pick<ReplyDraft, "content">>(draft: Draft):
 const textOf = (value: Json | undefined): string | null => (typeof value === "string" ? value : null);
 
 /** The content of a recording of the Responses API, without any machine. */
-interface ResponsesTranscript {
+interface Transcript {
   /** All items in order, as the client kept them. */
   readonly items: readonly CanonicalItem[];
   /** For each model call, the number of items before its reply. */
@@ -244,7 +219,7 @@ interface ResponsesTranscript {
 }
 
 /** Folds the steps of a case. The hash of the next call tells which version of a response the client kept. */
-const responsesTranscript = (recorded: RecordedResponsesCase): ResponsesTranscript | Obstacle => {
+const transcriptOf = (recorded: RecordedResponsesCase): Transcript => {
   let items: readonly CanonicalItem[] = [];
   let last: { readonly index: number; readonly output: readonly CanonicalItem[] } | null = null;
   const prompts: number[] = [];
@@ -256,7 +231,7 @@ const responsesTranscript = (recorded: RecordedResponsesCase): ResponsesTranscri
       continue;
     }
     const sent = sentAt(recorded, prompts.length, items, last?.output ?? [], added);
-    if (sent === null) return changed(index, prompts.length, recorded, [...(last?.output ?? []), ...added]);
+    if (sent === null) throw changed(index, prompts.length, recorded, [...(last?.output ?? []), ...added]);
     if (last !== null) kept.set(last.index, sent);
     items = [...items, ...sent, ...added];
     prompts.push(items.length);
@@ -265,7 +240,9 @@ const responsesTranscript = (recorded: RecordedResponsesCase): ResponsesTranscri
   }
   if (last !== null) kept.set(last.index, last.output);
   items = [...items, ...(last?.output ?? []), ...added];
-  return problemOfIds(items) ?? problemOfRounds(items, prompts.at(-1) ?? 0) ?? { items, prompts, kept };
+  const problem = problemOfIds(items) ?? problemOfRounds(items, prompts.at(-1) ?? 0);
+  if (problem !== null) throw problem;
+  return { items, prompts, kept };
 };
 
 const sentAt = (

@@ -1,6 +1,4 @@
-import type { Message, Phase, ReplyDraft, ReportedUsage, SeedDraft, SystemDraft } from "@colloquy/machine";
-import type * as Either from "fp-ts/lib/Either.js";
-import type { CanonicalCall } from "./canonical.ts";
+import type { JsonObject, Message, Phase, ReplyDraft, SeedDraft, SystemDraft } from "@colloquy/machine";
 
 /**
  * A recorded conversation as a replay performs it, whatever API it was had over: its beginning, what was said between
@@ -16,15 +14,13 @@ export interface Script {
   readonly notes: readonly string[];
 }
 
-/** The draft of a message, or a description of why there is none. */
-export type Drafted<Draft> = Either.Either<string, Draft>;
-
 /** A message that came from anybody but the model. */
 export interface Given {
   readonly type: "given";
   /** The index of the step in the recording; null before the first. */
   readonly index: number | null;
-  readonly draft: Drafted<SeedDraft>;
+  /** @throws Obstacle if no message can express it */
+  readonly draft: () => SeedDraft;
   /** A user asks with it. Other messages were inserted by the client. */
   readonly asks: boolean;
   /** The name of the tool of a result, if the client named it. */
@@ -36,10 +32,10 @@ export interface Reply {
   readonly index: number;
   /** Describes how a prompt differs from the recorded one; null if it does not. */
   readonly promptDifference: (messages: readonly Message[]) => string | null;
-  readonly draft: Drafted<ReplyDraft>;
-  readonly calls: readonly CanonicalCall[];
+  /** @throws Obstacle if no reply can express it */
+  readonly draft: () => ReplyDraft;
   readonly finishReason: string | null;
-  readonly usage: ReportedUsage | undefined;
+  readonly usage: JsonObject | null | undefined;
 }
 
 export interface Ending {
@@ -53,8 +49,10 @@ export interface Ending {
   /** Describes how a recording contradicts itself, before figures are compared with it. */
   readonly contradiction: string | null;
   readonly counts: readonly RecordedCount[];
-  /** The recorded sum of each figure; undefined if unknown. */
-  readonly usage: { readonly [Field in UsageField]: RecordedUsage };
+  /** The recorded sums; null if unknown. */
+  readonly usage: JsonObject | null;
+  /** The API's names of the figures of usage. */
+  readonly usageNames: { readonly [Field in UsageField]: string };
   readonly finishReasons: readonly (string | null)[] | undefined;
   /** The roles of the messages that the run did not produce: of the seed, and those that the client inserted. */
   readonly given: readonly string[];
@@ -68,33 +66,21 @@ export type RecordedCount = readonly [
 
 export type UsageField = "inputTokens" | "outputTokens" | "totalTokens";
 
-export interface RecordedUsage {
-  /** The field's name in the API. */
-  readonly name: string;
-  readonly sum: unknown;
-  /** How many calls reported it. */
-  readonly reported: number;
-}
-
-/** The reason why a replay cannot continue. `inexpressible`: there is no event for the recorded behaviour. */
-export interface Obstacle {
+/** The reason why a replay cannot continue. Thrown inside this folder only. */
+export class Obstacle extends Error {
   readonly kind: "difference" | "inexpressible";
   /** The index of the step; null before the first and after the last. */
   readonly step: number | null;
-  readonly words: string;
+
+  constructor(kind: Obstacle["kind"], step: number | null, words: string) {
+    super(words);
+    this.kind = kind;
+    this.step = step;
+  }
 }
 
-export const difference = (step: number | null, words: string): Obstacle => ({ kind: "difference", step, words });
+export const difference = (step: number | null, words: string): Obstacle => new Obstacle("difference", step, words);
 
-export const inexpressible = (step: number | null, words: string): Obstacle => ({ kind: "inexpressible", step, words });
-
-export const firstObstacle = <Value>(
-  values: readonly Value[],
-  obstacleOf: (value: Value) => Obstacle | null,
-): Obstacle | null => {
-  for (const value of values) {
-    const obstacle = obstacleOf(value);
-    if (obstacle !== null) return obstacle;
-  }
-  return null;
-};
+/** There is no event for the recorded behaviour. */
+export const inexpressible = (step: number | null, words: string): Obstacle =>
+  new Obstacle("inexpressible", step, words);
