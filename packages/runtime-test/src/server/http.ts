@@ -1,5 +1,6 @@
 import type { Server, IncomingMessage, ServerResponse } from "node:http";
 import type { Json } from "@colloquy/machine";
+import { parsedJson } from "./strict/rules/json.ts";
 import { bodyOfError, type WireError } from "./wire-error.ts";
 
 /** Starts a server on 127.0.0.1; port 0 means any free port. Rejects if the port is in use. */
@@ -51,7 +52,8 @@ export const recordRequest = (number: number, request: IncomingMessage, text: st
       secret.test(name) ? "[withheld]" : Array.isArray(value) ? value.join(", ") : (value ?? ""),
     ]),
   ),
-  body: parsed(text),
+  // JSON.parse returns JSON.
+  body: parsedJson(text) as Json | undefined,
   text,
 });
 
@@ -73,15 +75,6 @@ export const textOfRequest = async (request: IncomingMessage): Promise<string> =
 
 /** Far larger than any conversation. */
 const bodyBytesMax = 2 ** 28;
-
-const parsed = (text: string): Json | undefined => {
-  try {
-    // JSON.parse returns JSON.
-    return JSON.parse(text) as Json;
-  } catch {
-    return undefined;
-  }
-};
 
 export const sendJson = (
   response: ServerResponse,

@@ -1,25 +1,16 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { Clock, LlmHandler } from "@colloquy/host";
-import {
-  type JsonObject,
-  type Message,
-  messagesFromSeed,
-  type CallLlm,
-  type Failure,
-  digestOfPrompt,
-} from "@colloquy/machine";
+import { type JsonObject, type Message, type CallLlm, type Failure, digestOfPrompt } from "@colloquy/machine";
 import { runningClock } from "../ports/virtual-clock.ts";
 import { sendError, sendJson, listen, type RecordedRequest, recordRequest, textOfRequest } from "./http.ts";
 import { type RecordedResponse, sendRecorded } from "./recorded-response.ts";
 import { type StopStrings, textDialect } from "./text-completion.ts";
 import { type StrictFamily, strictRefusal } from "./strict/strict-server.ts";
 import { testError, invalidRequest, type WireError, errorOfFailure } from "./wire-error.ts";
-import type { Dialect, Request, AnswerHead, AnswerStream } from "./answer.ts";
+import type { Dialect, AnswerHead, AnswerStream } from "./answer.ts";
 import { responsesDialect } from "./responses-dialect.ts";
-import { fromChatMessage } from "@colloquy/interchange";
 import * as Either from "fp-ts/lib/Either.js";
-import { chatCompletion, chatStream } from "./chat-stream.ts";
-import { type ChatRequest, parseChatRequest } from "./chat-request.ts";
+import { chatDialect } from "./chat-dialect.ts";
 
 export type LoopbackServerOptions = CommonOptions & (ModelOptions | RecordedOptions);
 
@@ -221,38 +212,6 @@ const dialectsOf = (stopStrings: StopStrings): Readonly<Record<AnswerRoute, Dial
 type AnswerRoute = (typeof answerRoutes)[number];
 
 const answerRoutes = ["/chat/completions", "/responses", "/completions"] as const;
-
-/** `POST /chat/completions` */
-const chatDialect: Dialect = {
-  idPrefix: "chatcmpl-",
-  half: (id) => `{"id":${JSON.stringify(id)},"object":"chat.completion","choices":[{"index":0,"mess`,
-  read: (text) =>
-    Either.chain((request: ChatRequest) => Either.map(answered(request))(messagesOfWire(request)))(
-      parseChatRequest(text),
-    ),
-};
-
-const answered =
-  ({ model, parameters, stream, includeUsage }: ChatRequest) =>
-  (messages: readonly Message[]): Request => ({
-    model,
-    messages,
-    parameters,
-    whole: chatCompletion,
-    stream: stream ? (response, head) => chatStream(response, head, includeUsage) : null,
-  });
-
-const messagesOfWire = ({ messages }: ChatRequest): Either.Either<WireError, readonly Message[]> => {
-  const drafts = [];
-  for (const [index, message] of messages.entries()) {
-    const draft = fromChatMessage(message);
-    if (Either.isLeft(draft)) return Either.left(invalidRequest(draft.left, `messages[${index}]`, "invalid_value"));
-    drafts.push(draft.right);
-  }
-  return Either.mapLeft((reason: string) => invalidRequest(reason, "messages", "invalid_value"))(
-    messagesFromSeed(0, drafts),
-  );
-};
 
 /** Answers a request; `signal` is aborted when the client disconnects. */
 type Endpoint = (request: RecordedRequest, response: ServerResponse, signal: AbortSignal) => Promise<void>;

@@ -1,108 +1,78 @@
-/** The probability of each fault, from 0 to 1, at each of the named occasions. */
-export interface Faults {
+/**
+ * The probability of each fault, from 0 to 1, at each of the named occasions. With these defaults most conversations
+ * meet a few faults, and few meet none.
+ */
+export const defaultFaults = {
   /** At each crossing into or out of the host: its process dies there, and another is started. */
-  readonly crash: number;
+  crash: 0.006,
   /** At each such crossing: the process pauses for up to 1.5 s, and its lease (600 ms) may expire. */
-  readonly pause: number;
+  pause: 0.002,
   /** At each action of the user: the process is asked to stop, and another takes over at once. */
-  readonly handover: number;
-  /** At each start of a process: it runs with another configuration than the last one. */
-  readonly reconfigure: number;
-  /** At each call of a hook, in conversations with hooks: it takes up to 20 ms. */
-  readonly hookSlow: number;
-  /** At each call of a hook: it throws. */
-  readonly hookThrows: number;
+  handover: 0.03,
   /** At each action of the user: it goes to a second host, which competes for the lease. */
-  readonly rival: number;
+  rival: 0.06,
   /**
    * At each value that leaves a host, or was passed in: the receiver, or the caller, writes into all of it. In a third
    * of the conversations the policy, its summariser, the counter and the pricing do so each time.
    */
-  readonly scribbles: number;
+  scribbles: 0.1,
+  /** At each start of a process: it runs with another configuration than the last one. */
+  reconfigure: 0.1,
+  /** At each call of a hook, in conversations with hooks: it takes up to 20 ms. */
+  hookSlow: 0.2,
+  /** At each call of a hook: it throws. */
+  hookThrows: 0.05,
   /** At each append: nothing is written, and the host gets an error. */
-  readonly appendFails: number;
+  appendFails: 0.008,
   /** At each append: it is written, and the host gets an error nevertheless. */
-  readonly appendUnacknowledged: number;
+  appendUnacknowledged: 0.008,
   /** At each append: it takes up to 40 ms, and is written at some time in between. */
-  readonly appendSlow: number;
+  appendSlow: 0.08,
   /** At each other call of the store (a lease, a read): it fails. */
-  readonly storeFails: number;
+  storeFails: 0.02,
   /** At each other call of the store: it takes up to 40 ms. */
-  readonly storeSlow: number;
+  storeSlow: 0.1,
   /** At each read of a snapshot: it differs from what was written, or a part is missing. */
-  readonly snapshotDamaged: number;
+  snapshotDamaged: 0.2,
   /** At each model call: it fails in any way, with or without a shown part, or a wait that the server asks for. */
-  readonly llmFails: number;
+  llmFails: 0.15,
   /** At each model call: its handler throws, which no handler should do. */
-  readonly llmThrows: number;
+  llmThrows: 0.01,
   /** At each model call: it never answers. */
-  readonly llmNever: number;
+  llmNever: 0.03,
   /** At each model call: it does not notice that it is cancelled, and answers nevertheless. */
-  readonly llmDeaf: number;
+  llmDeaf: 0.1,
   /** At each generated summary: it is empty, too long, cut off, or a call of a tool. */
-  readonly summaryUnusable: number;
+  summaryUnusable: 0.2,
   /** At each generated summary: it takes up to 600 ms, which is longer than a call waits for it. */
-  readonly summaryLate: number;
+  summaryLate: 0.2,
   /** At each tool run: it throws. */
-  readonly toolThrows: number;
+  toolThrows: 0.08,
   /** At each tool run: it never answers. */
-  readonly toolNever: number;
+  toolNever: 0.04,
   /** At each tool run: it does not notice that it is cancelled, and answers nevertheless. */
-  readonly toolDeaf: number;
+  toolDeaf: 0.1,
   /** At each generated tool call: its tool does not exist. */
-  readonly unknownTool: number;
+  unknownTool: 0.06,
   /** At each generated tool call: its arguments are not JSON, or do not fit. */
-  readonly invalidArguments: number;
+  invalidArguments: 0.06,
   /** At each generated tool call: it has the provider's id of an earlier call, or none. */
-  readonly repeatedCallId: number;
+  repeatedCallId: 0.2,
   /** At each journalled answer: it is sent again, later. */
-  readonly repeatedAnswer: number;
+  repeatedAnswer: 0.06,
   /** At each answer that was lost in a crash: it arrives nevertheless, at a later process. */
-  readonly lateAnswer: number;
-}
+  lateAnswer: 0.3,
+} as const;
+
+/** The probability of each fault: see `defaultFaults`. */
+export type Faults = { readonly [Each in keyof typeof defaultFaults]: number };
 
 export type Fault = keyof Faults;
 
-/** The default probabilities: most conversations meet a few faults, and few meet none. */
-export const defaultFaults: Faults = {
-  crash: 0.006,
-  pause: 0.002,
-  handover: 0.03,
-  rival: 0.06,
-  scribbles: 0.1,
-  reconfigure: 0.1,
-  hookSlow: 0.2,
-  hookThrows: 0.05,
-  appendFails: 0.008,
-  appendUnacknowledged: 0.008,
-  appendSlow: 0.08,
-  storeFails: 0.02,
-  storeSlow: 0.1,
-  snapshotDamaged: 0.2,
-  llmFails: 0.15,
-  llmThrows: 0.01,
-  llmNever: 0.03,
-  llmDeaf: 0.1,
-  summaryUnusable: 0.2,
-  summaryLate: 0.2,
-  toolThrows: 0.08,
-  toolNever: 0.04,
-  toolDeaf: 0.1,
-  unknownTool: 0.06,
-  invalidArguments: 0.06,
-  repeatedCallId: 0.2,
-  repeatedAnswer: 0.06,
-  lateAnswer: 0.3,
-};
-
-const none: readonly [Fault, number][] = Object.keys(defaultFaults).map((fault) => [
-  // The keys of the defaults are all the faults.
-  fault as Fault,
-  0,
-]);
-
 /** The probabilities without any fault. */
-export const noFaults: Faults = { ...defaultFaults, ...Object.fromEntries(none) };
+export const noFaults: Faults =
+  // The keys of the defaults are all the faults.
+  Object.fromEntries(Object.keys(defaultFaults).map((fault) => [fault, 0])) as Faults;
 
 /** Returns the given probabilities, with defaults for the rest. @throws RangeError for an invalid probability */
 export const faultsOf = (given: Partial<Faults> | "none"): Faults => {

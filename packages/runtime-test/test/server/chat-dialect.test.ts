@@ -1,6 +1,8 @@
+import { toChatMessage } from "@colloquy/interchange";
 import * as Either from "fp-ts/lib/Either.js";
 import { describe, expect, it } from "vitest";
-import { parseChatRequest } from "../../src/server/chat-request.ts";
+import type { Completed } from "../../src/server/answer.ts";
+import { chatDialect } from "../../src/server/chat-dialect.ts";
 import { question } from "./client.ts";
 
 const user = { role: "user", content: "Weather?" };
@@ -12,7 +14,7 @@ const calling = (...ids: readonly string[]): object => ({
 const result = (id: string): object => ({ role: "tool", tool_call_id: id, content: "" });
 
 const refusalOf = (body: unknown): readonly [string | null, string | null, string] => {
-  const parsed = parseChatRequest(typeof body === "string" ? body : JSON.stringify(body));
+  const parsed = chatDialect.read(typeof body === "string" ? body : JSON.stringify(body));
   if (Either.isRight(parsed)) throw new Error("the request was taken");
   const { status, param, code, message } = parsed.left;
   expect(status).toBe(400);
@@ -21,7 +23,7 @@ const refusalOf = (body: unknown): readonly [string | null, string | null, strin
 
 const talk = (...messages: readonly unknown[]): object => ({ model: "test", messages });
 
-describe("parseChatRequest", () => {
+describe("chatDialect", () => {
   it.each<readonly [string, unknown, string | null, string | null, string]>([
     ["what is not JSON", '{"model": ', null, null, "could not parse the JSON body"],
     ["a list", [], null, "invalid_type", "expected an object, got an array"],
@@ -107,7 +109,7 @@ describe("parseChatRequest", () => {
   });
 
   it("takes what real clients send, and keeps all that it does not know", () => {
-    const messages = [
+    const messages: readonly object[] = [
       { role: "developer", content: "Be brief.", name: "ops" },
       { role: "user", content: [{ type: "image_url", image_url: { url: "data:," } }] },
       { ...calling("a", "b"), audio: null },
@@ -118,7 +120,7 @@ describe("parseChatRequest", () => {
       calling("a"),
       result("a"),
     ];
-    const parsed = parseChatRequest(
+    const parsed = chatDialect.read(
       JSON.stringify({
         model: "m",
         messages,
@@ -128,8 +130,18 @@ describe("parseChatRequest", () => {
         x: { y: null },
       }),
     );
-    expect(parsed).toEqual(
-      Either.right({ model: "m", messages, stream: true, includeUsage: true, parameters: { seed: 1, x: { y: null } } }),
-    );
+    if (Either.isLeft(parsed)) throw new Error(parsed.left.message);
+    const { messages: read, stream, ...rest } = parsed.right;
+    expect(rest).toMatchObject({ model: "m", parameters: { seed: 1, x: { y: null } } });
+    expect(Object.keys(rest.parameters)).toEqual(["seed", "x"]);
+    // A thread has results in the order of their calls, and an empty text in place of none.
+    const asKept = [calling("a", "b"), result("a"), result("b"), { role: "assistant", content: "", refusal: "No." }];
+    expect(read.map((message) => toChatMessage(message))).toEqual(messages.toSpliced(2, 4, ...asKept));
+    const events: string[] = [];
+    const write = (event: string): void => void events.push(event);
+    const sink = { writeHead: () => undefined, write, end: write, destroy: () => undefined };
+    const outcome = { type: "completed", reply: { content: "Yes." }, finishReason: "stop", usage: { inputTokens: 1 } };
+    stream?.(sink, { id: "1", created: 0, model: "m" }).complete(outcome as Completed);
+    expect(events.join("")).toContain('"choices":[],"usage":{"prompt_tokens":1');
   });
 });

@@ -1,37 +1,27 @@
-import type { JsonObject } from "@colloquy/machine";
+import { fromChatMessage } from "@colloquy/interchange";
+import { type JsonObject, type Message, messagesFromSeed, type SeedDraft } from "@colloquy/machine";
 import * as Either from "fp-ts/lib/Either.js";
 import { z } from "zod";
+import type { Dialect, Request } from "./answer.ts";
+import { chatCompletion, chatStream } from "./chat-stream.ts";
 import { problemOfOptions, problemOfRules, readBody } from "./request-body.ts";
 import { pairs } from "./strict/rules/common-rules.ts";
 import { eachMessage, type Rule } from "./strict/rules/rule.ts";
 import { invalidRequest, type WireError } from "./wire-error.ts";
 
-export interface ChatRequest {
-  readonly model: string;
-  /** Unparsed. */
-  readonly messages: readonly JsonObject[];
-  readonly stream: boolean;
-  readonly includeUsage: boolean;
-  /** All other fields, unparsed. */
-  readonly parameters: JsonObject;
-}
-
-export const parseChatRequest = (text: string): Either.Either<WireError, ChatRequest> => {
-  const read = readBody(requestSchema, text);
-  if (Either.isLeft(read)) return read;
-  const { messages, model, stream, stream_options: options, ...parameters } = read.right;
-  const problem = problemOfOptions(read.right) ?? problemOfTools(read.right) ?? problemOfRules(rules, read.right);
-  if (problem !== null) return Either.left(problem);
-  return Either.right({
-    model,
-    // Parsed from JSON, and complete, because the schema keeps unknown fields.
-    messages: messages as readonly JsonObject[],
-    stream: stream ?? false,
-    includeUsage: options?.include_usage ?? false,
-    // Parsed from JSON, as above.
-    parameters: parameters as JsonObject,
-  });
+/** `POST /chat/completions` */
+export const chatDialect: Dialect = {
+  idPrefix: "chatcmpl-",
+  half: (id) => `{"id":${JSON.stringify(id)},"object":"chat.completion","choices":[{"index":0,"mess`,
+  read: (text) =>
+    Either.chain((body: Body) => {
+      const problem = problemOfOptions(body) ?? problemOfTools(body) ?? problemOfRules(rules, body);
+      if (problem !== null) return Either.left(problem);
+      return Either.map((messages: readonly Message[]) => requestOf(body, messages))(messagesOf(body));
+    })(readBody(bodySchema, text)),
 };
+
+type Body = z.infer<typeof bodySchema>;
 
 const contentSchema = z.union([z.string(), z.array(z.looseObject({ type: z.string() })).min(1)]);
 
@@ -61,7 +51,7 @@ const toolSchema = z.looseObject({
   }),
 });
 
-const requestSchema = z.looseObject({
+const bodySchema = z.looseObject({
   model: z.string().min(1),
   messages: z.array(messageSchema).min(1),
   stream: z.boolean().nullish(),
@@ -74,12 +64,37 @@ const requestSchema = z.looseObject({
   max_completion_tokens: z.int().min(1).nullish(),
 });
 
-const problemOfTools = (request: z.infer<typeof requestSchema>): WireError | null => {
+const problemOfTools = (request: Body): WireError | null => {
   const forTools = ["tool_choice", "parallel_tool_calls"].find((name) => request[name] !== undefined);
   if (forTools !== undefined && request.tools === undefined) {
     return invalidRequest(`'${forTools}' is only allowed when 'tools' are specified.`, forTools);
   }
   return null;
+};
+
+const messagesOf = ({ messages }: Body): Either.Either<WireError, readonly Message[]> => {
+  const drafts: SeedDraft[] = [];
+  for (const [index, message] of messages.entries()) {
+    // Parsed from JSON, and complete, because the schema keeps unknown fields.
+    const draft = fromChatMessage(message as JsonObject);
+    if (Either.isLeft(draft)) return Either.left(invalidRequest(draft.left, `messages[${index}]`, "invalid_value"));
+    drafts.push(draft.right);
+  }
+  return Either.mapLeft((reason: string) => invalidRequest(reason, "messages", "invalid_value"))(
+    messagesFromSeed(0, drafts),
+  );
+};
+
+const requestOf = (body: Body, messages: readonly Message[]): Request => {
+  const { messages: _, model, stream, stream_options: options, ...parameters } = body;
+  return {
+    model,
+    messages,
+    // Parsed from JSON, as above.
+    parameters: parameters as JsonObject,
+    whole: chatCompletion,
+    stream: stream === true ? (response, head) => chatStream(response, head, options?.include_usage === true) : null,
+  };
 };
 
 const reference = "https://platform.openai.com/docs/api-reference/chat/create#chat-create-messages";
