@@ -74,6 +74,15 @@ const strayTimer = (at: number): Event => ({
   effectId: "a timer that nobody started",
 });
 
+const strayAnswer: MoveNamed<"answer"> = {
+  move: "answer",
+  afterMs: 0,
+  pick: 0,
+  reply: { content: "stray" },
+  finishReason: "stop",
+  content: "stray",
+};
+
 export const eventOf = (move: Move, situation: Situation): Event => {
   const { now: at, index, out } = situation;
   switch (move.move) {
@@ -105,7 +114,8 @@ export const eventOf = (move: Move, situation: Situation): Event => {
       return pickFrom(situation.steps, move.pick)?.event ?? strayTimer(at);
     case "foreign": {
       const effect = pickFrom(out, move.pick);
-      return effect === undefined ? strayTimer(at) : answerFor({ ...effect, id: `elsewhere/${effect.id}` }, at);
+      const foreign = effect === undefined ? undefined : { ...effect, id: `elsewhere/${effect.id}` };
+      return foreign === undefined ? strayTimer(at) : outcomeOf(strayAnswer, at, foreign);
     }
     case "send":
       return move.event;
@@ -252,22 +262,6 @@ export const outcomeOf = (move: MoveNamed<"answer" | "fail">, at: number, effect
       return toolOutcomeOf(move, answer, effect);
     case "callLlm":
       return llmOutcomeOf(move, answer, effect);
-  }
-};
-
-const answerFor = (effect: AnswerableEffect, at: number): Event => {
-  const answer = { at, effectId: effect.id };
-  switch (effect.type) {
-    case "callLlm":
-      return { type: "llm.completed", ...answer, reply: { content: "stray" }, finishReason: "stop" };
-    case "checkOutput":
-      return { type: "output.accepted", ...answer, value: "stray" };
-    case "callTool":
-      return { type: "tool.completed", ...answer, content: "stray" };
-    case "requestApproval":
-      return { type: "approval.answered", ...answer, approved: true };
-    case "startTimer":
-      return { type: "timer.fired", ...answer };
   }
 };
 

@@ -9,8 +9,7 @@ import {
 } from "@colloquy/machine";
 import type { CanonicalCall } from "./canonical.ts";
 import { contrast } from "./difference.ts";
-import { type Drive, figuresOf, send, soleCall, toolCallsOut } from "./drive.ts";
-import { feed } from "./feed.ts";
+import { type Drive, feed, figuresOf, send, soleCall, toolCallsOut } from "./drive.ts";
 import { journalDifference } from "./journal.ts";
 import { difference, type Ending, type Given, inexpressible, Obstacle, type Reply, type Script } from "./script.ts";
 

@@ -1,9 +1,9 @@
 import { type CallLlm, conversationMachine, type ConversationMachine, type Entry } from "@colloquy/machine";
-import { checkedCase, checkedMachine } from "./argument-checks.ts";
 import { type CommonFile, isStrict, type RecordedCase } from "./case.ts";
 import { chatScript, isAsRecorded, transcriptOf } from "./chat-script.ts";
 import type { CaseDifference } from "./difference.ts";
 import { type Drive, drive, type Figures, figuresOf, noFigures } from "./drive.ts";
+import { checkedCase, checkedMachine } from "./journal.ts";
 import { perform } from "./perform.ts";
 import { responsesScript } from "./responses-script.ts";
 import { Obstacle, type Script } from "./script.ts";

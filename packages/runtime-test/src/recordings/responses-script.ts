@@ -3,7 +3,7 @@ import type { Content, Json, JsonObject, Message, Phase, ReplyDraft, SeedDraft }
 import * as Either from "fp-ts/lib/Either.js";
 import { type CanonicalItem, canonicalItemOf, sha256OfItems } from "./canonical.ts";
 import { firstItemDifference, glimpseOfItem } from "./difference.ts";
-import { isContent } from "./feed.ts";
+import { isContent } from "./drive.ts";
 import type { RecordedOutput, RecordedResponsesCase } from "./case.ts";
 import {
   difference,

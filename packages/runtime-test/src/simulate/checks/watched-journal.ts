@@ -117,7 +117,6 @@ export class WatchedJournal {
     this.#checkAnswer(entry, event);
     const after = foldEntry(before, { ...entry, event });
     this.state = after;
-    this.#addUsage(before, after, entry);
     this.#count(`${leafOf(before)} ${event.type}`);
     const later = { ...entry, event };
     this.brokenByPrompts ??= brokenByDecision(this.#rules, later, after) ?? brokenBySummary(before, later, after);
@@ -126,7 +125,9 @@ export class WatchedJournal {
       before.context.waking !== after.context.waking ||
       before.context.summarising !== after.context.summarising
     ) {
+      const out = this.outstanding;
       this.#refresh(after);
+      this.#addUsage(out, entry);
     }
   }
 
@@ -160,15 +161,15 @@ export class WatchedJournal {
     }
   }
 
-  /** Adds the usage of an entry. That of a call that was stopped is unknown, which is not zero. */
-  #addUsage(before: State, after: State, { event, ...entry }: Entry): void {
-    if (event.type === "llm.completed" || event.type === "llm.failed") {
+  /** Adds the usage of the calls that an entry ended. That of a stopped call is unknown, which is not zero. */
+  #addUsage(before: readonly AnswerableEffect[], { event, ...entry }: Entry): void {
+    const gone = before.filter(({ id, type }) => type === "callLlm" && !this.outstanding.some((out) => out.id === id));
+    for (const { id } of gone) {
+      const isOutcome = (event.type === "llm.completed" || event.type === "llm.failed") && event.effectId === id;
       const cost = ("decided" in entry ? entry.decided?.cost : undefined) ?? null;
-      this.usage = usageMonoid.concat(this.usage, usageOfCall(event.usage ?? null, cost));
-    } else if (before.context.open?.stage.type === "responding" && after.context.open === null) {
-      this.usage = usageMonoid.concat(this.usage, usageOfCall(null, null));
+      const call = isOutcome ? usageOfCall(event.usage ?? null, cost) : usageOfCall(null, null);
+      this.usage = usageMonoid.concat(this.usage, call);
     }
-    if (isCalledOff(before, after, event)) this.usage = usageMonoid.concat(this.usage, usageOfCall(null, null));
   }
 
   #count(transition: string): void {
@@ -189,14 +190,6 @@ export const undisturbed = (
 
 const isAnswering = (effect: AnswerableEffect): effect is CallLlm =>
   effect.type === "callLlm" && effect.purpose === "answer";
-
-/** Returns whether the summary in progress was cancelled, not ended by its outcome. */
-const isCalledOff = (before: State, after: State, event: Entry["event"]): boolean => {
-  const { summarising } = before.context;
-  if (summarising === null || summarising.number === after.context.summarising?.number) return false;
-  const isOutcome = event.type === "llm.completed" || event.type === "llm.failed";
-  return !(isOutcome && event.effectId.endsWith(`/summary-${summarising.number}#1`));
-};
 
 const about = (entry: Entry): string => {
   const { event } = entry;
