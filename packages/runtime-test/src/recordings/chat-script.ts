@@ -11,15 +11,7 @@ import {
 } from "./canonical.ts";
 import type { CommonFile, RecordedChatCase, RecordedReply, RecordedStep } from "./case.ts";
 import { firstDifference, glimpse } from "./difference.ts";
-import {
-  difference,
-  type Ending,
-  type Given,
-  inexpressible,
-  type Obstacle,
-  type Reply,
-  type Script,
-} from "./script.ts";
+import { difference, type Ending, type Given, inexpressible, type Reply, type Script } from "./script.ts";
 
 /** Reads a recorded conversation over chat completions. @throws Obstacle if no machine sends its prompts */
 export const chatScript = (
@@ -35,8 +27,9 @@ export const chatScript = (
     0,
   );
   const before = messages.filter(({ step }) => step === null || step < from);
-  const unsendable = problemOfPrompts({ messages, prompts }) ?? problemOfSeed(before);
-  if (unsendable !== null) throw unsendable;
+  requirePrompts({ messages, prompts });
+  const broken = protocolProblemOf(before.map(({ message }) => message));
+  if (broken !== null) throw inexpressible(null, `the seed is no conversation: ${broken.reason}`);
   const led = systemOf(recorded, common) === null ? 0 : 1;
   let k = 0;
   return {
@@ -156,21 +149,15 @@ const phaseAt = (end: string | undefined, isWhole: boolean): Phase | null => {
   return phases[end ?? ""] ?? null;
 };
 
-/** Returns an obstacle if a recorded prompt is empty or splits a round, because a machine never sends such a prompt. */
-const problemOfPrompts = ({ messages, prompts }: Transcript): Obstacle | null => {
+/** @throws Obstacle if a recorded prompt is empty or splits a round, because a machine never sends such a prompt */
+const requirePrompts = ({ messages, prompts }: Transcript): void => {
   for (const [k, length] of prompts.entries()) {
-    if (length === 0) return inexpressible(null, `model call ${k} was sent nothing at all, which no machine sends`);
+    if (length === 0) throw inexpressible(null, `model call ${k} was sent nothing at all, which no machine sends`);
     const problem = protocolProblemOf(messages.slice(0, length).map(({ message }) => message));
     if (problem === null) continue;
     const step = messages[problem.index]?.step ?? null;
-    return inexpressible(step, `model call ${k} was sent what no machine sends: ${problem.reason}`);
+    throw inexpressible(step, `model call ${k} was sent what no machine sends: ${problem.reason}`);
   }
-  return null;
-};
-
-const problemOfSeed = (seeded: readonly Spoken[]): Obstacle | null => {
-  const problem = protocolProblemOf(seeded.map(({ message }) => message));
-  return problem === null ? null : inexpressible(null, `the seed is no conversation: ${problem.reason}`);
 };
 
 const messagesDifference = (

@@ -174,7 +174,7 @@ const isSayable = (content: string | readonly { readonly type: string }[]): cont
   typeof content === "string" || content.every(isContent);
 
 /** Returns whether a part may be in a message that is not the model's. */
-export const isContent = (part: { readonly type: string }): part is ContentPart =>
+const isContent = (part: { readonly type: string }): part is ContentPart =>
   part.type !== "reasoning" && part.type !== "refusal";
 
 /** The amount of replayed work, counted at the machine. */

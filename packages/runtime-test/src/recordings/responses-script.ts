@@ -1,9 +1,8 @@
 import { fromResponseItems, replyFromResponseItems, toResponseItems } from "@colloquy/interchange";
-import type { Content, Json, JsonObject, Message, Phase, ReplyDraft, SeedDraft } from "@colloquy/machine";
+import type { Json, JsonObject, Message, Phase, ReplyDraft, SeedDraft } from "@colloquy/machine";
 import * as Either from "fp-ts/lib/Either.js";
 import { type CanonicalItem, canonicalItemOf, sha256OfItems } from "./canonical.ts";
 import { firstItemDifference, glimpseOfItem } from "./difference.ts";
-import { isContent } from "./drive.ts";
 import type { RecordedOutput, RecordedResponsesCase } from "./case.ts";
 import {
   difference,
@@ -41,7 +40,12 @@ export const responsesScript = (recorded: RecordedResponsesCase): Script => {
     }
     const { answers = [], inserted = [], asked = [] } = inputs[index] ?? {};
     if (index === 0) return givenOf(asked, null, true);
-    const results = answers.map((item): Given => ({ type: "given", index, draft: () => resultOf(item), asks: false }));
+    const results = answers.map((item): Given => ({
+      type: "given",
+      index,
+      draft: () => resultOf(index, item),
+      asks: false,
+    }));
     return [...results, ...givenOf(inserted, index, false), ...givenOf(asked, index, true)];
   });
   const inserted = inputs.slice(1).flatMap((input) => {
@@ -154,17 +158,13 @@ const responseDraft = (output: readonly CanonicalItem[]): ReplyDraft => {
   return Either.isLeft(read) ? {} : withEmptyText(read.right);
 };
 
-const resultOf = (item: CanonicalItem): SeedDraft => ({
-  role: "tool",
-  toolCallId: textOf(item["call_id"]),
-  content: contentOf(item["output"] ?? ""),
-});
-
-const contentOf = (output: Json): Content => {
-  if (typeof output === "string") return output;
-  const read = draftsOfItems([{ type: "message", role: "user", content: output }]);
-  const content = Either.isLeft(read) ? "" : (read.right[0]?.content ?? "");
-  return typeof content === "string" ? content : content.filter(isContent);
+/** Reads a result behind a call, without which it is none. */
+const resultOf = (index: number, { call_id = null, output = null }: CanonicalItem): SeedDraft => {
+  const call = { type: "function_call", call_id, name: "any", arguments: "{}" };
+  const read = draftsOfItems([call, { type: "function_call_output", call_id, output: output ?? "" }]);
+  const draft = Either.isRight(read) ? read.right.at(-1) : undefined;
+  if (draft === undefined) throw inexpressible(index, Either.isLeft(read) ? read.left : "the result is lost");
+  return draft;
 };
 
 /** Describes how messages differ from recorded items; null if they do not. Instructions lead them, and have no item. */
@@ -206,8 +206,6 @@ const objectOf = (value: Json | undefined): JsonObject | undefined =>
 const withEmptyText = <Draft extends Pick<ReplyDraft, "content">>(draft: Draft): Draft =>
   draft.content === "" ? { ...draft, content: [{ type: "text", text: "" }] } : draft;
 
-const textOf = (value: Json | undefined): string | null => (typeof value === "string" ? value : null);
-
 /** The content of a recording of the Responses API, without any machine. */
 interface Transcript {
   /** All items in order, as the client kept them. */
@@ -240,8 +238,8 @@ const transcriptOf = (recorded: RecordedResponsesCase): Transcript => {
   }
   if (last !== null) kept.set(last.index, last.output);
   items = [...items, ...(last?.output ?? []), ...added];
-  const problem = problemOfIds(items) ?? problemOfRounds(items, prompts.at(-1) ?? 0);
-  if (problem !== null) throw problem;
+  requireIds(items);
+  requireRounds(items.slice(0, prompts.at(-1) ?? 0));
   return { items, prompts, kept };
 };
 
@@ -296,40 +294,39 @@ const changed = (
   );
 };
 
-/** Returns an obstacle for calls that no output can identify: the machine gives such calls new ids. */
-const problemOfIds = (items: readonly CanonicalItem[]): Obstacle | null => {
+/** @throws Obstacle for a call that no output can identify: the machine gives such calls new ids */
+const requireIds = (items: readonly CanonicalItem[]): void => {
   let ids = new Set<Json | undefined>();
   for (const [place, item] of items.entries()) {
     if (item.type === "function_call_output" || item["role"] === "user") ids = new Set();
     if (item.type !== "function_call") continue;
     const id = item["call_id"];
-    if (id === null || ids.has(id)) return unsendable(`item ${place} is a call without an id of its own`);
+    if (id === null || ids.has(id)) throw unsendable(`item ${place} is a call without an id of its own`);
     ids.add(id);
   }
-  return null;
 };
 
-/** Returns an obstacle for calls without results inside a prompt, or with results in another order. */
-const problemOfRounds = (items: readonly CanonicalItem[], end: number): Obstacle | null => {
+/** @throws Obstacle for a call without its result in these items, or with results in another order */
+const requireRounds = (items: readonly CanonicalItem[]): void => {
   let open: readonly JsonObject[] = [];
   let answering = false;
-  for (const [place, item] of items.slice(0, end).entries()) {
+  for (const [place, item] of items.entries()) {
     const isReply = item.type !== "message" || item["role"] === "assistant";
     if (item.type === "function_call_output") {
       const [call, ...rest] = open;
-      if (call === undefined) return unsendable(`item ${place} is an output that no call just before it asked for`);
+      if (call === undefined) throw unsendable(`item ${place} is an output that no call just before it asked for`);
       if (call["call_id"] !== item["call_id"])
-        return unsendable(`item ${place} is an output where that of another call should stand`);
+        throw unsendable(`item ${place} is an output where that of another call should stand`);
       open = rest;
       answering = true;
     } else if (open.length > 0 && (answering || !isReply)) {
-      return unsendable(`item ${place} (${item.type}) stands where the output of a call should`);
+      throw unsendable(`item ${place} (${item.type}) stands where the output of a call should`);
     } else if (item.type === "function_call") {
       open = [...open, item];
       answering = false;
     } else if (open.length === 0) answering = false;
   }
-  return open.length === 0 ? null : unsendable("the output of a call is missing at its end");
+  if (open.length > 0) throw unsendable("the output of a call is missing at its end");
 };
 
 const unsendable = (reason: string): Obstacle => inexpressible(null, `it was sent what no machine sends: ${reason}`);
