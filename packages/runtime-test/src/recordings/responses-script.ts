@@ -140,7 +140,7 @@ const givenOf = (items: readonly CanonicalItem[], index: number | null, asks: bo
 const isNotSaid = ({ role, content }: SeedDraft): boolean =>
   role === "tool" ||
   (role === "user" &&
-    Array.isArray(content) &&
+    typeof content === "object" &&
     content.some((part) => part.type === "opaque" && objectOf(part.value["value"])?.["type"] === recordedCall));
 
 const draftsOfItems = (items: readonly CanonicalItem[]): Either.Either<string, readonly SeedDraft[]> => {

@@ -75,8 +75,7 @@ const problemOfTools = (request: Body): WireError | null => {
 const messagesOf = ({ messages }: Body): Either.Either<WireError, readonly Message[]> => {
   const drafts: SeedDraft[] = [];
   for (const [index, message] of messages.entries()) {
-    // Parsed from JSON, and complete, because the schema keeps unknown fields.
-    const draft = fromChatMessage(message as JsonObject);
+    const draft = fromChatMessage(message);
     if (Either.isLeft(draft)) return Either.left(invalidRequest(draft.left, `messages[${index}]`, "invalid_value"));
     drafts.push(draft.right);
   }
@@ -90,7 +89,7 @@ const requestOf = (body: Body, messages: readonly Message[]): Request => {
   return {
     model,
     messages,
-    // Parsed from JSON, as above.
+    // Parsed from JSON, and complete, because the schema keeps unknown fields.
     parameters: parameters as JsonObject,
     whole: chatCompletion,
     stream: stream === true ? (response, head) => chatStream(response, head, options?.include_usage === true) : null,

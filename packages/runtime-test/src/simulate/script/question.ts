@@ -36,20 +36,18 @@ export interface How extends Pick<AskAction, "limits" | "overlap" | "from" | "to
   readonly steers?: boolean;
 }
 
-/** The errors that end an ask. `ThreadUnknownError`: it was to open its turn after another, before any ask. */
-const ends = [
-  TurnFailedError,
-  LimitReachedError,
-  ContextUnfitError,
-  OutputError,
-  TurnCancelledError,
-  AskSupersededError,
-  AskReturnedError,
-  AskRefusedError,
-  ThreadUnknownError,
-] as const;
-
-export type AskEnd = AskResult | InstanceType<(typeof ends)[number]>;
+export type AskEnd =
+  | AskResult
+  | TurnFailedError
+  | LimitReachedError
+  | ContextUnfitError
+  | OutputError
+  | TurnCancelledError
+  | AskSupersededError
+  | AskReturnedError
+  | AskRefusedError
+  /** The ask was to open its turn after another, and nothing was asked before it. */
+  | ThreadUnknownError;
 
 /** Returns whether an error leaves the outcome open; asking again may help. */
 export const isPassing = (error: unknown): boolean => passing.some((kind) => error instanceof kind);
@@ -57,7 +55,15 @@ export const isPassing = (error: unknown): boolean => passing.some((kind) => err
 const passing = [ThreadHeldError, ThreadClosedError, LeaseLostError, SequenceConflictError, StoreError];
 
 export const isEnd = (end: unknown): end is AskEnd =>
-  ends.some((kind) => end instanceof kind) ||
+  end instanceof TurnFailedError ||
+  end instanceof LimitReachedError ||
+  end instanceof ContextUnfitError ||
+  end instanceof OutputError ||
+  end instanceof TurnCancelledError ||
+  end instanceof AskSupersededError ||
+  end instanceof AskReturnedError ||
+  end instanceof AskRefusedError ||
+  end instanceof ThreadUnknownError ||
   (typeof end === "object" && end !== null && "status" in end && end.status === "completed");
 
 export const inWords = (end: unknown): string => {
