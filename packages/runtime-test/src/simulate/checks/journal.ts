@@ -1,8 +1,6 @@
 import {
-  canonicalText,
   type ConversationMachine,
   type Entry,
-  type Json,
   type State,
   turnNumbered,
   usageMonoid,
@@ -13,6 +11,7 @@ import { decodeJournal, describeDecodeError, fold } from "@colloquy/machine/jour
 import { describeDifference, replay } from "@colloquy/machine/inspect";
 import { lostEventIn } from "@colloquy/machine/hosting";
 import * as Either from "fp-ts/lib/Either.js";
+import { differenceOf, plain } from "../../laws/evidence/law-broken.ts";
 import type { WatchedJournal } from "./watched-journal.ts";
 import type { World } from "../world/world.ts";
 import type { Tool } from "@colloquy/host";
@@ -32,7 +31,7 @@ export const checkJournal = (
     return [];
   }
   const entries = decoded.right;
-  if (!isSame(stored, journal.entries)) world.breaks("R3", differenceOf(journal.entries, stored));
+  if (!isSame(stored, journal.entries)) world.breaks("R3", changedSince(journal.entries, stored));
   const folded = fold(entries);
   if (Either.isLeft(folded)) world.breaks("M5", `entry ${folded.left.seq}: ${folded.left.reason}`);
   else if (!isSame(folded.right, journal.state))
@@ -77,7 +76,7 @@ export const checkUsage = (world: World, { usage, state }: Pick<WatchedJournal, 
     if (sum !== is) world.breaks("M8", `the thread's usage is ${is}, and its ${what} add up to ${sum}`);
 };
 
-const differenceOf = (written: readonly Entry[], stored: readonly unknown[]): string => {
+const changedSince = (written: readonly Entry[], stored: readonly unknown[]): string => {
   if (written.length !== stored.length) return `${written.length} entries were written, and ${stored.length} are there`;
   const index = written.findIndex((entry, at) => !isSame(entry, stored[at]));
   return `entry ${index} was written as ${JSON.stringify(written[index])}, and is ${JSON.stringify(stored[index])}`;
@@ -85,11 +84,7 @@ const differenceOf = (written: readonly Entry[], stored: readonly unknown[]): st
 
 /** Members from a store are sometimes in another order; the text is nearly always the same. */
 const isSame = (left: unknown, right: unknown): boolean =>
-  JSON.stringify(left) === JSON.stringify(right) || canonicalText(plain(left)) === canonicalText(plain(right));
-
-const plain = (value: unknown): Json =>
-  // JSON.parse returns JSON.
-  JSON.parse(JSON.stringify(value)) as Json;
+  JSON.stringify(left) === JSON.stringify(right) || differenceOf(plain(left), plain(right)) === null;
 
 export const checkModelCall = (process: SimulatedProcess, journal: WatchedJournal, call: CallLlm): void => {
   const { world } = journal;

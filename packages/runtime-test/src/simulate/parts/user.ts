@@ -52,7 +52,7 @@ export class User {
     process.note(`gets ${event.type}`);
     const own = this.#world.scribbling.handsIn(event);
     const sending = process.expects(process.host.thread(threadId).send(own));
-    this.#world.scribbling.handedIn(own);
+    this.#world.scribbling.given(own);
     sending.then(
       (receipt) => this.#world.scribbling.given(receipt),
       (error: unknown) => {
@@ -132,7 +132,7 @@ export class User {
       steers === true
         ? process.host.thread(threadId).steer(input, { askId })
         : process.host.ask(input, { ...options, ...output, threadId });
-    this.#world.scribbling.handedIn(input, options);
+    this.#world.scribbling.given(input, options);
     question.handle = handle;
     process.expects(handle);
     checkParts(this.#world, process, handle);

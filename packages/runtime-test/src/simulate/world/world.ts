@@ -94,7 +94,7 @@ class Scribbling {
     this.#now = now;
   }
 
-  /** Receives values, and may write into them. */
+  /** Receives values, or has back what a call was passed that has returned, and may write into them. */
   given(...values: readonly unknown[]): void {
     if (!this.#comesOverHim()) return;
     this.#scribbler.visit(values);
@@ -108,11 +108,6 @@ class Scribbling {
     const own = structuredClone(value);
     this.#handedIn.push({ value: own, at: this.#now() });
     return own;
-  }
-
-  /** Notes that the call with these arguments has returned, and may write into them. */
-  handedIn(...values: readonly unknown[]): void {
-    if (this.#comesOverHim()) this.#scribbler.visit(values);
   }
 }
 
