@@ -6,6 +6,7 @@ export {
 } from "./decoder/check-chat-decoder.ts";
 export { differenceOf, LawBroken, type HostLawRun } from "./evidence/law-broken.ts";
 export type { SaidUnits } from "./evidence/said-units.ts";
+export { problemOfPrompt } from "./evidence/well-formed.ts";
 export { type ApprovalLogItem, checkApprovals, lawApproved } from "./host/approved.ts";
 export type { HostUnderTest } from "./host/host-under-test.ts";
 export { type HostLogItem, lawNothingBeforeJournal } from "./host/journal-first.ts";
@@ -14,7 +15,7 @@ export { checkRedaction, lawRedacted, type RedactionRun } from "./host/redacted.
 export { checkSameJournal, lawSameJournal, type MakeScriptedHost, type ScriptedParts } from "./host/same-journal.ts";
 export { checkSharedThread, lawSharedThread, type SharedThreadRun } from "./host/shared-thread.ts";
 export { equalStep, type XStateTransition, checkMachineLaws, laws } from "./machine/machine-laws.ts";
-export { lawExplained, problemOfPrompt } from "./machine/prompts.ts";
+export { lawExplained } from "./machine/prompts.ts";
 export type { MachineLaw } from "./machine/machine-law.ts";
 export { deepFreeze, immutable, unfrozenIn, untouched } from "./machine/untouched.ts";
 export { type ReportedCall, usageAddsUp, type UsageSubject } from "./machine/usage.ts";

@@ -48,6 +48,11 @@ export interface Look {
   readonly prompt: Prompt;
 }
 
+/** What the laws need of a prompt that shows a thread. */
+export interface ShownPrompt extends Pick<Look, "state" | "budget" | "said"> {
+  readonly prompt: Pick<Prompt, "messages" | "cut" | "reason">;
+}
+
 /** A law of pruning. It throws `LawBroken` if its promise does not hold. */
 export type PolicyLaw = (run: PolicyRun) => void;
 
@@ -105,18 +110,18 @@ const machines = (options: MachineOptions): ((budget: Budget | null) => Conversa
   };
 };
 
-export const lookNamed = (look: Look): string => `${look.prompt.cut.policy} ${placeOf(look)}`;
+export const lookNamed = (look: ShownPrompt): string => `${look.prompt.cut.policy} ${placeOf(look)}`;
 
-export const placeOf = ({ budget, state }: Look): string =>
+export const placeOf = ({ budget, state }: ShownPrompt): string =>
   `after entry ${state.context.seq}, ${budget === null ? "without a budget" : `with a budget of ${budget.tokens}`}`;
 
-export const cutNamed = ({ prompt: { cut, reason } }: Look): string =>
+export const cutNamed = ({ prompt: { cut, reason } }: ShownPrompt): string =>
   `it decided ${JSON.stringify({ ...cut, reason })}`;
 
 export const looksOf = ({ views }: PolicyRun): readonly Look[] => views.flatMap(({ looks }) => looks);
 
 /** Makes the error of a law that a look breaks: `words` follow the look's name, and the decision follows them. */
-export const brokenAt = (law: string, look: Look, words: string): LawBroken =>
+export const brokenAt = (law: string, look: ShownPrompt, words: string): LawBroken =>
   new LawBroken(law, `${lookNamed(look)}${words}; ${cutNamed(look)}`);
 
 /** Runs a function. If it writes into a frozen object, throws `LawBroken` for P10. */

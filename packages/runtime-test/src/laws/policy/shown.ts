@@ -10,8 +10,8 @@ import {
 import { type Message, type Part, toolCallsOf } from "@colloquy/machine";
 import { effectsOf } from "../../arbitraries/trace.ts";
 import { differenceOf, LawBroken } from "../evidence/law-broken.ts";
-import { brokenAt, type Look, looksOf, type PolicyLaw, type PolicyRun } from "./policy-run.ts";
-import { problemOfPrompt } from "../machine/prompts.ts";
+import { brokenAt, type Look, looksOf, type PolicyLaw, type PolicyRun, type ShownPrompt } from "./policy-run.ts";
+import { problemOfPrompt } from "../evidence/well-formed.ts";
 import { isGap, messagesIn, withoutLeftOut } from "../evidence/said-units.ts";
 import { withQuestions } from "../evidence/questions.ts";
 
@@ -75,14 +75,16 @@ const mayBeShown = (message: Message, fields: Fields | undefined): boolean =>
  * declared rules of the cut shorten it, and none of them clears its newest round. Units with a pinned message are shown
  * unshortened, whatever the policy decides. So is the system message, unless it is omitted.
  */
-export const openAndPinnedAreWhole: PolicyLaw = (run) => {
-  for (const look of looksOf(run)) {
-    requireOpen(look);
-    requirePinned(look);
-  }
+export const openAndPinnedAreWhole: PolicyLaw = (run) => looksOf(run).forEach(requireWhole);
+
+/** Checks P3 for one prompt. */
+export const requireWhole = (look: ShownPrompt): void => {
+  requireOpen(look);
+  requirePinned(look);
 };
 
-const requireSubsequence = (look: Look): void => {
+/** Checks P1 for one prompt. */
+export const requireSubsequence = (look: ShownPrompt): void => {
   const { system, closed, open } = look.said;
   const units = [...(system === null ? [] : unitsOf(0, [system])), ...closed, ...open];
   const said = units.flatMap((unit) => unit.messages.map((message) => ({ message, unit })));
@@ -142,7 +144,7 @@ const hasField = ({ role }: Message, field: string, { omit = [], inputs }: Field
 /** Returns whether a part may neither be shortened nor left out. */
 const isFirm = ({ type }: Part): boolean => type !== "text" && type !== "data" && type !== "toolResult";
 
-const requireOpen = (look: Look): void => {
+const requireOpen = (look: ShownPrompt): void => {
   const { open } = look.said;
   const { messages, cut } = look.prompt;
   const newest = open.findLast(({ kind }) => kind === "round");
@@ -169,7 +171,7 @@ const expectedOf = (unit: Unit, { shrink = [] }: Cut, isNewest: boolean): readon
 const isBefore = (at: UnitPosition, { before }: Shrink): boolean =>
   before === undefined || at.turn < before.turn || (at.turn === before.turn && at.unit < before.unit);
 
-const requirePinned = (look: Look): void => {
+const requirePinned = (look: ShownPrompt): void => {
   const { system, closed } = look.said;
   const { messages, cut } = look.prompt;
   const shown = new Map(messages.map((message) => [message.id, message]));

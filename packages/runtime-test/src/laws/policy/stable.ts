@@ -17,7 +17,7 @@ import { answeringCallOf, handledSteps, type HandledStep, statesOf, type Trace }
 import { LawBroken, differenceOf, preview } from "../evidence/law-broken.ts";
 import { openMessages } from "../evidence/said-units.ts";
 import { longConversation } from "./long-conversation.ts";
-import { type PolicyLaw, brokenAt, type Look, looksOf } from "./policy-run.ts";
+import { type PolicyLaw, brokenAt, looksOf, type ShownPrompt } from "./policy-run.ts";
 
 /**
  * Checks P9 for policies that are declared stable. The prompt of an answering call is a prefix of the next one's
@@ -156,7 +156,8 @@ const lostSummary = (before: Turn, after: Turn): string | null => {
   return lost === undefined ? null : `summary ${lost.number} is gone, or says something else`;
 };
 
-const requireLines = (look: Look, omitting: boolean): void => {
+/** Checks P8 for the message of one prompt that replaces earlier turns. */
+export const requireLines = (look: ShownPrompt, omitting: boolean): void => {
   const { summarised } = look.prompt.cut;
   const message = look.prompt.messages.find(({ id }) => id.startsWith("summary."));
   const broken = (words: string): LawBroken => brokenAt("P8", look, `: ${words}`);

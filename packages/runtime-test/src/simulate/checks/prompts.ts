@@ -7,13 +7,13 @@ import {
   messagesOf,
   type ReplyDraft,
   type State,
-  textOf,
-  toArray,
-  turnsOf,
 } from "@colloquy/machine";
 import { type Counter, countPrompt, estimateCounter } from "@colloquy/machine/policies";
-import { refusedMessages } from "../../laws/evidence/said-units.ts";
+import { brokenBy, wordsOf } from "../../laws/evidence/law-broken.ts";
+import { refusedMessages, saidUnits } from "../../laws/evidence/said-units.ts";
 import { draftsOfAsk } from "../../laws/evidence/utterance.ts";
+import { requireSubsequence, requireWhole } from "../../laws/policy/shown.ts";
+import { requireLines } from "../../laws/policy/stable.ts";
 import { summaryRequestTokens } from "../script/made-up-script.ts";
 import type { Law } from "../world/world.ts";
 
@@ -61,10 +61,7 @@ export const brokenByPrompt = (rules: PromptRules, call: CallLlm, state: State):
   call.purpose === "summary" ? beyondBudget(rules, call, state) : brokenByAnswer(rules, call, state);
 
 const brokenByAnswer = (rules: PromptRules, call: CallLlm, state: State): Broken | null =>
-  beyondBudget(rules, call, state) ??
-  notOfThread(call, state) ??
-  withoutPinned(call, state) ??
-  (rules.isOurs ? withStaleSummary(call, state) : null);
+  beyondBudget(rules, call, state) ?? otherwiseShown(rules, call, state);
 
 /** Checks P4: the prompt that is sent fits. */
 const beyondBudget = ({ budget, counter, calibrate }: PromptRules, call: CallLlm, state: State): Broken | null => {
@@ -78,49 +75,19 @@ const beyondBudget = ({ budget, counter, calibrate }: PromptRules, call: CallLlm
   return tokens <= available ? null : ["P4", `"${call.id}" has ${tokens} tokens, and there is room for ${available}`];
 };
 
-/** Checks P1: the prompt has messages of the path, in order, and besides them only a summary. */
-const notOfThread = (call: CallLlm, state: State): Broken | null => {
-  const path = messagesOf(state).map(({ id }) => id);
-  let index = -1;
-  for (const message of call.messages) {
-    if (message.id.startsWith("summary.") && message.synthesised === true) continue;
-    if (message.role === "system" && /^s\d+$/u.test(message.id)) continue;
-    index = path.indexOf(message.id, index + 1);
-    if (index < 0) return ["P1", `"${call.id}" has message ${message.id}, which was not said there`];
-  }
-  return null;
-};
-
-/** Checks P3: pinned messages are shown whole. */
-const withoutPinned = (call: CallLlm, state: State): Broken | null => {
-  const { pins } = state.context.conversation;
-  if (pins.length === 0) return null;
-  const said = messagesOf(state);
-  for (const { message: id } of pins) {
-    const message = said.find((candidate) => candidate.id === id);
-    if (message === undefined) continue;
-    const shown = call.messages.find((candidate) => candidate.id === id);
-    if (JSON.stringify(shown?.parts) !== JSON.stringify(message.parts))
-      return ["P3", `"${call.id}" shows message ${id}, which is pinned, ${shown === undefined ? "not" : "otherwise"}`];
-  }
-  return null;
-};
-
-/** Checks P1: no shown summary covers turns off the path or changed ones. Each has a different text. */
-const withStaleSummary = (call: CallLlm, state: State): Broken | null => {
-  const shown = call.messages.find(({ id }) => id.startsWith("summary."));
-  if (shown === undefined) return null;
-  const text = textOf(shown);
-  const path = new Set(turnsOf(state).map(({ number }) => number));
-  for (const { number, summaries = [] } of toArray(state.context.conversation.turns)) {
-    for (const summary of summaries) {
-      // Redacted summaries all have the same text.
-      if (summary.text === "[redacted]") continue;
-      if ((summary.stale === true || !path.has(number)) && text.includes(summary.text))
-        return ["P1", `"${call.id}" shows summary ${summary.number}, of turn ${number}, which does not hold`];
-    }
-  }
-  return null;
+/** Checks P1, P3 and P8 as the laws of pruning do. */
+const otherwiseShown = ({ budget }: PromptRules, { id, messages }: CallLlm, state: State): Broken | null => {
+  const stage = state.context.open?.stage;
+  if (stage?.type !== "responding") return null;
+  const { cut } = stage.call;
+  const shown = { state, budget, said: saidUnits(state), prompt: { messages, cut, reason: `it was sent as "${id}"` } };
+  const broken = brokenBy(() => {
+    requireSubsequence(shown);
+    requireWhole(shown);
+    requireLines(shown, cut.interrupted === "omit");
+  });
+  // The three checks break the laws that are named above.
+  return broken === null ? null : [broken.law as Law, wordsOf(broken)];
 };
 
 /** Checks P10: the outcome of a summary changes no message, and an empty or incomplete summary is not used. */
