@@ -158,7 +158,7 @@ const responseDraft = (output: readonly CanonicalItem[]): ReplyDraft => {
   return Either.isLeft(read) ? {} : withEmptyText(read.right);
 };
 
-/** Reads a result behind a call, without which it is none. */
+/** Reads a result together with a call, because a result alone is not a conversation. */
 const resultOf = (index: number, { call_id = null, output = null }: CanonicalItem): SeedDraft => {
   const call = { type: "function_call", call_id, name: "any", arguments: "{}" };
   const read = draftsOfItems([call, { type: "function_call_output", call_id, output: output ?? "" }]);

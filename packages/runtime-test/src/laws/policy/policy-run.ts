@@ -48,7 +48,7 @@ export interface Look {
   readonly prompt: Prompt;
 }
 
-/** What the laws need of a prompt that shows a thread. */
+/** The part of a look that a law of one prompt reads. */
 export interface ShownPrompt extends Pick<Look, "state" | "budget" | "said"> {
   readonly prompt: Pick<Prompt, "messages" | "cut" | "reason">;
 }
