@@ -84,8 +84,9 @@ const modelsOf = async ({ baseURL, apiKey }: Omit<Server, "model">): Promise<rea
   try {
     const headers = { authorization: `Bearer ${apiKey}` };
     const answer = await fetch(`${baseURL.replace(/\/$/, "")}/models`, { headers, signal: AbortSignal.timeout(5_000) });
-    const data: unknown = Object(await answer.json()).data;
-    return Array.isArray(data) ? data.map((each: unknown) => String(Object(each).id)) : [];
+    // Cast: another answer throws below.
+    const { data } = (await answer.json()) as { readonly data: readonly { readonly id: string }[] };
+    return data.map(({ id }) => id).filter((id) => typeof id === "string");
   } catch {
     // It has no list, or none that can be read.
     return [];

@@ -171,7 +171,11 @@ const hash = (text: string): number => {
  * The laws that a simulation checks on a host: those of the design, and `settles`: every request to a host ends, with a
  * result or with an error of a known type.
  */
-export type Law = `M${2 | 3 | 5 | 6 | 7 | 8 | 9 | 10 | 13}` | `P${1 | 3 | 4 | 8 | 10}` | `R${1 | 2 | 3 | 5}` | "settles";
+export type Law =
+  | `M${2 | 3 | 5 | 6 | 7 | 8 | 9 | 10 | 13}`
+  | `P${1 | 3 | 4 | 8 | 10}`
+  | `R${1 | 2 | 3 | 5}`
+  | "settles";
 
 /**
  * Error of a simulated conversation that broke a law. The same seed, with the same script and faults, breaks it again.
