@@ -21,6 +21,7 @@ import { type Settled, settled } from "./settings.ts";
 import { existsSync } from "node:fs";
 import { appendFile, mkdir, rename, writeFile, mkdtemp, readFile, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { shellIn } from "./shell.ts";
 import { readTextFile } from "./text-file.ts";
 import type { Readable } from "node:stream";
 import { spawn } from "node:child_process";
@@ -74,7 +75,7 @@ interface Conversed {
 
 const conversation = async (
   { host, threadId, ask, notes, models, steers, notices, agent, store }: Chat,
-  { options, ownKeys, historyFile: history, question, detail }: Settled & Conversed,
+  { options, isTrusted, ownKeys, historyFile: history, question, detail }: Settled & Conversed,
   { input, printer, isTerminal, environment, folder, signal }: CommandContext,
 ): Promise<number> => {
   const streams = options["no-stream"] !== true;
@@ -95,6 +96,7 @@ const conversation = async (
     await converseOnScreen({
       ...shared,
       steers,
+      shell: shellIn(folder ?? process.cwd(), isTrusted),
       turnedTo: (id) => void (last = id),
       notices: (show) => void (notices.show = show),
       output,

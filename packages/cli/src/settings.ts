@@ -12,6 +12,8 @@ import { readTextFile } from "./text-file.ts";
 export interface Settled {
   readonly options: OptionValues;
   readonly pricing?: NonNullable<MachineOptions["pricing"]>;
+  /** The folder has no settings, or the user's settings trust it. */
+  readonly isTrusted: boolean;
   /** The system prompt comes from a project file, whose author the user may not know; existing threads keep theirs. */
   readonly systemIsForNew: boolean;
   /** The actions of single keys, which override those of the preset. */
@@ -45,6 +47,7 @@ export const settled = (
   const state = folderOf(environment["XDG_STATE_HOME"], home, ".local/state");
   return {
     options: over(given, over(ofProject, user.options)),
+    isTrusted,
     systemIsForNew: !isTrusted && given.system === undefined && ofProject.system !== undefined,
     ownKeys: { ...user.ownKeys, ...project.ownKeys },
     historyFile: user.history === true && state !== null ? join(state, "history") : null,

@@ -5,7 +5,7 @@ export { endingOf } from "./ending.ts";
 
 // For custom screens and conversations.
 export { terminalConversation } from "./conversation/terminal-conversation.ts";
-export type { AttachmentPort, TerminalConversationOptions } from "./conversation/options.ts";
+export type { AttachmentPort, ShellPort, TerminalConversationOptions } from "./conversation/options.ts";
 export type * from "./conversation/screen-port.ts";
 
 // Keys and looks.

@@ -221,7 +221,7 @@ export class Exchange {
   /** Returns a text with its attachments. If one cannot be read, gives the text back and returns null. */
   #contentOf(text: string): Content | null {
     try {
-      return this.#setting.attachments?.contentOf(text) ?? text;
+      return this.#setting.contentOf(text);
     } catch (thrown) {
       this.#notice(`error: ${failureText(thrown)}`, "error");
       this.#setting.giveBack(text);
@@ -334,8 +334,10 @@ const figuresBehind = async (
 
 interface ExchangeSetting extends Pick<
   TerminalConversationOptions,
-  "host" | "ask" | "attachments" | "steers" | "turnedTo" | "notes" | "name" | "agentLabel" | "detail" | "streams"
+  "host" | "ask" | "steers" | "turnedTo" | "notes" | "name" | "agentLabel" | "detail" | "streams"
 > {
+  /** Returns a typed text with its attachments. @throws Error for one that cannot be read */
+  readonly contentOf: (text: string) => Content;
   /** Shows a block after the finished ones. */
   readonly show: (block: Block) => void;
   /** Returns a text without effect to the person who typed it. */

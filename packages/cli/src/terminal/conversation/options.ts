@@ -17,6 +17,8 @@ export interface TerminalConversationOptions {
   readonly ask?: (input: Content, threadId: string) => TerminalAsk;
   /** Attaches the files that typed texts name. Default: none. */
   readonly attachments?: AttachmentPort;
+  /** Default: texts that begin with `!` are questions too. */
+  readonly shell?: ShellPort;
   /** Whether texts may be sent into an open turn. Default true. */
   readonly steers?: boolean;
   /** Returns lines to show after the figures of a turn. Default: none. */
@@ -65,4 +67,15 @@ export interface AttachmentPort {
   readonly contentOf: (text: string) => Content;
   /** Returns the paths that begin with a text, for completion; folders end with a slash. */
   readonly pathsFrom: (prefix: string) => readonly string[];
+}
+
+/** A shell for typed lines that begin with `!`. */
+export interface ShellPort {
+  /** The folder in which commands run. */
+  readonly folder: string;
+  /**
+   * Runs a command to its end, or until the signal stops it. Returns what it printed, without the beginning if that is
+   * long, and how it ended, such as `exit code 1`. Rejects if nothing may run there.
+   */
+  readonly run: (command: string, signal: AbortSignal) => Promise<{ readonly output: string; readonly ending: string }>;
 }

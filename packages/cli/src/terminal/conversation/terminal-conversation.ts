@@ -14,6 +14,7 @@ import type { ScreenConversation, Shown, FinishedLines } from "./screen-port.ts"
 import { statusText, threadStatus } from "./status-text.ts";
 import type { TerminalConversationOptions } from "./options.ts";
 import { performViewAction, questionOf, screenTarget } from "./screen-target.ts";
+import { isShellLine, ShellLines } from "./shell-lines.ts";
 import { TypedInput } from "./typed-input.ts";
 
 /** Makes a conversation on a host's thread, for a screen: keys change it, and its content is drawn. */
@@ -30,6 +31,7 @@ class TerminalConversation implements ScreenConversation {
   readonly #scrollback: Scrollback;
   readonly #input: TypedInput;
   readonly #offers = new ArgumentOffers();
+  readonly #shell: ShellLines | null;
   /** The view on the alternate screen, if there is one. */
   #view: View | null = null;
   #figures: readonly string[] = [];
@@ -46,8 +48,13 @@ class TerminalConversation implements ScreenConversation {
     const { threadId, signal } = options;
     this.#input = new TypedInput(() => completableCommands(this.#offers.known), options);
     this.#scrollback = new Scrollback(options.detail === "all");
+    this.#shell = options.shell === undefined ? null : new ShellLines(options.shell, (text) => this.#notice(text));
     this.#exchange = new Exchange(threadId, {
       ...options,
+      contentOf: (text) => {
+        const content = options.attachments?.contentOf(text) ?? text;
+        return this.#shell?.attach(content) ?? content;
+      },
       show: (block) => this.#show(block),
       giveBack: (text) => this.#input.giveBack(text),
       changed: () => this.#changed(),
@@ -163,8 +170,14 @@ class TerminalConversation implements ScreenConversation {
     void this.#attempt(() => this.#input.remember(text));
     const command = commandIn(text);
     if (command !== null) this.#command(command);
+    else if (this.#shell !== null && isShellLine(text)) this.#runInShell(this.#shell, text);
     else if (this.#edited === null) this.#exchange.send(text);
     else void this.#askAnew(text, this.#edited.parent);
+  }
+
+  #runInShell(shell: ShellLines, text: string): void {
+    if (shell.isConfirmed(text)) void this.#attempt(() => shell.run(text), text);
+    else this.#input.replace(text);
   }
 
   async #askAnew(text: string, parent: number): Promise<void> {
@@ -194,7 +207,8 @@ class TerminalConversation implements ScreenConversation {
   }
 
   #interrupt(isSecond: boolean, size: Size): void {
-    if (this.#exchange.isAnswering) this.#exchange.stop();
+    if (this.#shell?.isRunning === true) this.#shell.stop();
+    else if (this.#exchange.isAnswering) this.#exchange.stop();
     else if (this.#input.text !== "") this.#input.perform("clearInput", size);
     else if (isSecond) this.#quit();
     else this.#armed = "quit";

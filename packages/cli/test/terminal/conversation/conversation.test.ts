@@ -1,5 +1,7 @@
 import { fails, never, reply, scriptedModel, streams, toolCalls } from "@colloquy/runtime-test/models";
+import { messagesOf } from "@colloquy/machine";
 import { expect, test } from "vitest";
+import type { ShellPort } from "../../../src/terminal/index.ts";
 import { onScreen } from "./screen.ts";
 
 test("a question is asked, and its answer is shown as it comes, with its figures behind it", async () => {
@@ -61,4 +63,45 @@ test("an error is shown, and the conversation continues", async () => {
   await ask("Two?", "Yes.\nAgent");
   press("ctrl+d");
   await conversation.ended;
+});
+
+test("a line behind ! runs in the shell after a second Enter, and the next question takes its output along", async () => {
+  const ran: string[] = [];
+  const running = Promise.withResolvers<{ output: string; ending: string }>();
+  const shell: ShellPort = {
+    folder: "/home/ada",
+    run: async (command, signal) => {
+      ran.push(command);
+      if (command !== "sleep") return { output: "two sheep\n", ending: "exit code 0" };
+      signal.addEventListener("abort", () => running.resolve({ output: "", ending: "stopped" }));
+      return running.promise;
+    },
+  };
+  const model = scriptedModel([reply("Two."), reply("None.")]);
+  const { ask, press, until, input, finished, host } = onScreen(model, { shell });
+  await ask("!count sheep", "Enter again runs it in /home/ada: count sheep");
+  expect(ran).toEqual([]);
+  expect(input()).toBe("> !count sheep");
+  press("enter");
+  await until("two sheep\n  (exit code 0; the next question takes this along)");
+  await ask("How many?", "Two.\nAgent");
+  await ask("!sleep", "Enter again runs it in /home/ada: sleep");
+  press("enter");
+  await until("!sleep …");
+  press("ctrl+c");
+  await until("(stopped; the next question takes this along)");
+  await ask("And now?", "None.\nAgent");
+  expect(ran).toEqual(["count sheep", "sleep"]);
+  expect(finished()).not.toContain("Attached");
+  const state = await host.thread("here").state();
+  const said = state === null ? [] : messagesOf(state).filter(({ role }) => role === "user");
+  expect(said.map(({ parts }) => parts.map((part) => (part.type === "text" ? part.text : "")))).toEqual([
+    ["How many?", "# Attached: the output of `count sheep` (exit code 0)\n\ntwo sheep\n"],
+    ["And now?", "# Attached: the output of `sleep` (stopped)\n\n"],
+  ]);
+});
+
+test("without a shell a text behind ! is a question", async () => {
+  const { ask } = onScreen(scriptedModel([reply("Ouch.", { expects: "!important" })]));
+  await ask("!important", "Ouch.\nAgent");
 });

@@ -1,0 +1,34 @@
+import { spawn } from "node:child_process";
+import type { ShellPort } from "@colloquy/cli/terminal";
+
+/**
+ * Runs commands in a folder, without input, for a minute at most. Keeps the end of what they print.
+ *
+ * @param isTrusted Otherwise every command is refused.
+ */
+export const shellIn = (folder: string, isTrusted: boolean): ShellPort => ({
+  folder,
+  run: async (command, signal) => {
+    if (!isTrusted)
+      throw new Error(`no command runs in "${folder}", whose settings you do not trust: name it in your "trust"`);
+    let output = "";
+    const limits = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
+    const child = spawn(command, { cwd: folder, shell: true, stdio: ["ignore", "pipe", "pipe"], detached: true });
+    const end = (): void => void (child.pid !== undefined && process.kill(-child.pid, "SIGKILL"));
+    limits.addEventListener("abort", end);
+    for (const stream of [child.stdout, child.stderr])
+      stream.setEncoding("utf8").on("data", (piece: string) => void (output = (output + piece).slice(-outputMax)));
+    const ending = await new Promise<string>((resolve) => {
+      child.once("error", (error) => resolve(error.message));
+      child.once("close", (code) => resolve(endingOf(code, signal)));
+    });
+    limits.removeEventListener("abort", end);
+    return { output: output.toWellFormed(), ending };
+  },
+});
+
+const timeoutMs = 60_000;
+const outputMax = 20_000;
+
+const endingOf = (code: number | null, { aborted }: AbortSignal): string =>
+  code !== null ? `exit code ${code}` : aborted ? "stopped" : `ended after ${timeoutMs / 1000} s`;

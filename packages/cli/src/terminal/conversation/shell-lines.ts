@@ -1,0 +1,65 @@
+import type { Content, ContentPart } from "@colloquy/machine";
+import { shortened } from "../text/printable.ts";
+import type { ShellPort } from "./options.ts";
+
+/**
+ * Runs typed lines that begin with `!` in a shell, each only after a second Enter. The next question takes along what
+ * they printed.
+ */
+export class ShellLines {
+  readonly #port: ShellPort;
+  readonly #say: (text: string) => void;
+  #asked = "";
+  #outputs: readonly ContentPart[] = [];
+  #running: AbortController | null = null;
+
+  /** @param say shows a text below the conversation */
+  constructor(port: ShellPort, say: (text: string) => void) {
+    this.#port = port;
+    this.#say = say;
+  }
+
+  get isRunning(): boolean {
+    return this.#running !== null;
+  }
+
+  /** Returns whether a line was entered twice in a row. The first time, says what the second does. */
+  isConfirmed(line: string): boolean {
+    const isConfirmed = this.#asked === line;
+    this.#asked = isConfirmed ? "" : line;
+    if (!isConfirmed) this.#say(`Enter again runs it in ${this.#port.folder}: ${shortened(commandIn(line))}`);
+    return isConfirmed;
+  }
+
+  /** Runs a line, and shows the output. Rejects if nothing may run. */
+  async run(line: string): Promise<void> {
+    const command = commandIn(line);
+    this.#running = new AbortController();
+    try {
+      const { output, ending } = await this.#port.run(command, this.#running.signal);
+      this.#say(`${output.trimEnd()}\n(${ending}; the next question takes this along)`.trimStart());
+      const text = `# Attached: the output of \`${command}\` (${ending})\n\n${output}`;
+      this.#outputs = [...this.#outputs, { type: "text", text }];
+    } finally {
+      this.#running = null;
+    }
+  }
+
+  stop(): void {
+    this.#running?.abort();
+  }
+
+  /** Puts the outputs so far behind a question. */
+  attach(content: Content): Content {
+    if (this.#outputs.length === 0) return content;
+    const parts: readonly ContentPart[] = typeof content === "string" ? [{ type: "text", text: content }] : content;
+    const all = [...parts, ...this.#outputs];
+    this.#outputs = [];
+    return all;
+  }
+}
+
+/** Returns whether a typed text is a command for a shell. */
+export const isShellLine = (text: string): boolean => /^!\s*\S/.test(text);
+
+const commandIn = (line: string): string => line.slice(1).trim();
