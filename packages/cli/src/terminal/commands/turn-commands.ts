@@ -1,8 +1,8 @@
 import type { HostedThread } from "@colloquy/host";
-import { lastTurnOf, textOf, toArray, type Turn, turnNumbered, undoTarget } from "@colloquy/machine";
+import { lastTurnOf, textOf, toArray, type Turn, turnNumbered, turnsOf, undoTarget } from "@colloquy/machine";
 import { shortened } from "../text/printable.ts";
 import { counted } from "../text/figures.ts";
-import { command, type Command, isConfirmed, numberIn, textIn } from "./command.ts";
+import { command, type Command, type CommandTarget, isConfirmed, numberIn, textIn } from "./command.ts";
 
 /** The commands that move the head, name a place, or redact or copy a turn. */
 export const turnCommands: readonly Command[] = [
@@ -79,11 +79,35 @@ export const turnCommands: readonly Command[] = [
     await moved(thread, () => thread.clear());
     say("the thread begins again; /redo brings back its turns");
   }),
+  command("/compact", "replaces the turns by the model's summary", ({ thread, say }) => compact(thread, say)),
   command("/reset", "as /clear, with the system prompt that the thread began with", async ({ thread, say }) => {
     await moved(thread, () => thread.reset());
     say("the thread begins again, with its first system prompt; /redo brings back its turns");
   }),
 ];
+
+/** Asks for the summary on a fork, so that the thread changes only once there is one. */
+const compact = async (thread: HostedThread, say: CommandTarget["say"]): Promise<void> => {
+  const state = await thread.state();
+  const turns = state === null ? [] : turnsOf(state);
+  if (turns.length === 0) throw new Error("there is nothing to sum up yet");
+  const { thread: fork } = await thread.fork();
+  try {
+    // In one step, so that no tool runs.
+    const { text } = await fork.ask(summaryWanted, { limits: { steps: 1 } });
+    await thread.clear();
+    await thread.addTurn([
+      { role: "user", content: summaryWanted },
+      { role: "assistant", content: text },
+    ]);
+    say(`the next question comes after this summary of ${counted(turns.length, "turn")}:\n${text}`);
+  } finally {
+    await fork.delete();
+  }
+};
+
+const summaryWanted =
+  "Sum up our conversation: from here on you see only this summary. Keep facts, decisions, open questions, names and numbers, and write nothing else.";
 
 /** Moves the head, if the thread exists; returns an empty list if not. */
 const moved = async <Moved>(thread: HostedThread, move: () => Promise<Moved>): Promise<Moved | readonly never[]> =>

@@ -1,7 +1,8 @@
 import { mkdtempSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { reply, ruleModel } from "@colloquy/runtime-test/models";
+import { fails, reply, ruleModel, scriptedModel } from "@colloquy/runtime-test/models";
+import { textOf } from "@colloquy/machine";
 import { expect, test } from "vitest";
 import { commandIn, slashCommands } from "../../../src/terminal/index.ts";
 import { textOfLine } from "../../../src/terminal/text/line.ts";
@@ -213,4 +214,37 @@ test("/quit ends the conversation", async () => {
   const { send, conversation } = await spoken([]);
   send("/quit");
   await conversation.ended;
+});
+
+test("/compact replaces the turns by a summary that the model writes; its turns are still there", async () => {
+  const model = scriptedModel([
+    reply("One."),
+    reply("Two."),
+    reply("They count.", { expects: /^Sum up/ }),
+    reply("Three."),
+  ]);
+  const { ask, press, host } = onScreen(model);
+  await ask("/compact", "error: there is nothing to sum up yet");
+  press("ctrl+u");
+  await ask("One?", "One.\nAgent");
+  await ask("Two?", "Two.\nAgent");
+  await ask("/compact", "after this summary of 2 turns:\n  They count.");
+  await ask("Three?", "Three.\nAgent");
+  const { threads } = await host.threads();
+  expect(threads.map(({ threadId }) => threadId)).toEqual(["here"]);
+  const prompt = (await host.thread("here").explain())?.units.flatMap(({ messages }) => messages.map(textOf));
+  expect(prompt).toEqual([expect.stringMatching(/^Sum up/), "They count.", "Three?", "Three."]);
+  await ask("/undo", "took back turn 4: Three?");
+  await ask("/undo", "took back turn 3: Sum up");
+  await ask("/branch 2", "the thread continues after turn 2");
+  model.assertComplete();
+});
+
+test("a summary that fails changes nothing", async () => {
+  const { ask, host } = onScreen(scriptedModel([reply("One."), fails({ kind: "bad_request" })]));
+  await ask("One?", "One.\nAgent");
+  const before = await host.thread("here").state();
+  await ask("/compact", "error: ");
+  expect(await host.thread("here").state()).toEqual(before);
+  expect((await host.threads()).threads).toHaveLength(1);
 });
