@@ -22,9 +22,9 @@ const sent = (): string => shell.terminal.cells.raw.slice(shell.terminal.cells.r
 
 /** Has a tool called, another approved, an answer stopped and the tree shown, then leaves. */
 const conversed = async (): Promise<void> => {
-  await shell.enter("look Oslo", /It is rain[^]*and wind in Oslo\.[^]*\d tokens\)$/m);
+  await shell.enter("look Oslo", /It is rain[^]*and wind in Oslo\.[^]*\d tokens: \S+ in, \S+ out\)$/m);
   await shell.enter("mail Ada", /mail \{"for":"Ada"\} waits for an approval[^]*always runs this tool/m);
-  await shell.enter("y", /It is sent to Ada\.[^]*\d tokens\)$/m);
+  await shell.enter("y", /It is sent to Ada\.[^]*\d tokens: \S+ in, \S+ out\)$/m);
   await shell.enter("never", /^It will$/m);
   await shell.pressUntil("ctrl+c", /It will\n.*cancelled$/m);
   await shell.enter("/tree", /● 1 look Oslo[^]*✗ 3 never {2}head {2}cancelled/);

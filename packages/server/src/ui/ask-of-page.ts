@@ -34,6 +34,7 @@ export interface PageAsk extends PageNotes {
 /**
  * Asks the last message of a page, or finds the ask that an earlier request made of it.
  *
+ * @param fits called once the page is known to fit the thread, before anything is cancelled for it.
  * @throws HttpError 400 if the message is unusable, or the page does not fit the thread.
  */
 export const askOfPage = async (
@@ -42,10 +43,11 @@ export const askOfPage = async (
   request: ChatRequest,
   last: SentMessage,
   tools: readonly CallerToolDefinition[],
+  fits: () => void,
 ): Promise<PageAsk> => {
   // Refuses an unusable message before a thread is made for it.
   draftOf(last);
-  const place = await findEditedPlace(host, thread, request, last);
+  const place = await findEditedPlace(host, thread, request, last, fits);
   const { answered, parent, differs } = place;
   const messages = [...place.unanswered, last];
   const isRegenerated = request.trigger === "regenerate-message";
@@ -113,8 +115,10 @@ const findEditedPlace = async (
   thread: HostedThread,
   request: ChatRequest,
   last: SentMessage,
+  fits: () => void,
 ): Promise<PagePlace> => {
   const place = await findPlace(host, thread, request);
+  fits();
   const isEdited = request.messageId === last.id;
   const old = isEdited ? ((await thread.look((state) => asksOfOldText(state, last))) ?? []) : [];
   for (const askId of old) await cancelAsk(thread, "the user edited it", askId);

@@ -21,6 +21,7 @@ import { differenceBefore, threadIsAhead } from "./page-place.ts";
 import { turnIn } from "./steps.ts";
 import { pathBehind } from "./ui-messages.ts";
 import { chunksOf, type UiStreamOptions, withErrors } from "./ui-stream.ts";
+import type { WaitingPages } from "./waiting-pages.ts";
 
 /** Options for pages of the AI SDK. */
 export interface UiOptions extends Pick<UiStreamOptions, "errorText"> {
@@ -41,6 +42,8 @@ export interface UiOptions extends Pick<UiStreamOptions, "errorText"> {
 export interface ChatCall extends Pick<UiOptions, "tools" | "errorText"> {
   /** Aborted when the connection has ended and the turn is to be cancelled. */
   readonly gone: AbortSignal;
+  /** The server's requests that wait outside their threads. */
+  readonly waiting: WaitingPages;
 }
 
 /**
@@ -61,13 +64,16 @@ export const chat = async (
 ): Promise<AsyncIterable<UiMessageChunk>> => {
   const last = request.messages.at(-1);
   if (last?.role === "user") {
+    const number = call.waiting.next();
     const asking = async (): Promise<PageAsk> => {
-      const asked = await askOfPage(host, thread, request, last, call.tools ?? []);
+      const asked = await askOfPage(host, thread, request, last, call.tools ?? [], () =>
+        call.waiting.replace(thread.id, number, request),
+      );
       abortWhenGone(asked.ask, call);
       return asked;
     };
     const mayWait = overlapOf(host.machine)?.type !== "reject";
-    return withErrors(answerTo({ thread, request, call, asking, mayWait }, await asking()), call.errorText);
+    return withErrors(answerTo({ thread, number, request, call, asking, mayWait }, await asking()), call.errorText);
   }
   if (last?.role !== "assistant" || request.trigger !== "submit-message")
     throw refused("it must be a user's message, or a model's with results of tools or answers to approvals");
@@ -115,6 +121,8 @@ const abortWhenGone = (ask: AskHandle, { gone }: ChatCall): void => {
 /** A page's message that needs an answer. */
 interface Answering {
   readonly thread: HostedThread;
+  /** Its place among the requests of the server. */
+  readonly number: number;
   readonly request: ChatRequest;
   readonly call: ChatCall;
   readonly asking: () => Promise<PageAsk>;
@@ -124,7 +132,7 @@ interface Answering {
 
 /** Streams the answer to a message. One that is refused while a turn is open is asked again after that turn. */
 async function* answerTo(answering: Answering, first: PageAsk): AsyncGenerator<UiMessageChunk, void> {
-  const { thread, call, asking, mayWait } = answering;
+  const { thread, number, request, call, asking, mayWait } = answering;
   for (let asked = first; ; asked = await asking()) {
     try {
       yield* answerOf(answering, asked);
@@ -134,8 +142,12 @@ async function* answerTo(answering: Answering, first: PageAsk): AsyncGenerator<U
       // The refusal comes before any chunk.
       if (!isBusy || !mayWait) throw thrown;
     }
-    await untilTurnsEnd(thread);
+    const isReplaced = await call.waiting.during(thread.id, number, request, async (waiting) => {
+      await untilTurnsEnd(thread);
+      return waiting.isReplaced;
+    });
     if (call.gone.aborted) return;
+    if (isReplaced) throw differing("the message was replaced while it waited");
   }
 }
 

@@ -13,6 +13,7 @@ import { chatRequest } from "./chat-request.ts";
 import { type ErrorText, messageForUser, textForUser } from "./message-for-user.ts";
 import { uiMessagesOf } from "./ui-messages.ts";
 import { isExpected, uiResponse } from "./ui-stream.ts";
+import { WaitingPages } from "./waiting-pages.ts";
 
 /**
  * Returns the routes for the AI SDK's `useChat`. A chat is the thread of that id, and `new DefaultChatTransport({ api:
@@ -28,6 +29,7 @@ export const uiRoutes = (
 ): readonly Route[] => {
   const { tools, onDisconnect = "continue" } = options;
   checkOptions("threadServer: ui", options, uiOptionKinds);
+  const waiting = new WaitingPages();
   /** Reserves a stream for a call, and makes the options of the chat in it. */
   const streaming = (call: Call): { readonly stream: StreamContext; readonly chatCall: ChatCall } => {
     const gone = new AbortController();
@@ -37,7 +39,7 @@ export const uiRoutes = (
       if (isExpected(error)) context.onError(error, call.requestId);
       return textForUser(error, options.errorText);
     };
-    return { stream, chatCall: { gone: gone.signal, errorText, ...(tools === undefined ? {} : { tools }) } };
+    return { stream, chatCall: { gone: gone.signal, waiting, errorText, ...(tools === undefined ? {} : { tools }) } };
   };
   const post = async (call: Call): Promise<Response> => {
     const request = await call.body(chatRequest);

@@ -72,6 +72,22 @@ describe("law: what a page shows is what its thread continues from, or the page 
   );
 });
 
+/** What waits here can't queue: its page shows a turn that another tab regenerates meanwhile. */
+describe("a message that waits outside the thread", () => {
+  const action = (tab: number, kind: Kind, place = 0): Action => ({ tab, kind, place, text: "a" });
+  const regenerated = [action(0, "hang"), action(1, "regenerate"), action(1, "clear"), action(0, "submit")];
+
+  test.each([
+    ["an earlier message is edited", [...regenerated, action(0, "edit", 2)]],
+    [
+      "a later message brings it along",
+      [...regenerated, action(0, "submit"), action(0, "submit"), action(0, "edit", 4)],
+    ],
+  ])("is not asked once %s", async (_, actions) => {
+    expect(await play(actions, false, "continue")).toEqual({ told: [], differences: [] });
+  });
+});
+
 interface Played {
   /** The errors and notices that the pages received. */
   readonly told: readonly string[];
