@@ -72,7 +72,7 @@ describe("law: what a page shows is what its thread continues from, or the page 
   );
 });
 
-/** What waits here can't queue: its page shows a turn that another tab regenerates meanwhile. */
+/** These messages can't queue: their page shows a turn that another tab regenerates meanwhile. */
 describe("a message that waits outside the thread", () => {
   const action = (tab: number, kind: Kind, place = 0): Action => ({ tab, kind, place, text: "a" });
   const regenerated = [action(0, "hang"), action(1, "regenerate"), action(1, "clear"), action(0, "submit")];
