@@ -12,7 +12,8 @@ export const benchmark = async (rounds: number): Promise<readonly Figure[]> => {
   const kept = handler();
   // The long thread continues, so that only one call in a thousand is a first one.
   const long = turns(kept, "long", { from: 4_000, to: 6_000 });
-  const grown = await pair(rounds, calls, long, turns(kept, "short", { from: 40, to: 40 + 2 * calls }));
+  // More rounds, since these take some milliseconds each.
+  const grown = await pair(rounds * 7, calls, long, turns(kept, "short", { from: 40, to: 40 + 2 * calls }));
   const anew = await pair(rounds, calls, long, turns(handler(0), "long", { from: 4_000, to: 6_000 }));
   return [
     {
