@@ -67,7 +67,7 @@ const steps: readonly Step[] = [
 
   ["/fork 1", /a copy of thread first up to turn 1\n {2}continuing thread thread-[\w-]+: 1 turn/],
   ["/fork 9", /no\s+closed\s+turn 9/, "error"],
-  ["/compact", /the next question comes after this summary of 1 turn:\n {2}Sum up/],
+  ["/compact", /the next question comes after this summary of 1 turn:\n {2}\*\*Sum up/],
   ["/resume first", /continuing thread first: 1 turn/],
   ["/resume nowhere", /there is no thread nowhere; \/threads lists them/, "error"],
   ["/clear", /the thread begins again; \/redo brings back[^]*^thread first$/m],
