@@ -82,7 +82,7 @@ export const explainCall = (machine: ConversationMachine, state: State): Explana
   const asSent = { ...open, joining: [], waiting: [] };
   const decided = decidePrompt(settings, { ...context, conversation, cut, open: asSent }, { open: () => asSent });
   if (!decided.isNew) return explanationOf(settings, decided);
-  const { situation, mayFit } = decided;
+  const { situation, overBudget } = decided;
   const blocks = blocksOf({ ...situation, system }, cut, settings.counts);
   const tokens = counted(() => settings.counts.blocks(blocks));
   const fits = situation.available === null || tokens === null || tokens <= situation.available;
@@ -96,7 +96,7 @@ export const explainCall = (machine: ConversationMachine, state: State): Explana
     blocks: () => blocks,
     tokens,
     fits,
-    mayFit,
+    overBudget,
   });
 };
 

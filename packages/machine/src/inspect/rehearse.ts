@@ -9,7 +9,7 @@ import {
   decidePrompt,
   decideSummary,
   decideWithoutSummary,
-  isMeasurable,
+  measurableSize,
   type PromptDecision,
   situationOf,
 } from "../conversation/decide/step.ts";
@@ -227,7 +227,7 @@ const afterCall = (
   joined: readonly QueuedAsk[],
 ): ConversationData => {
   const { open } = data;
-  const { cut, fits, tokens } = prompt;
+  const { cut, fits } = prompt;
   if (open?.stage.type !== "responding") return data;
   const shown = fits && !sameCut(data.cut, cut) ? cut : data.cut;
   // A prompt that does not fit suggests that the measurement is wrong.
@@ -236,9 +236,8 @@ const afterCall = (
   if (unfit !== undefined)
     return closeTurn(after, withoutJoined(open, joined), { status: "failed", unfit }, event.at).data;
   // The reported usage belongs to the recorded prompt, so it measures only an equal one.
-  const isMeasured =
-    fits && isMeasurable(settings, prompt) && digestOfPrompt(messagesIn(prompt.blocks()), wantedOutput(open)) === sent;
-  const call = { ...open.stage.call, cut, counted: isMeasured ? tokens : null };
+  const isAlike = fits && digestOfPrompt(messagesIn(prompt.blocks()), wantedOutput(open)) === sent;
+  const call = { ...open.stage.call, cut, counted: isAlike ? measurableSize(settings, prompt) : null };
   return { ...after, open: { ...open, stage: { type: "responding", call } } };
 };
 

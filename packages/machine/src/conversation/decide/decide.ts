@@ -174,8 +174,7 @@ const decideFrom = (
 /** Returns the asks that the next turn answers: the oldest one, and those after it that can be merged with it. */
 const nextOf = ({ overlap }: Settings, queue: readonly QueuedAsk[]): readonly QueuedAsk[] => {
   const alone = queue.findIndex(
-    (ask, index) =>
-      (ask.overlap ?? overlap.type) !== "merge" || (index > 0 && nameClashing(queue.slice(0, index + 1)) !== null),
+    (ask, index) => (ask.overlap ?? overlap.type) !== "merge" || nameClashing(queue.slice(0, index + 1)) !== null,
   );
   return alone === -1 ? queue : queue.slice(0, Math.max(alone, 1));
 };
@@ -193,7 +192,7 @@ const decideOverlap = (settings: Settings, data: ConversationData, event: AskRec
   const superseding: Decided = queue.length === 0 ? {} : { supersedes: true };
   switch (type) {
     case "reject": {
-      const turn = open?.number ?? data.conversation.turns.length + 1;
+      const turn = data.conversation.turns.length + 1;
       const awaited = (open === null ? [] : callsOf(data)).filter(
         ({ by, result }) => by === "caller" && result === null,
       );

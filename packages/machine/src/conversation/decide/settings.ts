@@ -309,8 +309,7 @@ const isAsynchronous = (countPart: Counter["countPart"]): boolean => {
 const ownedMembers = <Owner extends object>(owner: Owner, names: readonly (keyof Owner & string)[]): Owner => {
   const members = names.flatMap((name): [string, unknown][] => {
     const value: unknown = owner[name];
-    if (value === undefined) return [];
-    return [[name, typeof value === "function" ? value.bind(owner) : frozenCopy(value)]];
+    return value === undefined ? [] : [[name, typeof value === "function" ? value.bind(owner) : frozenCopy(value)]];
   });
   return Object.freeze({ ...owner, ...Object.fromEntries(members) });
 };

@@ -10,7 +10,7 @@ import {
   type Situation,
   wantedSummary,
 } from "../../prompt/decide-cut.ts";
-import { defaultWaitMs, type SummaryTask } from "../../prompt/policy.ts";
+import { type Budget, defaultWaitMs, type SummaryTask } from "../../prompt/policy.ts";
 import { type ConversationData, type OpenTurn, type QueuedAsk, remembered, type RoundCall } from "../protocol/data.ts";
 import type { Limits } from "../protocol/limits.ts";
 import type { Settings } from "./settings.ts";
@@ -70,9 +70,9 @@ export const decideStep = (
     // A policy that relies on summaries leaves out nothing while a summary may still arrive.
     return mayHelp
       ? { ...wanted, ...refusedBy(problem), ...decideStep(settings, data, { ...asked, withoutSummary: true }) }
-      : prompt.mayFit
+      : prompt.overBudget === null
         ? { ...wanted, ...reported, ...shownBy(settings, prompt) }
-        : { ...reported, unfit: unfitOf(prompt) };
+        : { ...reported, unfit: unfitOf(prompt, prompt.overBudget) };
   }
   if (!fits) {
     const dueAt = asked.dueAt ?? asked.at + (settings.policy.summariser?.waitMs ?? defaultWaitMs);
@@ -81,10 +81,10 @@ export const decideStep = (
   return { ...wanted, ...reported, ...shownBy(settings, prompt) };
 };
 
-const shownBy = (settings: Settings, prompt: PromptDecision): Decided => ({
-  ...(prompt.isNew ? { cut: prompt.cut } : {}),
-  ...(isMeasurable(settings, prompt) ? { counted: prompt.tokens ?? 0 } : {}),
-});
+const shownBy = (settings: Settings, prompt: PromptDecision): Decided => {
+  const size = measurableSize(settings, prompt);
+  return { ...(prompt.isNew ? { cut: prompt.cut } : {}), ...(size === null ? {} : { counted: size }) };
+};
 
 const refusedBy = (problem: string | undefined): Pick<Decided, "policyFailed"> =>
   problem === undefined ? {} : { policyFailed: problem };
@@ -124,17 +124,19 @@ const fullness = (settings: Settings, data: ConversationData, prompt: PromptDeci
   return is === data.fullness ? {} : { fullness: { is, tokens, available } };
 };
 
-/** Returns whether the size of a prompt can calibrate the counter. */
-export const isMeasurable = (
+/** Returns the size of a prompt if it can calibrate the counter, or null. */
+export const measurableSize = (
   { calibrate, budget }: Settings,
   { tokens, situation: { available } }: PromptDecision,
-): boolean =>
+): number | null =>
   calibrate &&
   budget !== null &&
   tokens !== null &&
   available !== null &&
   tokens > 0 &&
-  tokens >= available * measurableShare;
+  tokens >= available * measurableShare
+    ? tokens
+    : null;
 
 /** The share of the room from which a call's size shows the counter's error, and not what it cannot count. */
 const measurableShare = 0.25;
@@ -163,11 +165,13 @@ export interface PromptDecision extends CutDecision {
   readonly tokens: number | null;
   readonly fits: boolean;
   /**
-   * True if the prompt fits the budget, even if it exceeds the smaller room learned from a server's refusal. The
-   * server decides.
+   * The numbers of a prompt that exceeds the budget. Null for one that exceeds only the smaller room learned from a
+   * server's refusal: the server decides.
    */
-  readonly mayFit: boolean;
+  readonly overBudget: OverBudget | null;
 }
+
+type OverBudget = Pick<ContextUnfit, "tokens" | "available" | "budget" | "reserve">;
 
 interface Asked {
   /** Read only by policies that look at the open turn, and if there is a budget. */
@@ -185,14 +189,13 @@ export const decidePrompt = (settings: Settings, data: ConversationData, asked: 
   const made = saysNothing ? showingSomething(settings, situation) : decideCut(settings.policy, situation);
   const decision = { ...made, isNew: !sameCut(data.cut, made.cut), situation };
   const blocks = (): Blocks => blocksOf(situation, decision.cut, settings.counts);
-  if (situation.available === null) return { ...decision, blocks, tokens: null, fits: true, mayFit: true };
+  if (situation.available === null) return { ...decision, blocks, tokens: null, fits: true, overBudget: null };
   const shown = blocks();
   const tokens = counted(() => settings.counts.blocks(shown));
   const counting = tokens === null ? { failed: decision.failed ?? uncounted(settings) } : {};
   const fits = tokens === null || tokens <= situation.available;
-  const inBudget = roomOf(settings, situation.calibration);
-  const mayFit = fits || inBudget === null || tokens <= inBudget;
-  return { ...decision, ...counting, blocks: () => shown, tokens, fits, mayFit };
+  const overBudget = tokens === null ? null : overBudgetOf(settings, situation, tokens);
+  return { ...decision, ...counting, blocks: () => shown, tokens, fits, overBudget };
 };
 
 /** Decides the next prompt as if the call were made now, without waiting for a summary. */
@@ -227,16 +230,22 @@ export const situationOf = (settings: Settings, data: ConversationData, asked: A
     counts,
     budget,
     calibration,
-    available: smallerOf(roomOf(settings, calibration), data.room?.tokens ?? null),
+    available: smallerOf(budget === null ? null : roomOf(budget, calibration), data.room?.tokens ?? null),
     lastCut: frozen(data.cut),
     withoutSummary: asked.withoutSummary === true,
     summaries: data.summarising === null ? data.summaries : data.summaries - 1,
   };
 };
 
-/** Returns the tokens that the budget leaves for a prompt, in the counter's units; null for no bound. */
-const roomOf = ({ budget }: Pick<Settings, "budget">, calibration: number): number | null =>
-  budget === null ? null : Math.floor((budget.tokens - budget.reserve) / calibration);
+/** Returns the tokens that a budget leaves for a prompt, in the counter's units. */
+const roomOf = ({ tokens, reserve }: Budget, calibration: number): number =>
+  Math.floor((tokens - reserve) / calibration);
+
+const overBudgetOf = ({ budget }: Settings, { calibration }: Situation, tokens: number): OverBudget | null => {
+  if (budget === null) return null;
+  const available = roomOf(budget, calibration);
+  return tokens <= available ? null : { tokens, available, budget: budget.tokens, reserve: budget.reserve };
+};
 
 const smallerOf = (left: number | null, right: number | null): number | null => {
   if (left === null || right === null) return left ?? right;
@@ -246,17 +255,14 @@ const smallerOf = (left: number | null, right: number | null): number | null => 
 /** Cuts a prompt to the minimum: pinned messages, and the questions that belong to shown answers. */
 const nothingClosed = ({ interrupted }: Situation): Cut => ({ policy: "none@1", from: nowhere, interrupted });
 
-const unfitOf = ({ situation, tokens }: PromptDecision): ContextUnfit => {
-  const { counts, open, budget, calibration } = situation;
+const unfitOf = ({ situation }: PromptDecision, over: OverBudget): ContextUnfit => {
+  const { counts, open } = situation;
   const largest = open().reduce<ContextUnfit["largest"]>((most, message) => {
     const size = counted(() => counts.message(message)) ?? 0;
     return most === null || size > most.tokens ? { message: message.id, tokens: size } : most;
   }, null);
   return {
-    tokens: tokens ?? 0,
-    available: roomOf({ budget }, calibration) ?? 0,
-    budget: budget?.tokens ?? 0,
-    reserve: budget?.reserve ?? 0,
+    ...over,
     fixed: counted(() => counts.blocks(blocksOf(situation, nothingClosed(situation), counts))) ?? 0,
     largest,
   };

@@ -59,8 +59,7 @@ const problemOf = ({ policy, counts }: Settings, event: LlmCompleted): string | 
   const text = summaryText(event);
   if (text === "") return "the summary is empty";
   if (saysCut(event.finishReason)) return "the summary was cut off at the model's own limit";
-  const most = policy.summariser?.maxTokens;
-  if (most === undefined) return null;
+  const most = policy.summariser?.maxTokens ?? Number.POSITIVE_INFINITY;
   const tokens = counted(() => counts.message(messageFromDraft("", { role: "user", content: text })));
   return tokens !== null && tokens > most ? `the summary has ${tokens} tokens, and ${most} are allowed` : null;
 };

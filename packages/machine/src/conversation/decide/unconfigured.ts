@@ -87,7 +87,7 @@ const decideSystem = (data: ConversationData, event: SystemChange): Decision => 
 const isSomethingAsked = ({ open, queue }: ConversationData): boolean => {
   if (open === null) return queue.every((ask) => draftsOf(ask).length > 0);
   return (
-    open.asks.some(({ messages = 1 }) => messages > 0) ||
+    open.asks.some(({ messages }) => messages !== 0) ||
     (open.output === undefined && open.messages.length + open.waiting.length > 0)
   );
 };

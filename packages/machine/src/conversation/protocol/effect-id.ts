@@ -1,6 +1,6 @@
 // The ids of effects, and whether the open turn waits for the effect of an id.
 import { callIdIn } from "../../thread/make-message.ts";
-import type { ConversationData, OpenTurn, RoundCall, Summarising } from "./data.ts";
+import type { ConversationData, OpenTurn, OutstandingCall, RoundCall, Summarising } from "./data.ts";
 import type { Event } from "./event.ts";
 
 // Ids are derived from thread, turn, step, position and attempt, so they are the same on every host. The numbers come
@@ -106,8 +106,9 @@ const runs = ({ result, approval }: RoundCall): boolean => result === null && ap
 /** An outstanding effect other than a tool call or an approval, with the data that waits for it. */
 export type Awaited = { readonly id: string } & (
   | { readonly of: "summary"; readonly summarising: Summarising }
-  | { readonly of: "reply" | "retry" | "wait"; readonly open: OpenTurn; readonly attempt: number }
-  | { readonly of: "check"; readonly open: OpenTurn }
+  | { readonly of: "reply"; readonly open: OpenTurn; readonly attempt: number; readonly call: OutstandingCall }
+  | { readonly of: "retry" | "wait"; readonly open: OpenTurn; readonly attempt: number }
+  | { readonly of: "check"; readonly open: OpenTurn; readonly finishReason: string | null }
   | { readonly of: "deadline"; readonly open: OpenTurn; readonly dueAt: number }
   | { readonly of: "queue" }
 );
@@ -135,11 +136,11 @@ const awaitedOfStage = (threadId: string, open: OpenTurn): Awaited | undefined =
   const { number, step, stage } = open;
   switch (stage.type) {
     case "responding": {
-      const { attempt } = stage.call;
-      return { of: "reply", id: llmId(threadId, number, step, attempt), open, attempt };
+      const { call } = stage;
+      return { of: "reply", id: llmId(threadId, number, step, call.attempt), open, attempt: call.attempt, call };
     }
     case "checking":
-      return { of: "check", id: checkId(threadId, number, step), open };
+      return { of: "check", id: checkId(threadId, number, step), open, finishReason: stage.finishReason };
     case "backing_off":
       return { of: "retry", id: retryId(threadId, number, step, stage.attempt), open, attempt: stage.attempt };
     case "compacting":

@@ -71,9 +71,7 @@ const choices: readonly string[] = ["tool_choice", "function_call", "toolChoice"
 
 /** Returns whether a choice forces a call: not `auto` or `none`. For OpenAI's `allowed_tools` its mode counts. */
 const forcesCall = (choice: Json | undefined): boolean => {
-  if (choice === undefined || choice === null) return false;
-  if (typeof choice === "string") return choice !== "auto" && choice !== "none";
-  if (!isObject(choice)) return false;
+  if (!isObject(choice)) return typeof choice === "string" && choice !== "auto" && choice !== "none";
   const { type, mode, allowed_tools: allowed } = choice;
   if (type === "allowed_tools") return (isObject(allowed) ? allowed["mode"] : mode) === "required";
   return type !== "auto" && type !== "none";

@@ -104,7 +104,7 @@ export const sealAppended = (thread: Thread, at: number): Thread =>
 export const moveHead = (thread: Thread, event: Pick<HeadMoved, "at" | "to">): Thread => {
   const sealed = sealAppended(thread, event.at);
   const to = typeof event.to === "number" ? event.to : checkpointOf(sealed, event.to.checkpoint);
-  return to === 0 || turnOf(sealed, to ?? -1) !== undefined ? { ...sealed, head: to ?? sealed.head } : sealed;
+  return to !== undefined && (to === 0 || turnOf(sealed, to) !== undefined) ? { ...sealed, head: to } : sealed;
 };
 
 /** Returns the head that a checkpoint names. A name may equal a member that every object has. */
@@ -125,9 +125,10 @@ export const annotate = (thread: Thread, event: TurnAnnotated): Thread =>
 /** Truncates a turn's last answer to `kept` UTF-16 units of its text. */
 export const truncateAnswer = (thread: Thread, event: AnswerTruncated, kept: number): Thread => {
   const turn = turnOf(thread, event.turn);
-  const index = turn === undefined ? -1 : answerIndexOf(turn);
-  const answer = turn === undefined ? undefined : at(turn.messages, index);
-  if (turn === undefined || answer === undefined) return thread;
+  if (turn === undefined) return thread;
+  const index = answerIndexOf(turn);
+  const answer = at(turn.messages, index);
+  if (answer === undefined) return thread;
   const spoken = truncated(answer, kept);
   const changed = changeTurn(thread, event.turn, () => ({
     ...turn,
@@ -167,7 +168,7 @@ export const redact = (data: ConversationData): ConversationData => {
   const after = data.measured === null ? data : { ...data, measured: null };
   if (data.summaries === 0) return after;
   const conversation = toArray(data.conversation.turns)
-    .filter(({ summaries }) => summaries?.some(({ text, stale }) => saysNothing(text) && stale !== true) === true)
+    .filter(({ summaries }) => summaries?.some(({ text }) => saysNothing(text)) === true)
     .reduce((thread, { number }) => changeTurn(thread, number, withdrawn), data.conversation);
   return { ...after, conversation };
 };
@@ -183,8 +184,7 @@ const withdrawn = (turn: Turn): Turn => ({
 });
 
 /** Returns the index of the message with which a model ended a turn, or -1. */
-export const answerIndexOf = (turn: Turn): number =>
-  turn.answer === undefined ? -1 : toArray(turn.messages).findIndex(({ id }) => id === turn.answer);
+export const answerIndexOf = (turn: Turn): number => toArray(turn.messages).findIndex(({ id }) => id === turn.answer);
 
 /**
  * Subtracts characters from a turn's size, and so from every path through it. The newest turn records this itself. For

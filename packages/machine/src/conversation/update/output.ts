@@ -43,13 +43,13 @@ export const receiveOutput = (
 export const receiveCheck = (data: ConversationData, event: OutputAccepted | OutputRefused, decided: Decided): Plan => {
   const check = awaited(data, event.effectId);
   if (check?.of !== "check") return staying(data);
-  const { open } = check;
+  const { open, finishReason } = check;
   const reply = at(open.messages, open.messages.length - 1);
-  const { output, stage } = open;
-  if (reply === undefined || output === undefined || stage.type !== "checking") return staying(data);
+  const { output } = open;
+  if (reply === undefined || output === undefined) return staying(data);
   if (event.type === "output.refused") return receiveRefusal(data, open, output.name, reply, event, decided);
   if (decided.goesOn === true) return nextCall(data, flushWaiting(open), decided, event.at);
-  const outcome = { status: "completed", finishReason: stage.finishReason } as const;
+  const outcome = { status: "completed", finishReason } as const;
   const { value } = event;
   return closeTurn(data, { ...open, answer: reply.id }, outcome, event.at, { name: output.name, value });
 };
@@ -73,7 +73,8 @@ const receiveRefusal = (
       ? { request: repairRequest(`${open.number}.${open.made}`, name, issues) }
       : {};
   const refused: RefusedOutput = frozen({ reply, issues, ...request });
-  const noted: OpenTurn = { ...open, refusedOutputs: [...(open.refusedOutputs ?? []), refused] };
+  const refusedOutputs = [...(open.refusedOutputs ?? []), refused];
+  const noted: OpenTurn = { ...open, refusedOutputs };
   const failure: OutputFailure = {
     kind: event.checkFailed === true ? "unchecked" : "invalid",
     message: issuesInWords(issues),
@@ -81,8 +82,8 @@ const receiveRefusal = (
   const plan = repairs
     ? nextCall(data, flushWaiting(withRequest(noted, refused)), decided, now)
     : closeTurn(data, noted, { status: "failed", output: failure }, now);
-  const attempt = noted.refusedOutputs?.length ?? 1;
   const { number: turn, step } = open;
+  const attempt = refusedOutputs.length;
   const signal = publish({ type: "output.refused", turn, step, attempt, issues: issues.length });
   return { ...plan, effects: (prompts) => [signal, ...plan.effects(prompts)] };
 };

@@ -124,7 +124,6 @@ export const answerFrom = (
   calls: readonly RoundCall[],
   results: readonly SynthesisedResult[],
 ): readonly RoundCall[] => {
-  if (results.length === 0) return calls;
   const byPosition = new Map(results.map((result) => [result.position, result]));
   return calls.map((call, position) => {
     const decided = byPosition.get(position);

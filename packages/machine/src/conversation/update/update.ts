@@ -16,9 +16,9 @@ import {
   truncateAnswer,
 } from "./edit.ts";
 import { attemptCall, goOnCompacted, joinTurn, movedFor, openTurn } from "./turn-opening.ts";
-import { awaited, callsOf, positionNamedBy, positionOut, waitId } from "../protocol/effect-id.ts";
+import { type Awaited, awaited, callsOf, positionNamedBy, positionOut, waitId } from "../protocol/effect-id.ts";
 import { type CallPlace, type Effect, publish, type Signal } from "../protocol/effect.ts";
-import type { Decided, Fullness } from "../protocol/entry.ts";
+import type { Decided } from "../protocol/entry.ts";
 import type {
   AskReceived,
   CancelRequested,
@@ -123,11 +123,13 @@ const reported = (plan: Plan, { fullness, policyFailed }: Decided): Plan => {
   if (fullness === undefined && policyFailed === undefined) return plan;
   const signals: Signal[] = policyFailed === undefined ? [] : [{ type: "policy.failed", reason: policyFailed }];
   const is = fullness?.is ?? plan.data.fullness;
-  if (fullness !== undefined && is !== "within" && isFuller(is, plan.data.fullness)) {
+  // A decided grade differs from the last one; a lower one needs no warning.
+  const isFirst = plan.data.fullness === "within";
+  if (fullness !== undefined && (is === "at_limit" || (is === "approaching_limit" && isFirst))) {
     const { tokens, available } = fullness;
     const { conversation, open } = plan.data;
-    // A call is made only when no tool runs, so no results wait here.
-    const messages = sizeOfPath(conversation).messages + (open?.messages.length ?? 0) + (open?.waiting.length ?? 0);
+    // A call is made only when no tool runs, so no messages wait here.
+    const messages = sizeOfPath(conversation).messages + (open?.messages.length ?? 0);
     signals.push({ type: "context.warning", warning: is, messages, tokens, available });
   }
   const published = signals.map((signal): Effect => publish(signal));
@@ -159,7 +161,7 @@ const receiveModel = (
     case "llm.failed":
       return receiveFailure(data, call.open, event, decided);
     case "llm.progressed":
-      return staying(progressed(data, call.open, event));
+      return staying(progressed(data, call, event));
   }
 };
 
@@ -238,21 +240,16 @@ const cancel = (data: ConversationData, event: CancelRequested, decided: Decided
   return interruptTurn(data, open, stopping, { status: "cancelled", reason: event.reason ?? null }, event.at);
 };
 
-const progressed = (data: ConversationData, open: OpenTurn, event: LlmProgressed): ConversationData => {
-  if (open.stage.type !== "responding") return data;
-  const call = {
-    ...open.stage.call,
-    partial: joinPartials(event.again === true ? null : open.stage.call.partial, event.partial),
-  };
+const progressed = (
+  data: ConversationData,
+  { open, call: before }: Awaited & { readonly of: "reply" },
+  event: LlmProgressed,
+): ConversationData => {
+  const call = { ...before, partial: joinPartials(event.again === true ? null : before.partial, event.partial) };
   return { ...data, open: { ...open, stage: { type: "responding", call } } };
 };
 
 const askOf = ({ type: _, partial: __, from: ___, ...ask }: AskReceived): QueuedAsk => ask;
-
-/** Returns whether a prompt has a higher grade than the last one. */
-const isFuller = (now: Fullness, before: Fullness): boolean => grades.indexOf(now) > grades.indexOf(before);
-
-const grades: readonly Fullness[] = ["within", "approaching_limit", "at_limit"];
 
 /** Drops all pending work from a copy of another thread. Nothing is cancelled, since the copy performs none of it. */
 const forkData = (data: ConversationData, event: ThreadForked): Plan => {
@@ -308,10 +305,11 @@ const outcomesOf = (before: ConversationData, event: Event, decided: Decided): r
   switch (event.type) {
     case "llm.completed":
     case "llm.failed": {
-      const place = placeOf(before, event.effectId);
-      if (place === null) return [];
       const written = event.type === "llm.completed" ? (event.reply.toolCalls ?? []) : [];
-      return [modelSignal(place, event, decided), ...decidedResults(place, written, decided)];
+      return placesOf(before, event.effectId).flatMap((place) => [
+        modelSignal(place, event, decided),
+        ...decidedResults(place, written, decided),
+      ]);
     }
     case "tool.completed":
     case "tool.failed": {
@@ -338,11 +336,16 @@ const outcomesOf = (before: ConversationData, event: Event, decided: Decided): r
 };
 
 /** Returns the place of the model call that an accepted event answers. */
-const placeOf = (before: ConversationData, effectId: string): CallPlace | null => {
+const placesOf = (before: ConversationData, effectId: string): readonly CallPlace[] => {
   const call = awaited(before, effectId);
-  if (call?.of === "summary") return { turn: call.summarising.turn ?? 0, step: 0, attempt: 1, purpose: "summary" };
-  if (call?.of !== "reply") return null;
-  return { turn: call.open.number, step: call.open.step, attempt: call.attempt, purpose: "answer" };
+  switch (call?.of) {
+    case "summary":
+      return [{ turn: call.summarising.turn ?? 0, step: 0, attempt: 1, purpose: "summary" }];
+    case "reply":
+      return [{ turn: call.open.number, step: call.open.step, attempt: call.attempt, purpose: "answer" }];
+    default:
+      return [];
+  }
 };
 
 const modelSignal = (place: CallPlace, event: LlmCompleted | LlmFailed, { cost }: Decided): Signal => {

@@ -49,7 +49,8 @@ export const withdraw = (data: ConversationData, askId: string, at: number): Pla
     const left = { ...open, asks: open.asks.filter((ask) => ask.askId !== askId) };
     return staying({ ...drop(data, [{ askId, at: shared.askedAt }], "withdrawn", at), open: left }, () => [signal]);
   }
-  const place = placeInQueue([...queue], askId);
+  // Methods of frozen lists are slow and thousands may wait, so a copy is searched.
+  const place = [...queue].findIndex((ask) => ask.askId === askId);
   const withdrawn = queue[place];
   if (withdrawn === undefined) return undefined;
   const left = without(queue, place, 1);
@@ -59,12 +60,6 @@ export const withdraw = (data: ConversationData, askId: string, at: number): Pla
     ...(asleep ? [{ type: "cancelTimer", effectId: queueId(data.threadId, waking.seq) } as const] : []),
     signal,
   ]);
-};
-
-/** A loop, since methods of frozen lists are slow and thousands may wait. */
-const placeInQueue = (queue: readonly QueuedAsk[], askId: string): number => {
-  for (let index = 0; index < queue.length; index++) if (queue[index]?.askId === askId) return index;
-  return -1;
 };
 
 /** Returns whether the open turn answers this ask and others, and continues for them without it. */
