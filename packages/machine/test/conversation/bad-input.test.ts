@@ -1,6 +1,7 @@
 import * as Either from "fp-ts/lib/Either.js";
 import { describe, expect, test } from "vitest";
 import { conversationMachine, messagesOf, outstanding, SeedError, start, textOf } from "../../src/index.ts";
+import { wellFormed } from "../../src/hosting.ts";
 import { decodeEvent, fold } from "../../src/journal.ts";
 import { calling, Talk } from "../talk.ts";
 import { CheckedTalk } from "../checked-talk.ts";
@@ -101,6 +102,15 @@ const tornIn = (talk: CheckedTalk): readonly string[] => {
   // JSON escapes each lone surrogate.
   return [...JSON.stringify(all).matchAll(/\\ud[89a-f][0-9a-f]{2}/giu)].map(([half]) => half);
 };
+
+test("halves of characters are replaced in texts and names, and a value without them stays the same", () => {
+  const whole = { name: "a", list: ["b", 1, null, { "é😀": true }] };
+  expect(wellFormed(whole)).toBe(whole);
+  expect(wellFormed({ ...whole, list: ["\ud83d", { "\ude00": "c" }] })).toEqual({
+    ...whole,
+    list: ["\ufffd", { "\ufffd": "c" }],
+  });
+});
 
 test("a message is well-formed however it is made", () => {
   const seed = [

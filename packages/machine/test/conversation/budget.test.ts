@@ -4,7 +4,9 @@ import {
   compactTurns,
   type Counter,
   countPrompt,
+  keepAll,
   type Policy,
+  type Summariser,
   summariseTurns,
   tokenWindow,
 } from "../../src/policies.ts";
@@ -102,10 +104,52 @@ describe("a request for a summary that does not fit", () => {
     expect(later.failed).toBeLessThanOrEqual(6);
   });
 
+  test("is tried freely four times, and then again after as many turns as it has failed", () => {
+    const next: Summariser["next"] = ({ history }) => {
+      const [turn] = history.newestFirst();
+      return turn === undefined ? null : { covers: { from: turn.number, to: turn.number }, earlier: null };
+    };
+    const summariser = { instruction: "Sum it up.", model: {}, maxTokens: 100, requestTokens: 120, next };
+    const policy: Policy = { ...keepAll(), name: "newest", summariser };
+    const talk = new Talk(conversationMachine({ policy, counter: characterCounter }));
+    const failed = Array.from({ length: 40 }, (_, index) => (goOn(talk, 1).failed > 0 ? [index + 1] : [])).flat();
+    expect(failed).toEqual([1, 2, 3, 6, 11, 17, 24, 32]);
+  });
+
   test("leaves out earlier turns that are only context", () => {
     const talk = new CheckedTalk({ policy: summariseTurns(), ...roomOf(300) });
     expect(goOn(talk, 20)).toEqual({ failed: 0, asked: 20 });
     expect(talk.entries.at(-2)).toMatchObject({ decided: { summary: { earlier: null, characters: 100 } } });
+  });
+});
+
+describe("the calibration", () => {
+  // One token fills a quarter of the room, the least share that is measured; four reported ones are the most.
+  const measured = (): CheckedTalk => {
+    const talk = new CheckedTalk(within(4));
+    talk.ask("x");
+    talk.reply("y", { usage: { inputTokens: 4 } });
+    return talk;
+  };
+
+  test("is by any prompt that fills a quarter of the room, up to four times the counted size", () => {
+    const talk = measured();
+    talk.ask("z");
+    expect(talk.isCalling()).toBe(false);
+    expect(talk.signals()).toContainEqual({
+      type: "context.unfit",
+      turn: 2,
+      unfit: { tokens: 3, available: 1, budget: 4, reserve: 0, fixed: 1, largest: { message: "2.0", tokens: 1 } },
+    });
+  });
+
+  test("of another machine is ignored by one that does not calibrate", () => {
+    const { state } = measured();
+    expect(promptOf(conversationMachine(within(4)), state)).toMatchObject({ available: 1, fits: false });
+    expect(promptOf(conversationMachine(within(4, 0, { calibrate: false })), state)).toMatchObject({
+      available: 4,
+      fits: true,
+    });
   });
 });
 

@@ -1,5 +1,12 @@
 import { describe, expect, test } from "vitest";
-import { conversationMachine, type Cost, lastTurnOf, type Pricing } from "../../src/index.ts";
+import {
+  ConfigurationError,
+  conversationMachine,
+  type Cost,
+  lastTurnOf,
+  pricesPerMillion,
+  type Pricing,
+} from "../../src/index.ts";
 import { CheckedTalk } from "../checked-talk.ts";
 import { rolling } from "../hand-made.ts";
 import { Talk } from "../talk.ts";
@@ -44,5 +51,34 @@ describe("pricing", () => {
     const { cost, usage } = priced(price);
     expect(cost).toBeUndefined();
     expect(usage).toMatchObject({ calls: 1, unpriced: 1, cost: {} });
+  });
+});
+
+describe("prices by the million", () => {
+  test.each<readonly [unknown, RegExp]>([
+    [null, /^the prices are null; they must be an object/],
+    ["free", /^the prices are "free"; they must be an object/],
+    [{ large: null }, /^the price of "large" is null; it needs input and output/],
+    [{ large: 5 }, /^the price of "large" is 5; it needs input and output/],
+    [{ large: { input: 1 } }, /^the price of "large" has output undefined/],
+    [{ large: { input: "1", output: 1 } }, /^the price of "large" has input "1"/],
+    [{ large: { input: 1, output: Number.NaN } }, /^the price of "large" has output NaN/],
+    [{ large: { input: 1, output: -1 } }, /^the price of "large" has output -1/],
+  ])("of %j are refused", (models, message) => {
+    // Only JavaScript may pass these prices.
+    const make = () => pricesPerMillion("USD", models as Parameters<typeof pricesPerMillion>[1]);
+    expect(make).toThrow(ConfigurationError);
+    expect(make).toThrow(message);
+  });
+
+  test("may be zero, and nothing is written to a cache if the provider reports nothing of it", () => {
+    const prices = pricesPerMillion("USD", {
+      free: { input: 0, output: 0 },
+      large: { input: 1, output: 2, cacheWrite: 8 },
+    });
+    const usage = { inputTokens: 10, outputTokens: 5 };
+    expect(prices.price(usage, "free")).toEqual({ nano: 0, currency: "USD" });
+    expect(prices.price(usage, "large")).toEqual({ nano: 20_000, currency: "USD" });
+    expect(prices.price({ ...usage, cacheWriteTokens: 4 }, "large")).toEqual({ nano: 48_000, currency: "USD" });
   });
 });

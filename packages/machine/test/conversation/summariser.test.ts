@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { lastTurnOf } from "../../src/index.ts";
-import { type SummaryWanted } from "../../src/policies.ts";
+import { lastTurnOf, type MachineOptions, promptOf } from "../../src/index.ts";
+import { countPrompt, type Policy, summariseTurns, type SummaryWanted } from "../../src/policies.ts";
 import { CheckedTalk } from "../checked-talk.ts";
 import { asking, characterCounter, rolling } from "../hand-made.ts";
 
@@ -65,6 +65,83 @@ describe("a summariser", () => {
     talk.say("Two", "2");
     expect(talk.isSummarising()).toBe(false);
   });
+});
+
+// The policy drops closed turns if no summary comes, and then continues from there.
+const staying: Policy = {
+  ...rolling({ keep: 0, when: "full" }),
+  name: "staying",
+  decide: ({ lastCut, withoutSummary, history }) => {
+    const [newest] = history.newestFirst();
+    if (withoutSummary && newest !== undefined)
+      return { from: { turn: newest.number + 1, unit: 0 }, pressed: true, reason: "no summary came" };
+    return { from: lastCut?.from ?? null, reason: "as before" };
+  },
+};
+
+const full = (more: MachineOptions = {}): CheckedTalk => {
+  const options = { policy: staying, counter: characterCounter, budget: { tokens: 60, reserve: 0 }, ...more };
+  const talk = new CheckedTalk(options);
+  talk.say("One".padEnd(40), "1".padEnd(40));
+  return talk;
+};
+
+describe("a prompt that is full while a summary is awaited", () => {
+  test("is shown as it would be now, without the summary", () => {
+    const talk = full();
+    expect(talk.isSummarising()).toBe(true);
+    expect(promptOf(talk.machine, talk.state)).toMatchObject({ fits: true, messages: [] });
+  });
+
+  test("is cut if the summary does not come, and the rest is then far from the limit", () => {
+    const talk = full();
+    talk.ask("Two");
+    expect(talk.isCalling()).toBe(false);
+    const { entry } = talk.fire("summary");
+    expect(talk.sent()).toEqual(["Two"]);
+    expect(entry.decided).toMatchObject({ fullness: { is: "within", tokens: 3, available: 60 } });
+  });
+
+  test("is not sent if the turn's deadline has passed meanwhile", () => {
+    const talk = full({ limits: { deadlineMs: 1_000 } });
+    talk.ask("Two");
+    talk.fire("summary");
+    expect(talk.isCalling()).toBe(false);
+    expect(lastTurnOf(talk.state)?.outcome).toMatchObject({ limit: { limit: "deadlineMs", allowed: 1_000 } });
+  });
+});
+
+test("a summary may have as many tokens as are allowed, and no more", () => {
+  for (const [text, used] of [
+    ["12345", true],
+    ["123456", false],
+  ] as const) {
+    const talk = new CheckedTalk({ policy: rolling({ keep: 0, maxTokens: 5 }), counter: characterCounter });
+    talk.say("One", "1");
+    talk.summarise(text);
+    expect(lastTurnOf(talk.state)?.summaries ?? []).toHaveLength(used ? 1 : 0);
+  }
+});
+
+test("a request for a summary is sent if it has exactly as many tokens as there is room", () => {
+  const asked = (requestTokens: number): CheckedTalk => {
+    const policy = summariseTurns({ requestTokens });
+    const talk = new CheckedTalk({ policy, counter: characterCounter });
+    talk.say("One", "1");
+    if (talk.isSummarising()) talk.summarise("They counted. ".repeat(5));
+    talk.say("Long. ".repeat(40), "Short.");
+    return talk;
+  };
+  let [tooLittle, enough] = [0, 4_000];
+  while (enough - tooLittle > 1) {
+    const room = Math.floor((tooLittle + enough) / 2);
+    if (asked(room).isSummarising()) enough = room;
+    else tooLittle = room;
+  }
+  const talk = asked(enough);
+  expect(countPrompt(characterCounter, talk.summary().messages)).toBe(enough);
+  // The earlier turn, which only gives background, is left out.
+  expect(talk.entries.at(-1)).toMatchObject({ decided: { summary: { earlier: null, characters: 100 } } });
 });
 
 test("a retried call is not made if a summary has meanwhile used up its turn's limit", () => {

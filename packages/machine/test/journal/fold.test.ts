@@ -121,6 +121,15 @@ describe("a journal that can be read, and that no machine can have written", () 
     },
   );
 });
+test("an entry whose decision is missing changes nothing: a deadline without its limit ends no turn", () => {
+  const talk = new CheckedTalk({ limits: { deadlineMs: 5 } });
+  talk.ask("One");
+  const [beginning = first, asked] = talk.entries;
+  if (asked === undefined) throw new Error("nothing was asked");
+  const folded = fold([beginning, asked, { seq: 2, event: { type: "timer.fired", at: 9, effectId: "t/1!deadline" } }]);
+  expect(folded).toMatchObject({ right: { context: { seq: 2, open: { number: 1, deadlineAt: 6 } } } });
+});
+
 describe("the state at an entry", () => {
   test.each([
     [-1, "there is no entry -1: there are 0 to 0"],

@@ -40,6 +40,16 @@ describe("a journal that a machine wrote loses nothing", () => {
   });
 });
 
+test("an ask that is repeated long after is refused in a foreign journal, too", () => {
+  const talk = new CheckedTalk();
+  for (let turn = 1; turn <= 40; turn++) talk.say(`Question ${turn}`, "Answer");
+  const { entries } = talk;
+  const [, asked] = entries;
+  if (asked === undefined || !isLater(asked)) throw new Error("nothing was asked");
+  const repeated: LaterEntry = { ...asked, seq: entries.length };
+  expect(lostEventIn([...entries, repeated])).toMatchObject({ seq: entries.length });
+});
+
 describe("an event that the machine refuses is refused in a foreign journal, with its seq and the reason:", () => {
   const talked = (): CheckedTalk => {
     const talk = new CheckedTalk({ tools: [{ name: "search" }] });

@@ -1,6 +1,8 @@
-import { ConfigurationError, conversationMachine, type MachineOptions } from "@colloquy/machine";
-import { estimateCounter, keepAll } from "@colloquy/machine/policies";
+import { ConfigurationError, conversationMachine, lastTurnOf, type MachineOptions, type Part } from "@colloquy/machine";
+import { type Counter, estimateCounter, keepAll } from "@colloquy/machine/policies";
 import { describe, expect, it } from "vitest";
+
+import { Talk } from "../../talk.ts";
 
 const summarised = (options: object): object => ({
   ...keepAll(),
@@ -62,6 +64,18 @@ describe("invalid options are refused where the machine is made", () => {
       /counter must be .*estimateCounter, with a name and/,
     ],
     ["a number for prices", { pricing: 5 }, /pricing must be a pricing such as pricesPerMillion.*\(got 5\)/],
+    ["half an ask that waits", { overlap: { type: "queue", max: 0.5 } }, /overlap\.max is 0\.5/],
+    ["no attempt", { retry: { attempts: 0 } }, /retry\.attempts is 0; it counts the first call too/],
+    ["half an attempt", { retry: { attempts: 1.5 } }, /retry\.attempts is 1\.5/],
+    ["a delay below zero", { retry: { baseDelayMs: -1 } }, /retry\.baseDelayMs is -1/],
+    ["half a token", { budget: { tokens: 1.5, reserve: 0 } }, /the budget is .*whole numbers/],
+    ["half a token of reserve", { budget: { tokens: 2, reserve: 0.5 } }, /the budget is .*whole numbers/],
+    ["a reserve above the budget", { budget: { tokens: 2, reserve: 3 } }, /the reserve within the tokens/],
+    ["a request of no tokens", { policy: summarised({ requestTokens: 0 }) }, /allows its request 0 tokens/],
+    ["a request of half a token", { policy: summarised({ requestTokens: 0.5 }) }, /allows its request 0\.5 tokens/],
+    ["a prompt that can't be counted", { counter: { ...estimateCounter, countPrompt: 5 } }, /countPrompt must be a/],
+    ["a counter that pays", { counter: { ...estimateCounter, perPrompt: -1 } }, /perPrompt is -1/],
+    ["two tools of a name", { tools: [{ name: "a" }, { name: "b" }, { name: "b" }] }, /tool "b" is declared twice/],
     ["a tool without a name", { tools: [{ name: "" }] }, /a tool is declared without a name/],
     [
       "a date for a parameter",
@@ -88,6 +102,36 @@ describe("invalid options are refused where the machine is made", () => {
     const make = () => conversationMachine(options as MachineOptions);
     expect(make).toThrow(ConfigurationError);
     expect(make).toThrow(message);
+  });
+
+  it("and the least of what is allowed is accepted", () => {
+    const options = {
+      overlap: { type: "queue", max: 0 },
+      retry: { attempts: 1, baseDelayMs: 0 },
+      budget: { tokens: 2, reserve: 2 },
+      policy: summarised({ requestTokens: 1 }),
+    };
+    // The policy is made of plain JavaScript.
+    expect(() => conversationMachine(options as MachineOptions)).not.toThrow();
+  });
+
+  it("and the functions of an instance are called on it, as they were when the machine was made", () => {
+    class Characters implements Counter {
+      readonly name = "characters";
+      readonly version = 1;
+      readonly options = {};
+      readonly perMessage = 0;
+      readonly perPrompt = 0;
+      each = 1;
+      countPart(part: Part): number {
+        return part.type === "text" ? part.text.length * this.each : 0;
+      }
+    }
+    const counter = new Characters();
+    const talk = new Talk(conversationMachine({ counter, budget: { tokens: 4, reserve: 0 } }));
+    Reflect.set(counter, "countPart", () => 100);
+    talk.ask("Hello");
+    expect(lastTurnOf(talk.state)?.outcome).toMatchObject({ unfit: { tokens: 5, available: 4 } });
   });
 
   it("and an undefined option counts as missing", () => {

@@ -6,8 +6,10 @@ import {
   type MachineOptions,
   redoTarget,
   type State,
+  textOf,
   undoTarget,
 } from "../../../src/index.ts";
+import { waitingAsks } from "../../../src/hosting.ts";
 import { runs } from "../../runs.ts";
 import { calling, Talk } from "../../talk.ts";
 import { CheckedTalk } from "../../checked-talk.ts";
@@ -48,6 +50,20 @@ test("undo takes back the newest turns of the path, and redo goes towards the ne
   expect(redo(9)).toEqual([4, [4]]);
   talk.tell({ type: "head.moved", to: 4 });
   expect(redo(9)).toEqual([4, []]);
+});
+
+test("the asks that wait are those that join the open turn, and then those in the queue", () => {
+  const talk = new Talk(conversationMachine({ overlap: { type: "queue", max: 9 } }));
+  const wait = (askId: string, input: string, overlap: "queue" | "steer"): void =>
+    void talk.tell({ type: "ask.received", askId, input, overlap });
+  talk.ask("Open.");
+  wait("a", "Later.", "queue");
+  wait("b", "Also.", "steer");
+  const waiting = waitingAsks(talk.state).map(({ askId, messages }) => [askId, messages.map(textOf)]);
+  expect(waiting).toEqual([
+    ["b", ["Also."]],
+    ["a", ["Later."]],
+  ]);
 });
 
 test("in any tree they equal the result of a plain walk", () => {
