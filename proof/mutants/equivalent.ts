@@ -99,6 +99,102 @@ export const equivalent: readonly Equivalent[] = [
       "if (event.pinned && turn >= 0 && turn <= this.#turn && !isOnPath(conversation, turn)) this.#moveTo(turn);",
     reason: "the beginning is on every path; the comparison only shows the intent",
   },
+  {
+    path: "packages/machine/src/conversation/update/call.ts",
+    original: "if (output === undefined) return [];",
+    mutated: "",
+    reason: "only a turn that must give an output is checked; the type can't say so",
+  },
+  {
+    path: "packages/machine/src/conversation/update/call.ts",
+    original: "const messages = summaryRequest(data.conversation, summarising, instruction, number - 1);",
+    mutated: "const messages = summaryRequest(data.conversation, summarising, instruction, number + 1);",
+    reason: "summaries are made one after another, so the pending one is the newest",
+  },
+  {
+    path: "packages/machine/src/conversation/update/output.ts",
+    original: "if (reply === undefined || output === undefined) return staying(data);",
+    mutated: "",
+    reason: "a check is of the newest message of a turn that must give an output; the types can't say so",
+  },
+  {
+    path: "packages/machine/src/conversation/update/output.ts",
+    original: "if (reply === undefined || output === undefined) return staying(data);",
+    mutated: "if (reply === undefined && output === undefined) return staying(data);",
+    reason: "a check is of the newest message of a turn that must give an output; the types can't say so",
+  },
+  {
+    path: "packages/machine/src/conversation/update/edit.ts",
+    original: "if (data.summaries === 0) return after;",
+    mutated: "",
+    reason: "without summaries no turn changes; this check only saves time",
+  },
+  {
+    path: "packages/machine/src/conversation/update/summary.ts",
+    original: "if (data.summaries === 0) return data;",
+    mutated: "",
+    reason: "without summaries no turn changes; this check only saves time",
+  },
+  {
+    path: "packages/machine/src/conversation/update/turn-closing.ts",
+    original: "if (asks.length === 0) return data;",
+    mutated: "",
+    reason: "without asks the list stays equal; this check only saves time",
+  },
+  {
+    path: "packages/machine/src/conversation/update/update.ts",
+    original: "if (fullness === undefined && policyFailed === undefined) return plan;",
+    mutated: "",
+    reason: "without signals the plan stays equal; this check only saves time",
+  },
+  {
+    path: "packages/machine/src/conversation/update/update.ts",
+    original: "return open === null || call === undefined",
+    mutated: "return open === null && call === undefined",
+    reason: "the accepted result of a tool always has its call in the open turn; the types can't say so",
+  },
+  {
+    path: "packages/machine/src/conversation/decide/decide.ts",
+    original: "for (let index = 0; index < asks.length; index++) if (asks[index]?.askId === askId) return true;",
+    mutated: "for (let index = 0; index <= asks.length; index++) if (asks[index]?.askId === askId) return true;",
+    reason: "there is no ask after the last one, so none is compared",
+  },
+  {
+    path: "packages/machine/src/conversation/decide/outcome.ts",
+    original: "if (settings.policy.summariser === undefined) return {};",
+    mutated: "",
+    reason: "a policy without a summariser wants no summary; this check only saves time",
+  },
+  {
+    path: "packages/machine/src/conversation/decide/settings.ts",
+    original: "const { instruction, model, maxTokens, requestTokens = 1, waitMs = 0, next } = summariser;",
+    mutated: "const { instruction, model, maxTokens, requestTokens = 2, waitMs = 0, next } = summariser;",
+    reason: "any valid number stands in for an absent one",
+  },
+  {
+    path: "packages/machine/src/conversation/decide/settings.ts",
+    original: "const { instruction, model, maxTokens, requestTokens = 1, waitMs = 0, next } = summariser;",
+    mutated: "const { instruction, model, maxTokens, requestTokens = 1, waitMs = 1, next } = summariser;",
+    reason: "any valid number stands in for an absent one",
+  },
+  {
+    path: "packages/machine/src/conversation/decide/step.ts",
+    original: "open: () => (messages ??= openMessages(data, open())),",
+    mutated: "open: () => (messages = openMessages(data, open())),",
+    reason: "the messages are the same each time; keeping them only saves time",
+  },
+  {
+    path: "packages/machine/src/conversation/decide/unconfigured.ts",
+    original: "const problem = messagesFromSeed(0, event.messages);",
+    mutated: "const problem = messagesFromSeed(1, event.messages);",
+    reason: "only the error is read; the messages and their ids are dropped",
+  },
+  {
+    path: "packages/machine/src/conversation/decide/unconfigured.ts",
+    original: "const wrong = seqs.find((seq, index) => seq > data.seq || seq <= (seqs[index - 1] ?? -1));",
+    mutated: "const wrong = seqs.find((seq, index) => seq > data.seq || seq <= (seqs[index - 1] ?? -2));",
+    reason: "a number of an entry is never below zero",
+  },
 ];
 
 /** Lists the mutants of a list's members. Only the names are read, and its type checks that none is missing. */
