@@ -195,6 +195,12 @@ export const equivalent: readonly Equivalent[] = [
     mutated: "const wrong = seqs.find((seq, index) => seq > data.seq || seq <= (seqs[index - 1] ?? -2));",
     reason: "a number of an entry is never below zero",
   },
+  {
+    path: "packages/machine/src/conversation/decide/step.ts",
+    original: "let tokens = 0;",
+    mutated: "let tokens = 1;",
+    reason: "the first request is counted before the number is read",
+  },
 ];
 
 /** Lists the mutants of a list's members. Only the names are read, and its type checks that none is missing. */

@@ -123,11 +123,14 @@ test("a summary may have as many tokens as are allowed, and no more", () => {
   }
 });
 
-test("a request for a summary is sent if it has exactly as many tokens as there is room", () => {
+test.each([
+  ["alone, if nothing was summarised before", false, {}],
+  ["without the earlier turns, which only give background", true, { earlier: null }],
+])("a request for a summary is sent if it has exactly as many tokens as there is room: %s", (_, second, task) => {
   const asked = (requestTokens: number): CheckedTalk => {
     const policy = summariseTurns({ requestTokens });
     const talk = new CheckedTalk({ policy, counter: characterCounter });
-    talk.say("One", "1");
+    if (second) talk.say("One", "1");
     if (talk.isSummarising()) talk.summarise("They counted. ".repeat(5));
     talk.say("Long. ".repeat(40), "Short.");
     return talk;
@@ -140,8 +143,7 @@ test("a request for a summary is sent if it has exactly as many tokens as there 
   }
   const talk = asked(enough);
   expect(countPrompt(characterCounter, talk.summary().messages)).toBe(enough);
-  // The earlier turn, which only gives background, is left out.
-  expect(talk.entries.at(-1)).toMatchObject({ decided: { summary: { earlier: null, characters: 100 } } });
+  expect(talk.entries.at(-1)).toMatchObject({ decided: { summary: { ...task, characters: 100 } } });
 });
 
 test("a retried call is not made if a summary has meanwhile used up its turn's limit", () => {
