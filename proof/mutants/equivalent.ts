@@ -201,6 +201,12 @@ export const equivalent: readonly Equivalent[] = [
     mutated: "let tokens = 1;",
     reason: "the first request is counted before the number is read",
   },
+  {
+    path: "packages/machine/src/conversation/decide/outcome.ts",
+    original: "const doublings = 40;",
+    mutated: "const doublings = 41;",
+    reason: "after so many doublings every delay exceeds the maximum; the bound only keeps the number finite",
+  },
 ];
 
 /** Lists the mutants of a list's members. Only the names are read, and its type checks that none is missing. */

@@ -125,10 +125,10 @@ describe("a request for a summary that does not fit", () => {
 
 describe("the calibration", () => {
   // One token fills a quarter of the room, the least share that is measured; four reported ones are the most.
-  const measured = (): CheckedTalk => {
+  const measured = (inputTokens = 4): CheckedTalk => {
     const talk = new CheckedTalk(within(4));
     talk.ask("x");
-    talk.reply("y", { usage: { inputTokens: 4 } });
+    talk.reply("y", { usage: { inputTokens } });
     return talk;
   };
 
@@ -141,6 +141,12 @@ describe("the calibration", () => {
       turn: 2,
       unfit: { tokens: 3, available: 1, budget: 4, reserve: 0, fixed: 1, largest: { message: "2.0", tokens: 1 } },
     });
+  });
+
+  test("ignores a report of more than that", () => {
+    const talk = measured(5);
+    talk.ask("z");
+    expect(talk.sent()).toEqual(["x", "y", "z"]);
   });
 
   test("of another machine is ignored by one that does not calibrate", () => {
