@@ -36,8 +36,8 @@ export const faults: readonly (readonly [path: string, original: string, mutated
   ],
   [
     "conversation/update/waiting-asks.ts",
-    "for (let index = 0; index < queue.length; index++) if (queue[index]?.askId === askId) return index;",
-    "for (let index = 0; index < queue.length; index++) if (queue[index]?.askId !== askId) return index;",
+    "const place = [...queue].findIndex((ask) => ask.askId === askId);",
+    "const place = [...queue].findIndex((ask) => ask.askId !== askId);",
   ],
   [
     "prompt/summary-message.ts",
