@@ -14,7 +14,13 @@ export const shellIn = (folder: string, isTrusted: boolean): ShellPort => ({
     let output = "";
     const limits = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
     const child = spawn(command, { cwd: folder, shell: true, stdio: ["ignore", "pipe", "pipe"], detached: true });
-    const end = (): void => void (child.pid !== undefined && process.kill(-child.pid, "SIGKILL"));
+    const end = (): void => {
+      try {
+        if (child.pid !== undefined) process.kill(-child.pid, "SIGKILL");
+      } catch {
+        // All of it has ended.
+      }
+    };
     limits.addEventListener("abort", end);
     for (const stream of [child.stdout, child.stderr])
       stream.setEncoding("utf8").on("data", (piece: string) => void (output = (output + piece).slice(-outputMax)));

@@ -9,7 +9,6 @@ import type { ShellPort } from "./options.ts";
 export class ShellLines {
   readonly #port: ShellPort;
   readonly #say: (text: string) => void;
-  #asked = "";
   #outputs: readonly ContentPart[] = [];
   #running: AbortController | null = null;
 
@@ -23,12 +22,9 @@ export class ShellLines {
     return this.#running !== null;
   }
 
-  /** Returns whether a line was entered twice in a row. The first time, says what the second does. */
-  isConfirmed(line: string): boolean {
-    const isConfirmed = this.#asked === line;
-    this.#asked = isConfirmed ? "" : line;
-    if (!isConfirmed) this.#say(`Enter again runs it in ${this.#port.folder}: ${shortened(commandIn(line))}`);
-    return isConfirmed;
+  /** Says what a second Enter does. */
+  ask(line: string): void {
+    this.#say(`Enter again runs it in ${this.#port.folder}: ${shortened(commandIn(line))}`);
   }
 
   /** Runs a line, and shows the output. Rejects if nothing may run. */

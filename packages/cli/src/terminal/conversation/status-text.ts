@@ -12,7 +12,7 @@ export interface Status {
   readonly isLabelled: boolean;
   readonly keymap: Keymap;
   /** The action whose key was pressed once, and must be pressed twice. */
-  readonly armed: "quit" | "tree" | null;
+  readonly armed: "quit" | "shell" | "tree" | null;
   readonly begun: BegunAnswer | null;
   readonly edited: number | null;
   /** The running command; empty if there is none. */
@@ -51,6 +51,7 @@ const split = / \([^()]* in \/ [^()]* out\)/;
 const nowIn = (status: Status, ongoing: Ongoing): readonly string[] => {
   const { keymap } = status;
   if (status.armed === "quit") return hint(keyFor(keymap, "interrupt"), "again quits");
+  if (status.armed === "shell") return hint(keyFor(keymap, "send"), "again runs it");
   if (status.armed === "tree") return hint(keyFor(keymap, "closeOrStop"), "again shows the tree");
   const close = keyFor(keymap, "closeOrStop", "closeOrStopOrQuit");
   if (status.begun !== null)

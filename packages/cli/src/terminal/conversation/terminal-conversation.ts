@@ -11,7 +11,7 @@ import type { Block } from "../blocks/block.ts";
 import { waitingLines, blockLines } from "../blocks/block-lines.ts";
 import { Exchange } from "./exchange.ts";
 import type { ScreenConversation, Shown, FinishedLines } from "./screen-port.ts";
-import { statusText, threadStatus } from "./status-text.ts";
+import { type Status, statusText, threadStatus } from "./status-text.ts";
 import type { TerminalConversationOptions } from "./options.ts";
 import { performViewAction, questionOf, screenTarget } from "./screen-target.ts";
 import { isShellLine, ShellLines } from "./shell-lines.ts";
@@ -36,7 +36,7 @@ class TerminalConversation implements ScreenConversation {
   #view: View | null = null;
   #figures: readonly string[] = [];
   /** The action whose key was pressed once, and must be pressed twice. */
-  #armed: "quit" | "tree" | null = null;
+  #armed: Status["armed"] = null;
   #performed = "";
   readonly #approvalKeys: ApprovalKeys;
   /** The turn of the earlier question that is being edited, to be asked again as a branch from its parent. */
@@ -126,7 +126,7 @@ class TerminalConversation implements ScreenConversation {
     this.#armed = null;
     switch (action) {
       case "send":
-        return this.#send();
+        return this.#send(armed === "shell");
       case "completeOrQueue":
         return this.#completeOrQueue();
       case "completeBackward":
@@ -163,21 +163,24 @@ class TerminalConversation implements ScreenConversation {
     }
   }
 
-  #send(): void {
+  /** @param isSecond whether nothing was pressed since the Enter that asks whether a command runs */
+  #send(isSecond: boolean): void {
     if (this.#approvalKeys.complete(() => this.#input.take())) return;
     const text = this.#input.take();
     if (text === "") return;
     void this.#attempt(() => this.#input.remember(text));
     const command = commandIn(text);
     if (command !== null) this.#command(command);
-    else if (this.#shell !== null && isShellLine(text)) this.#runInShell(this.#shell, text);
+    else if (this.#shell !== null && isShellLine(text)) this.#enterShell(this.#shell, text, isSecond);
     else if (this.#edited === null) this.#exchange.send(text);
     else void this.#askAnew(text, this.#edited.parent);
   }
 
-  #runInShell(shell: ShellLines, text: string): void {
-    if (shell.isConfirmed(text)) void this.#attempt(() => shell.run(text), text);
-    else this.#input.replace(text);
+  #enterShell(shell: ShellLines, text: string, isSecond: boolean): void {
+    if (isSecond) return void this.#attempt(() => shell.run(text), text);
+    this.#input.replace(text);
+    this.#armed = "shell";
+    shell.ask(text);
   }
 
   async #askAnew(text: string, parent: number): Promise<void> {
@@ -314,6 +317,7 @@ class TerminalConversation implements ScreenConversation {
 
   /** Quits. Shows the texts that were not asked; the input history of the next time contains them. */
   #quit(): void {
+    this.#shell?.stop();
     for (const text of this.#exchange.end()) this.#show({ type: "question", text, fate: "dropped" });
     this.#view = null;
     this.#ending.resolve();

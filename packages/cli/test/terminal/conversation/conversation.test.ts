@@ -101,6 +101,30 @@ test("a line behind ! runs in the shell after a second Enter, and the next quest
   ]);
 });
 
+test("a command that was asked for earlier is asked for again; quitting stops the one that runs", async () => {
+  const ran: string[] = [];
+  const stopped = Promise.withResolvers<void>();
+  const shell: ShellPort = {
+    folder: "/home/ada",
+    run: (command, signal) => {
+      ran.push(command);
+      return new Promise(() => signal.addEventListener("abort", () => stopped.resolve()));
+    },
+  };
+  const { ask, press, type, status } = onScreen(scriptedModel([reply("Yes.")]), { shell });
+  await ask("!sleep", "Enter again runs it in /home/ada: sleep");
+  expect(status()).toBe("Enter again runs it");
+  press("ctrl+u");
+  await ask("Well?", "Yes.\nAgent");
+  type("!sleep");
+  press("enter");
+  expect(ran).toEqual([]);
+  press("enter");
+  expect(ran).toEqual(["sleep"]);
+  press("ctrl+d");
+  await stopped.promise;
+});
+
 test("without a shell a text behind ! is a question", async () => {
   const { ask } = onScreen(scriptedModel([reply("Ouch.", { expects: "!important" })]));
   await ask("!important", "Ouch.\nAgent");
