@@ -11,7 +11,7 @@ export interface Journal {
   at(seq: number): State;
 }
 
-/** Returns a turn as a waterfall of its calls, tools and waits; null if there is no such turn. Pure. */
+/** Returns a turn as a waterfall of its calls, tools and waits; null for an unknown turn. Pure. */
 export const turnView = (journal: Journal, number: number, now: number): TurnView | null => {
   const { entries, rows, state } = journal;
   const { open } = state.context;
