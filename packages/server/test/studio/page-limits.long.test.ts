@@ -76,13 +76,14 @@ withBrowser("a page of what strangers wrote", ({ open }) => {
     });
   };
 
-  test("is text in every place where it is shown", async () => {
-    const { page, problems } = await open(`${served.url}/studio#${place}&pane=journal`);
-    await page.locator("form.approval").waitFor();
-    const entries = (await host.thread(decodeURIComponent(place.slice(7))).exportJournal()).length;
-    expect(entries).toBeGreaterThan(8);
-    await isText(page);
-    for (const tab of ["conversation", "turn", "prompt", "state", "compare"]) {
+  test.each(["conversation", "turn", "prompt", "state", "compare"])(
+    "is text in every place where it is shown, of the tab %s too",
+    async (tab) => {
+      const { page, problems } = await open(`${served.url}/studio#${place}&pane=journal`);
+      await page.locator("form.approval").waitFor();
+      const entries = (await host.thread(decodeURIComponent(place.slice(7))).exportJournal()).length;
+      expect(entries).toBeGreaterThan(8);
+      await isText(page);
       await page.goto(`${served.url}/studio#${place}&pane=detail&seq=0&tab=${tab}&other=${place.slice(7)}&otherSeq=1`);
       await page.locator(".detail .tabs").waitFor();
       for (let seq = 0; seq < entries; seq += 1) {
@@ -91,9 +92,9 @@ withBrowser("a page of what strangers wrote", ({ open }) => {
         await isText(page);
         await page.keyboard.press("j");
       }
-    }
-    expect(problems).toEqual([]);
-  });
+      expect(problems).toEqual([]);
+    },
+  );
 
   test("is text in the tree, in dialogs, in what was found, and in errors", async () => {
     const { page, problems } = await open(`${served.url}/studio#${place}&pane=journal&view=tree`);

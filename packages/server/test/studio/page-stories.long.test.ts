@@ -147,10 +147,12 @@ withBrowser("a newcomer", ({ open }) => {
   test("sees how long a turn has been open, and what the model has written by now", async () => {
     const { page, problems } = await open(at("thread=open"));
     await page.locator(".running strong").filter({ hasText: "first" }).waitFor();
-    expect(await page.locator(".running .message-head").textContent()).toMatch(/^assistantturn 1, open for \d/);
-    await page.getByText(/responding for \d/).waitFor();
+    expect(await page.locator(".running .message-head").textContent()).toMatch(/^assistantturn 1, responding for \d/);
+    await page.getByText(/· responding for \d/).waitFor();
     await page.getByRole("tab", { name: "Turn" }).click();
     await page.locator(".span .mark").filter({ hasText: "now" }).waitFor();
+    await page.goto(at("thread=broken"));
+    await page.locator(".said .problem").filter({ hasText: "the key is wrong" }).waitFor();
     expect(problems).toEqual([]);
   });
 
@@ -244,7 +246,7 @@ withBrowser("a newcomer", ({ open }) => {
 
 /** Returns the findings of axe-core. The protocol evaluates it, which the page's own policy does not concern. */
 const barriers = async (page: Page, axe: string): Promise<readonly string[]> => {
-  await page.evaluate(axe);
+  if (!(await page.evaluate(() => "axe" in window))) await page.evaluate(axe);
   return page.evaluate(async () => {
     // Cast: the script has defined it.
     const { axe: rules } = window as unknown as { readonly axe: { readonly run: () => Promise<Found> } };

@@ -118,7 +118,7 @@ describe("routes that look", () => {
     const [, open] = await ask<TurnView>("turn?thread=trip&turn=12");
     expect(open.spans).toMatchObject([{ kind: "model" }, { kind: "wait", name: "book: approval", until: null }]);
     expect((await ask<TurnView>("turn?thread=trip&turn=8"))[1].spans).toMatchObject([
-      { kind: "model", failed: true, detail: "content_filter, 619 in, 0 out" },
+      { kind: "model", failed: true, detail: "content_filter: the provider refused this prompt, 619 in, 0 out" },
     ]);
   });
 

@@ -7,16 +7,17 @@ import type { LookingAtEntry } from "./looking.ts";
 import { Markdown } from "./markdown.ts";
 import { MessageView } from "./message.ts";
 import { useLoaded } from "./server.ts";
-import { counted, durationOf, oneLine } from "./text.ts";
+import { counted, durationOf, oneLine, placeWords } from "./text.ts";
 
 /** Shows the conversation after an entry: its newest messages, the earlier ones on request, and an answer as it comes. */
-export const ConversationTab = ({ thread, seq, newest, running }: LookingAtEntry): ComponentChild => {
+export const ConversationTab = ({ thread, seq, newest, running, overview, entry }: LookingAtEntry): ComponentChild => {
   const [shown, setShown] = useState(shownAtFirst);
   const size = useLoaded<Page<Message>>("said", { thread, seq, limit: 0 });
   const total = size.value?.total ?? null;
   const from = total === null ? null : Math.max(total - shown, 0);
   const said = useLoaded<Page<Message>>("said", from === null ? null : { thread, seq, from, limit: shown });
   const problem = size.problem ?? said.problem;
+  const event = entry.value?.entry.event;
   const box = useRef<HTMLDivElement>(null);
   useLayoutEffect(() => {
     if (box.current !== null && shown === shownAtFirst) box.current.scrollTop = box.current.scrollHeight;
@@ -30,6 +31,7 @@ export const ConversationTab = ({ thread, seq, newest, running }: LookingAtEntry
       link(counted(from, "earlier message"), () => setShown(Math.min(shown + 100, shownMax))),
     said.value?.items.map((message) => h(MessageView, { key: message.id, message })),
     total === 0 && p("note", "nothing was said yet"),
+    event?.type === "llm.failed" && p("problem", oneLine(event.failure.message)),
     running !== null &&
       seq === newest &&
       article(
@@ -37,7 +39,10 @@ export const ConversationTab = ({ thread, seq, newest, running }: LookingAtEntry
         div(
           "message-head",
           h("strong", null, "assistant"),
-          span("dim", `turn ${running.turn}, open for ${durationOf(running.forMs)}`),
+          span(
+            "dim",
+            `turn ${running.turn}, ${placeWords(overview.value?.place ?? "open")} for ${durationOf(running.forMs)}`,
+          ),
         ),
         running.text !== "" && h(Markdown, { text: running.text }),
       ),

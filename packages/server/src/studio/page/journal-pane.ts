@@ -3,7 +3,7 @@ import type { ThreadOverview, TimelineRow, TreeItem } from "../wire/wire.ts";
 import type { Looking } from "./looking.ts";
 import type { Go } from "./place.ts";
 import { addressOf, asking, post } from "./server.ts";
-import { counted, durationOf, oneLine, timeOf, JsonText } from "./text.ts";
+import { counted, durationOf, oneLine, placeWords, timeOf, JsonText } from "./text.ts";
 import { VirtualList } from "./virtual-list.ts";
 import { button, div, header, link, p, sign, span, tabList, valueIn } from "./element.ts";
 import type { RequestApproval } from "@colloquy/machine";
@@ -71,7 +71,7 @@ const aboutThread = (
   running: Looking["running"],
   go: Go,
 ): readonly (ComponentChild | string)[] => [
-  `${counted(entries, "entry", "entries")}, ${counted(turns, "turn")}, ${usage} · ${place.replaceAll("_", " ")}${running === null ? "" : ` for ${durationOf(running.forMs)}`}`,
+  `${counted(entries, "entry", "entries")}, ${counted(turns, "turn")}, ${usage} · ${placeWords(place)}${running === null ? "" : ` for ${durationOf(running.forMs)}`}`,
   ...(forkedFrom === null
     ? []
     : [
@@ -88,7 +88,7 @@ const timelineRow = (row: TimelineRow, before: TimelineRow | undefined, go: Go):
     `entry ${row.kind}${begins ? " begins" : ""}`,
     span("seq", row.seq),
     span("turn", begins ? row.turn : ""),
-    h("span", { class: "dot", title: row.place.replaceAll("_", " ") }),
+    h("span", { class: "dot", title: placeWords(row.place) }),
     span("type", row.type),
     h("span", { class: "words", dir: "auto" }, oneLine(row.words)),
     row.marks.map((mark) => h("span", { class: "mark", key: mark }, mark)),

@@ -82,6 +82,8 @@ export const durationOf = (ms: number): string => {
   return two.map(([count, unit]) => `${count} ${unit}`).join(" ");
 };
 
+export const placeWords = (place: string): string => place.replaceAll("_", " ");
+
 /** Returns `1 turn`, `2,000 turns`. */
 export const counted = (count: number, one: string, many: string = `${one}s`): string =>
   `${numberOf(count)} ${count === 1 ? one : many}`;

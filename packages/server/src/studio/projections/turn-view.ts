@@ -2,6 +2,7 @@ import { toArray, type Entry, type LaterEntry, type State, turnNumbered } from "
 import { foldEntry } from "@colloquy/machine/journal";
 import type { TimelineRow, TurnSpan, TurnView } from "../wire/wire.ts";
 import { moneyOf, usageWords } from "./thread-views.ts";
+import { beginning } from "./timeline-row.ts";
 
 /** A thread that was read. */
 export interface Journal {
@@ -86,7 +87,7 @@ const outcomeOf = (entry: Entry): Pick<TurnSpan, "detail" | "failed"> => {
       const { inputTokens, outputTokens } = event.usage ?? {};
       const cost = "decided" in entry ? entry.decided?.cost : undefined;
       const words = [
-        event.type === "llm.failed" ? event.failure.kind : "",
+        event.type === "llm.failed" ? beginning(`${event.failure.kind}: ${event.failure.message}`) : "",
         event.model ?? "",
         inputTokens === undefined ? "" : `${inputTokens.toLocaleString("en")} in`,
         outputTokens === undefined ? "" : `${outputTokens.toLocaleString("en")} out`,
