@@ -124,13 +124,12 @@ export const withThread = async <Result>(
   const texts = new Map<string, string>();
   let read: Read | null = null;
   for (let attempt = 1; ; attempt++) {
-    const loaded: Read | null = read;
     const step = async (): Promise<Step<Result>> => {
       try {
-        const thread = loaded === null ? known.at(context.key, place) : threadIn(loaded);
+        const thread = read === null ? known.at(context.key, place) : threadIn(read);
         if (thread === undefined) return { needs: journal };
         for (const [id, text] of texts) thread.texts.set(id, text);
-        if (loaded?.seq === place.seq) known.keep(context.key, place.stamp, thread);
+        if (read?.seq === place.seq) known.keep(context.key, place.stamp, thread);
         return { done: await act(thread) };
       } catch (thrown) {
         if (thrown instanceof SnapshotDamagedError) return { needs: thrown.chunk };

@@ -107,6 +107,6 @@ const usageOf = ({
 });
 
 const textIn = (fields: object, names: readonly string[]): string | undefined =>
-  names.map((name): unknown => Reflect.get(fields, name)).find((value) => typeof value === "string" && value !== "") as
-    | string
-    | undefined;
+  names
+    .map((name): unknown => Reflect.get(fields, name))
+    .find((value): value is string => typeof value === "string" && value !== "");
