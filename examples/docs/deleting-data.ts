@@ -15,14 +15,12 @@ console.log(`${(await host.search("password")).hits.length} hits`);
 
 /** Deletes all threads of a user, page by page. */
 const deleteThreadsOf = async (user: string): Promise<void> => {
-  for (;;) {
+  for (let hasMore = true; hasMore;) {
     const { threads, next } = await host.threads({ metadata: { user } });
-    for (const { threadId } of threads) {
-      await host.thread(threadId).delete();
-      console.log(`deleted ${threadId}`);
-    }
-    if (next === null) return;
+    for (const { threadId } of threads) await host.thread(threadId).delete();
+    hasMore = next !== null;
   }
 };
 await deleteThreadsOf("ada");
+console.log(`${(await host.threads()).threads.length} threads`);
 await host.close();

@@ -12,69 +12,34 @@ import {
 } from "@colloquy/host/store";
 import type { Entry } from "@colloquy/machine";
 
-/** A thread as this store keeps it: entries as JSON text, and the facts that listings need. */
-interface Kept extends StoredThread {
-  readonly entries: readonly string[];
-}
-
-/** Makes a store over a map, which stands in for a database. */
-export const mapStore = (clock: Pick<Clock, "now">, threads = new Map<string, Kept>()): Store => {
-  const leases = new Map<string, Lease & { readonly until: number }>();
-  const snapshots = new Map<string, { readonly head: string; readonly chunks: Map<string, string> }>();
-
-  const check = (lease: Lease): void => {
-    const newest = leases.get(lease.threadId);
-    if (newest?.token !== lease.token || newest.until <= clock.now()) throw new LeaseLostError(lease);
-  };
+/** Makes a store over maps, which stand in for a database. */
+export const mapStore = (clock: Pick<Clock, "now">): Store => {
+  const threads = new Map<string, Kept>();
+  const snapshots = new Map<string, { readonly head: string; readonly chunks: ReadonlyMap<string, string> }>();
+  const { check, end, ...leases } = leasesBy(clock);
 
   const keep = (threadId: string, entries: readonly Entry[]): void => {
     const facts = { createdAt: 0, metadata: {}, updatedAt: 0, ...factsOf(entries) };
-    threads.set(threadId, {
-      threadId,
-      seq: entries.length - 1,
-      ...facts,
-      entries: entries.map((e) => JSON.stringify(e)),
-    });
+    const texts = entries.map((entry) => JSON.stringify(entry));
+    threads.set(threadId, { threadId, seq: entries.length - 1, ...facts, texts });
   };
 
-  // Cast: only this store writes these texts.
-  const entriesOf = (threadId: string): readonly Entry[] =>
-    (threads.get(threadId)?.entries ?? []).map((text) => JSON.parse(text) as Entry);
-
   return {
-    acquire: async (threadId, owner, ttlMs) => {
-      checkTtl(ttlMs);
-      const newest = leases.get(threadId);
-      if (newest !== undefined && newest.owner !== owner && newest.until > clock.now()) return null;
-      const lease = { threadId, owner, token: (newest?.token ?? 0) + 1 };
-      leases.set(threadId, { ...lease, until: clock.now() + ttlMs });
-      return lease;
-    },
-    renew: async (lease, ttlMs) => {
-      checkTtl(ttlMs);
-      const newest = leases.get(lease.threadId);
-      if (newest?.token !== lease.token || newest.until === released) return false;
-      leases.set(lease.threadId, { ...newest, until: clock.now() + ttlMs });
-      return true;
-    },
-    release: async (lease) => {
-      const newest = leases.get(lease.threadId);
-      if (newest?.token === lease.token) leases.set(lease.threadId, { ...newest, until: released });
-    },
+    ...leases,
     append: async (lease, expectedSeq, entries) => {
       check(lease);
       const { threadId } = lease;
-      const before = entriesOf(threadId);
+      const before = entriesOf(threads.get(threadId));
       const newest = before.length - 1;
       if (newest !== expectedSeq) throw new SequenceConflictError(threadId, expectedSeq, newest);
       refuseGaps(threadId, expectedSeq, entries);
       if (entries.length > 0) keep(threadId, [...before, ...entries]);
     },
-    read: async (threadId, fromSeq = 0) => entriesOf(threadId).slice(Math.max(fromSeq, 0)),
+    read: async (threadId, fromSeq = 0) => entriesOf(threads.get(threadId)).slice(Math.max(fromSeq, 0)),
     rewrite: async (lease, entries) => {
       check(lease);
       const { threadId } = lease;
-      const rewritten = [...entriesOf(threadId)];
+      const rewritten = [...entriesOf(threads.get(threadId))];
       for (const entry of entries) {
         if (rewritten[entry.seq] === undefined) throw noSuchEntry(threadId, entry.seq);
         rewritten[entry.seq] = entry;
@@ -92,12 +57,10 @@ export const mapStore = (clock: Pick<Clock, "now">, threads = new Map<string, Ke
       const found = snapshots.get(threadId);
       return found === undefined ? null : { head: found.head, chunk: (id) => found.chunks.get(id) };
     },
-    list: async (options) =>
-      pageOfThreads(() => [...threads.values()].map(({ entries: _, ...thread }) => thread), options),
+    list: async (options) => pageOfThreads(() => [...threads.values()].map(({ texts: _, ...facts }) => facts), options),
     delete: async (threadId, lease) => {
       if (lease !== undefined) check(lease);
-      const newest = leases.get(threadId);
-      if (newest !== undefined) leases.set(threadId, { ...newest, until: released });
+      end(threadId);
       snapshots.delete(threadId);
       return threads.delete(threadId);
     },
@@ -105,4 +68,48 @@ export const mapStore = (clock: Pick<Clock, "now">, threads = new Map<string, Ke
   };
 };
 
-const released = -1;
+/** A thread as this store keeps it: entries as JSON text, and the facts that listings need. */
+interface Kept extends StoredThread {
+  readonly texts: readonly string[];
+}
+
+/** Cast: only this store writes these texts. */
+const entriesOf = (kept: Kept | undefined): readonly Entry[] =>
+  (kept?.texts ?? []).map((text) => JSON.parse(text) as Entry);
+
+/** Makes the leases of a store. `check` throws for one that is not in force, `end` ends that of a thread. */
+const leasesBy = (clock: Pick<Clock, "now">) => {
+  const newestOf = new Map<string, Lease & { readonly until: number }>();
+  const leases: Pick<Store, "acquire" | "renew" | "release"> = {
+    acquire: async (threadId, owner, ttlMs) => {
+      checkTtl(ttlMs);
+      const newest = newestOf.get(threadId);
+      if (newest !== undefined && newest.owner !== owner && newest.until > clock.now()) return null;
+      const lease = { threadId, owner, token: (newest?.token ?? 0) + 1 };
+      newestOf.set(threadId, { ...lease, until: clock.now() + ttlMs });
+      return lease;
+    },
+    renew: async ({ threadId, token }, ttlMs) => {
+      checkTtl(ttlMs);
+      const newest = newestOf.get(threadId);
+      if (newest?.token !== token || newest.until === ended) return false;
+      newestOf.set(threadId, { ...newest, until: clock.now() + ttlMs });
+      return true;
+    },
+    release: async ({ threadId, token }) => {
+      if (newestOf.get(threadId)?.token === token) end(threadId);
+    },
+  };
+  const check = (lease: Lease): void => {
+    const newest = newestOf.get(lease.threadId);
+    if (newest?.token !== lease.token || newest.until <= clock.now()) throw new LeaseLostError(lease);
+  };
+  /** The token stays known: the next one is greater. */
+  const end = (threadId: string): void => {
+    const newest = newestOf.get(threadId);
+    if (newest !== undefined) newestOf.set(threadId, { ...newest, until: ended });
+  };
+  return { ...leases, check, end };
+};
+
+const ended = -1;

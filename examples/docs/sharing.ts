@@ -18,12 +18,11 @@ await called.promise; // this host has the lease, and works
 
 const two = createHost(options); // in another process
 const second = two.ask("And a stack?", { threadId: "shared" }); // goes to the inbox, and is followed
-try {
-  await two.thread("shared").changeSystem("Be brief."); // needs the lease
-} catch (error) {
-  if (!(error instanceof ThreadHeldError)) throw error;
-  console.log("try again when the other host is done");
-}
+const edited = await two
+  .thread("shared")
+  .changeSystem("Be brief.")
+  .catch((error: unknown) => error);
+if (edited instanceof ThreadHeldError) console.log("edit it when the other host is done");
 
 mayAnswer.resolve();
 console.log((await first).turn, (await second).turn);
