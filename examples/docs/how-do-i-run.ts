@@ -57,11 +57,5 @@ const usage = { inputTokens: 1_000_000, outputTokens: 0 };
   const llm = scriptedModel([reply("Hello.")]);
   const host = createHost({ llm, store, partsMs: 200 }); // any process can show what another one streams
   host.start(); // once the server listens: continues what the last process left open
-  const stop = async (): Promise<void> => {
-    await host.close(); // releases its threads; open turns continue in the next process
-    await store.close();
-  };
-  process.once("SIGTERM", () => void stop());
-  process.removeAllListeners("SIGTERM");
-  await host.close();
+  await host.close(); // at SIGTERM: releases its threads; open turns continue in the next process
 }

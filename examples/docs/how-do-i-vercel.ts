@@ -4,6 +4,10 @@ import { postgresStore } from "@colloquy/runtime-node/postgres";
 import { uiChat } from "@colloquy/server";
 import { Pool } from "pg";
 
+// Put your own sessions here: the user of a request, and the chats of a user.
+const authenticate = ({ headers }: Request) => (headers.get("cookie") === "user=ada" ? { id: "ada" } : null);
+const mayUse = (user: { readonly id: string }, threadId: string) => threadId.startsWith(`${user.id}_`);
+
 export const maxDuration = 300; // seconds: longer than a turn may take
 
 const pool = new Pool({ connectionString: process.env["DATABASE_URL"], max: 2 }); // a pooler's address
@@ -13,8 +17,4 @@ export const host = createHost({
   machine: { limits: { deadlineMs: 240_000 } },
   partsMs: 200, // another function can resume the stream
 });
-export const { GET, POST } = uiChat(host, {
-  path: "/api/chat",
-  authenticate: ({ headers }) => (headers.get("cookie") === "user=ada" ? { id: "ada" } : null),
-  mayUse: (user, threadId) => threadId.startsWith(`${user.id}_`),
-});
+export const { GET, POST } = uiChat(host, { path: "/api/chat", authenticate, mayUse });
