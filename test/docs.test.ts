@@ -62,6 +62,18 @@ const programs: readonly (readonly [path: string, says: string])[] = [
     "examples/docs/asking.ts",
     'bad_request: no such model\ncancelled, after "It is a line "\nstopped by steps\nA queue is a line.\n',
   ],
+  ["examples/docs/what-it-is-for.ts", ""],
+  [
+    "examples/docs/how-do-i-ask.ts",
+    "kept: Once upon a time \nThe other model answers.\nFrom Claude.\n12 euros.\nNothing new.\nthinks: What would Ada say?\nsays: 42.\n[true,true]\nBonjour.\ntrue Three.\nOne. Later.\n",
+  ],
+  ["examples/docs/how-do-i-prompt.ts", "5007 tokens of 400\nIt depends.\n4 messages; the first has 1 part\n"],
+  ["examples/docs/how-do-i-tools.ts", 'done /films/emma.mp4\nOrdered. ["kettle"]\nHere they are.\nLimitReachedError: '],
+  [
+    "examples/docs/how-do-i-data.ts",
+    '["ada_1","ada_2"]\n0 hits\nanswer 3\nanswer 5\n["ada_1","ada_2"]\nleft: ["grace_1","grace_2"]\n',
+  ],
+  ["examples/docs/how-do-i-run.ts", "1.25 USD\nAda has no credit left.\n"],
   ["examples/docs/caller-tools.ts", "You sit in 12C.\n"],
   ["examples/docs/calls.ts", "waits for the model\nA line.\nA pile.\n"],
   ["examples/docs/coming-from.ts", "Done: 12 euros are on their way."],
