@@ -98,18 +98,20 @@ const lookCommands: readonly Command[] = [
   ),
 ];
 
-/** Returns a view of the units as a table; what is wider than the screen continues below, indented. */
+/** Returns a view of the units as a table, or on a narrow screen as lists. Longer lines continue below, indented. */
 const contextView = (explanation: Explanation): View =>
   textView("The next prompt", (columns) =>
     explanationTable(explanation)
       .split("\n")
       .flatMap((row) => {
-        const [first = [], ...rest] = wrapped(line(row), Math.max(columns - tableIndent, 1));
+        const text = columns < leastTable ? row.trim().replaceAll(/ {2,}/g, " · ") : row;
+        const [first = [], ...rest] = wrapped(line(text), Math.max(columns - tableIndent, 1));
         return [first, ...rest.map((more) => [span(" ".repeat(tableIndent)), ...more])];
       }),
   );
 
 const tableIndent = 6;
+const leastTable = 72;
 
 /** Says the size of the next prompt in a line, and shows the rest in a view. */
 const explain = async (

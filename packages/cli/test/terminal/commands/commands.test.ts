@@ -179,6 +179,14 @@ test("a model and a theme are chosen by their names", async () => {
   await ask("/theme dark", "the theme is dark");
 });
 
+test("/context is a table, and on a narrow screen lists", async () => {
+  const { ask, conversation } = await spoken(["one"]);
+  await ask("/context", /^The next prompt/);
+  const at = (columns: number) => conversation.shown().view?.show({ columns, rows: 50 }).lines.map(textOfLine) ?? [];
+  expect(at(100)).toContainEqual(expect.stringMatching(/^ {3}1 {2}1\.0 +user +one +whole /));
+  expect(at(40)).toContainEqual(expect.stringMatching(/^1 · 1\.0 · user · one · whole · /));
+});
+
 test("the bare words of the seed count when they are the whole line", () => {
   expect(commandIn("quit")).toBe("/quit");
   expect(commandIn(" Clear ")).toBe("/clear");
