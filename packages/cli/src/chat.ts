@@ -16,6 +16,7 @@ import { answersOn, formatOf, type Answers } from "./answers.ts";
 import { type Chat, openedChat } from "./chat-host.ts";
 import type { CommandContext } from "./command-context.ts";
 import { ArgumentError, exitCodes, InterruptedError } from "./exit-code.ts";
+import { fileChangesIn } from "./file-changes.ts";
 import type { OptionValues } from "./options.ts";
 import { type Settled, settled } from "./settings.ts";
 import { existsSync } from "node:fs";
@@ -28,7 +29,7 @@ import { spawn } from "node:child_process";
 import { tmpdir } from "node:os";
 import { commandWords } from "./chat-tools.ts";
 import { createInterface } from "node:readline";
-import { type Asked, exitCodeOfEnd, followed, type TurnEnd } from "./turn.ts";
+import { type Asked, exitCodeOfEnd, followed, nestedApprovals, type TurnEnd } from "./turn.ts";
 
 /** Runs a conversation with a model on a server, or with the agent of a file. Returns the exit code. */
 export const chat = async (words: readonly string[], given: OptionValues, context: CommandContext): Promise<number> => {
@@ -74,14 +75,15 @@ interface Conversed {
 }
 
 const conversation = async (
-  { host, threadId, ask, notes, models, steers, notices, agent, store }: Chat,
+  { host, threadId, ask, notes, models, steers, notices, agent, store, waiting, onNestedApproval }: Chat,
   { options, isTrusted, ownKeys, historyFile: history, question, detail }: Settled & Conversed,
   { input, printer, isTerminal, environment, folder, signal }: CommandContext,
 ): Promise<number> => {
   const streams = options["no-stream"] !== true;
   const given = { ...(notes === undefined ? {} : { notes }), ...(question === "" ? {} : { question }) };
-  const attachments = attachmentsIn(folder ?? process.cwd());
-  const shared = { host, threadId, input, signal, ask, attachments, models, detail, streams, ...given };
+  const here = folder ?? process.cwd();
+  const files = { attachments: attachmentsIn(here), changeOf: fileChangesIn(here) };
+  const shared = { host, threadId, input, signal, ask, ...files, models, detail, streams, ...given };
   const labels = options["screen-reader"] === true;
   const output = printer.unguarded;
   let last = threadId;
@@ -96,7 +98,8 @@ const conversation = async (
     await converseOnScreen({
       ...shared,
       steers,
-      shell: shellIn(folder ?? process.cwd(), isTrusted),
+      shell: shellIn(here, isTrusted),
+      nested: nestedApprovals({ waiting, onNestedApproval }),
       turnedTo: (id) => void (last = id),
       notices: (show) => void (notices.show = show),
       output,
