@@ -1,9 +1,8 @@
-import { readFileSync } from "node:fs";
-import { createRequire } from "node:module";
 import { createHost, type Host, type LlmHandler } from "@colloquy/host";
 import { conversationMachine, pricesPerMillion } from "@colloquy/machine";
 import { sqliteStore, systemClock } from "@colloquy/runtime-node";
 import { sequentialIds } from "@colloquy/runtime-test";
+import axe from "axe-core";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { fitsAcross, withBrowser } from "./kit/browser.ts";
@@ -206,8 +205,6 @@ withBrowser("a newcomer", ({ open }) => {
     expect(problems).toEqual([]);
   });
 
-  const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
-
   test.each([
     [1_440, 900, "light"],
     [1_440, 900, "dark"],
@@ -231,7 +228,7 @@ withBrowser("a newcomer", ({ open }) => {
       for (const [place, content] of places) {
         await page.goto(at(place));
         await page.locator(content).first().waitFor();
-        expect({ place, found: await barriers(page, axe), wide: await tooWide(page) }).toEqual({
+        expect({ place, found: await barriers(page), wide: await tooWide(page) }).toEqual({
           place,
           found: [],
           wide: [],
@@ -239,28 +236,20 @@ withBrowser("a newcomer", ({ open }) => {
       }
       await page.keyboard.press("?");
       await page.getByRole("dialog").locator("tr").first().waitFor();
-      expect([await barriers(page, axe), await tooWide(page)]).toEqual([[], []]);
+      expect([await barriers(page), await tooWide(page)]).toEqual([[], []]);
     },
   );
 });
 
 /** Returns the findings of axe-core. The protocol evaluates it, which the page's own policy does not concern. */
-const barriers = async (page: Page, axe: string): Promise<readonly string[]> => {
-  if (!(await page.evaluate(() => "axe" in window))) await page.evaluate(axe);
+const barriers = async (page: Page): Promise<readonly string[]> => {
+  if (!(await page.evaluate(() => "axe" in window))) await page.evaluate(axe.source);
   return page.evaluate(async () => {
     // Cast: the script has defined it.
-    const { axe: rules } = window as unknown as { readonly axe: { readonly run: () => Promise<Found> } };
-    const { violations } = await rules.run();
+    const { violations } = await (window as unknown as { readonly axe: typeof axe }).axe.run();
     return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ target }) => target.join(" ")).join(", ")}`);
   });
 };
-
-interface Found {
-  readonly violations: readonly {
-    readonly id: string;
-    readonly nodes: readonly { readonly target: readonly string[] }[];
-  }[];
-}
 
 /** Returns the elements that reach beyond the window, or whose text reaches beyond them and is not cut off with dots. */
 const tooWide = (page: Page): Promise<readonly string[]> =>
