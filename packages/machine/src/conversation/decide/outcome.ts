@@ -1,7 +1,7 @@
 import { blocksOf } from "../../prompt/render.ts";
 import { counted } from "../../prompt/counts.ts";
 import { toArray } from "../../thread/chunks.ts";
-import type { Json } from "../../thread/plain-data.ts";
+import { frozen, type Json } from "../../thread/plain-data.ts";
 import type { ToolCallDraft } from "../../thread/message.ts";
 import { type Cost, type ReportedUsage, usageMonoid, usageOfCall } from "../../thread/usage.ts";
 import type { LimitReached, Failure } from "../../thread/turn.ts";
@@ -132,7 +132,7 @@ export const smallerRoom = (settings: Settings, data: ConversationData, open: Op
   const room = Math.floor(tokens / 2);
   const asked = { open: () => open, saysNothing: open.messages.length === 0, at };
   const { cut } = decidePrompt(settings, data, asked);
-  const smaller = { ...data, cut, room: { tokens: room, turn: open.number } };
+  const smaller = { ...data, cut: frozen(cut), room: { tokens: room, turn: open.number } };
   const next = decideStep(settings, smaller, asked);
   return next.cut === undefined && next.compacting === undefined ? null : room;
 };

@@ -1,5 +1,5 @@
 // Decides the next model call: what its prompt shows, whether that fits, and whether a summary comes first.
-import { limitsOf as limitsOfAsks, openTurn, withJoined } from "../update/turn-opening.ts";
+import { openTurn, withJoined } from "../update/turn-opening.ts";
 import type { Decided, Fullness, SynthesisedResult } from "../protocol/entry.ts";
 import type { ContextUnfit, LimitReached } from "../../thread/turn.ts";
 import {
@@ -32,7 +32,7 @@ export const decideOpening = (
   asks: readonly QueuedAsk[],
   at: number,
 ): Decided => {
-  const limits = { ...settings.limits, ...limitsOfAsks(asks) };
+  const limits = asks.reduce<Limits>((all, ask) => ({ ...all, ...ask.limits }), settings.limits);
   const deadline = limits.deadlineMs === undefined ? {} : { deadlineAt: at + limits.deadlineMs };
   const limit = openingLimit(limits);
   if (limit !== null) return { limit };
@@ -210,7 +210,7 @@ export const decideNow = (settings: Settings, data: ConversationData, asked: Ask
  */
 export const decideWithoutSummary = (settings: Settings, data: ConversationData, asked: Asked): PromptDecision => {
   const without = decidePrompt(settings, data, { ...asked, withoutSummary: true });
-  const usual = decidePrompt(settings, { ...data, cut: without.cut }, { ...asked, withoutSummary: false });
+  const usual = decidePrompt(settings, { ...data, cut: frozen(without.cut) }, { ...asked, withoutSummary: false });
   return usual.fits ? { ...usual, isNew: !sameCut(data.cut, usual.cut) } : without;
 };
 
@@ -231,7 +231,7 @@ export const situationOf = (settings: Settings, data: ConversationData, asked: A
     budget,
     calibration,
     available: smallerOf(budget === null ? null : roomOf(budget, calibration), data.room?.tokens ?? null),
-    lastCut: frozen(data.cut),
+    lastCut: data.cut,
     withoutSummary: asked.withoutSummary === true,
     summaries: data.summarising === null ? data.summaries : data.summaries - 1,
   };

@@ -119,7 +119,7 @@ const openedTurn = (data: ConversationData, asks: readonly QueuedAsk[], decided:
     metadata: metadataOf(asks),
     model: asks.reduce((model, ask) => ({ ...model, ...ask.model }), { ...data.configuration.model, ...data.model }),
     ...callerToolsOf([], asks),
-    limits: limitsOf(asks),
+    limits: asks.reduce<Limits>((limits, ask) => ({ ...limits, ...ask.limits }), {}),
     deadlineAt: decided.deadlineAt ?? null,
     ...outputOf(asks),
     stage: noCalls,
@@ -127,10 +127,6 @@ const openedTurn = (data: ConversationData, asks: readonly QueuedAsk[], decided:
 };
 
 const noCalls = frozen<OpenTurn["stage"]>({ type: "running", calls: [] });
-
-/** Returns the limits by which asks override the machine's; later asks override earlier ones. */
-export const limitsOf = (asks: readonly QueuedAsk[]): Limits =>
-  asks.reduce<Limits>((limits, ask) => ({ ...limits, ...ask.limits }), {});
 
 /** Returns the required output of asks: that of the last ask that has one. */
 const outputOf = (asks: readonly QueuedAsk[]): Pick<OpenTurn, "output"> => {
