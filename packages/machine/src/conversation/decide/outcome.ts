@@ -1,3 +1,4 @@
+import { partsOf } from "../../prompt/prompts.ts";
 import { blocksOf } from "../../prompt/render.ts";
 import { counted } from "../../prompt/counts.ts";
 import { toArray } from "../../thread/chunks.ts";
@@ -125,8 +126,7 @@ export const smallerRoom = (settings: Settings, data: ConversationData, open: Op
   if (open.stage.type !== "responding" || data.room?.turn === open.number) return null;
   const { call } = open.stage;
   const thread = { ...data.conversation, pins: call.pins };
-  const parts = { thread, system: call.system, open: () => toArray(open.messages), isOpen: () => true };
-  const shown = blocksOf(parts, call.cut, settings.counts);
+  const shown = blocksOf(partsOf(thread, call.system, toArray(open.messages)), call.cut, settings.counts);
   const tokens = counted(() => settings.counts.blocks(shown));
   if (tokens === null) return null;
   const room = Math.floor(tokens / 2);

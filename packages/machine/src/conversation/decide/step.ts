@@ -129,12 +129,7 @@ export const measurableSize = (
   { calibrate, budget }: Settings,
   { tokens, situation: { available } }: PromptDecision,
 ): number | null =>
-  calibrate &&
-  budget !== null &&
-  tokens !== null &&
-  available !== null &&
-  tokens > 0 &&
-  tokens >= available * measurableShare
+  calibrate && budget !== null && tokens !== null && available !== null && tokens >= available * measurableShare
     ? tokens
     : null;
 

@@ -1,7 +1,7 @@
 // Opens turns: the messages and tools that asks bring, the asks that join, and the model call that follows.
 import { moveHead } from "./edit.ts";
 import { withoutAppended } from "../../thread/thread.ts";
-import { append, chunksOf, extended, toArray } from "../../thread/chunks.ts";
+import { append, chunksOf, extended } from "../../thread/chunks.ts";
 import { messageFromDraft } from "../../thread/make-message.ts";
 import { frozen, type JsonObject } from "../../thread/plain-data.ts";
 import type { Content, Message, MessageDraft } from "../../thread/message.ts";
@@ -256,18 +256,6 @@ export const withJoined = (open: OpenTurn): OpenTurn =>
 /** Returns the signals that a prompt shows the asks that joined a turn. */
 const deliveries = (open: OpenTurn): readonly Effect[] =>
   open.joining.map(({ askId }) => publish({ type: "ask.delivered", askId, turn: open.number, step: open.step }));
-
-/** Returns the turn as it was before the asks joined; they wait to join again. */
-export const withoutJoined = (open: OpenTurn, joining: readonly QueuedAsk[]): OpenTurn => {
-  const said = joining.flatMap(draftsOf).length;
-  return {
-    ...open,
-    asks: open.asks.slice(0, open.asks.length - joining.length),
-    messages: chunksOf(toArray(open.messages).slice(0, open.messages.length - said)),
-    made: open.made - said,
-    joining,
-  };
-};
 
 const withAsk = (open: OpenTurn, ask: QueuedAsk): OpenTurn => {
   const drafts = draftsOf(ask);
