@@ -288,3 +288,42 @@ describe("a prompt that exceeds the budget", () => {
     });
   });
 });
+
+test("an ask that says nothing itself shows all of the thread if its policy shows nothing, unless a message waits", () => {
+  const hiding: Policy = {
+    ...keepAll(),
+    name: "hiding",
+    decide: ({ history }) => {
+      const [newest] = history.newestFirst();
+      return { from: newest === undefined ? null : { turn: newest.number + 1, unit: 0 }, reason: "the past is past" };
+    },
+  };
+  for (const [waiting, sent] of [
+    [[], ["One", "1"]],
+    [["Two"], ["Two"]],
+  ] as const) {
+    const talk = new CheckedTalk({ policy: hiding });
+    talk.say("One", "1");
+    for (const content of waiting) talk.tell({ type: "message.appended", message: { role: "user", content } });
+    talk.tell({ type: "ask.received", askId: "nothing", input: [] });
+    expect(talk.sent()).toEqual(sent);
+  }
+});
+
+test("a turn that ends at once, because its prompt does not fit, starts no timer for its deadline", () => {
+  const talk = new CheckedTalk(within(5, 0, { limits: { deadlineMs: 1_000 } }));
+  talk.ask("x".repeat(6));
+  expect(talk.told()).not.toContain("startTimer");
+});
+
+test("a prompt that can't be counted leaves the warning of the last one as it was", () => {
+  let isBroken = false;
+  const countPrompt: Counter["countPrompt"] = () => (isBroken ? never("no") : 9);
+  const talk = new CheckedTalk(within(10, 0, { counter: { ...characterCounter, countPrompt } }));
+  talk.ask("One");
+  talk.reply("1");
+  isBroken = true;
+  talk.ask("Two");
+  expect(talk.signals().filter(({ type }) => type === "context.warning")).toEqual([]);
+  expect(talk.state.context.fullness).toBe("approaching_limit");
+});
