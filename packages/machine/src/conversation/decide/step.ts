@@ -54,31 +54,24 @@ export const decideStep = (
   data: ConversationData,
   asked: Asked & { readonly at: number; readonly dueAt?: number },
 ): Decided => {
-  const prompt =
-    asked.withoutSummary === true ? decideWithoutSummary(settings, data, asked) : decidePrompt(settings, data, asked);
-  const { failed, fits } = prompt;
-  const wanted = asked.withoutSummary === true ? {} : decideSummary(settings, data, prompt.situation, prompt.cut);
-  const problem = failed ?? wanted.policyFailed;
-  const reported = {
-    ...fullness(settings, data, prompt),
-    ...refusedBy(problem),
-  };
   // A policy without summaries does not wait for one that an earlier policy requested.
   const mayHelp = asked.withoutSummary !== true && settings.policy.summariser !== undefined;
+  const prompt =
+    asked.withoutSummary === true ? decideWithoutSummary(settings, data, asked) : decidePrompt(settings, data, asked);
+  const wanted = mayHelp ? decideSummary(settings, data, prompt.situation, prompt.cut) : {};
+  const refused = refusedBy(prompt.failed ?? wanted.policyFailed);
+  const reported = { ...wanted, ...fullness(settings, data, prompt), ...refused };
+  if (prompt.fits) return { ...reported, ...shownBy(settings, prompt) };
   const isComing = data.summarising !== null || (wanted.summary !== undefined && wanted.summary.unfit === undefined);
-  if (!fits && !(mayHelp && isComing)) {
-    // A policy that relies on summaries leaves out nothing while a summary may still arrive.
-    return mayHelp
-      ? { ...wanted, ...refusedBy(problem), ...decideStep(settings, data, { ...asked, withoutSummary: true }) }
-      : prompt.overBudget === null
-        ? { ...wanted, ...reported, ...shownBy(settings, prompt) }
-        : { ...reported, unfit: unfitOf(prompt, prompt.overBudget) };
-  }
-  if (!fits) {
+  if (mayHelp && isComing) {
     const dueAt = asked.dueAt ?? asked.at + (settings.policy.summariser?.waitMs ?? defaultWaitMs);
-    return { ...wanted, ...reported, compacting: { dueAt } };
+    return { ...reported, compacting: { dueAt } };
   }
-  return { ...wanted, ...reported, ...shownBy(settings, prompt) };
+  // A policy that relies on summaries leaves out nothing while a summary may still arrive.
+  if (mayHelp) return { ...wanted, ...refused, ...decideStep(settings, data, { ...asked, withoutSummary: true }) };
+  return prompt.overBudget === null
+    ? { ...reported, ...shownBy(settings, prompt) }
+    : { ...reported, unfit: unfitOf(prompt, prompt.overBudget) };
 };
 
 const shownBy = (settings: Settings, prompt: PromptDecision): Decided => {
