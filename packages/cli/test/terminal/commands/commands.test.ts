@@ -240,11 +240,46 @@ test("/compact replaces the turns by a summary that the model writes; its turns 
   model.assertComplete();
 });
 
-test("a summary that fails changes nothing", async () => {
-  const { ask, host } = onScreen(scriptedModel([reply("One."), fails({ kind: "bad_request" })]));
+test.each([
+  ["that fails", fails({ kind: "bad_request" }), "error: "],
+  ["without words", reply(" "), "error: the model wrote no summary"],
+])("a summary %s changes nothing", async (_, ending, problem) => {
+  const { ask, host } = onScreen(scriptedModel([reply("One."), ending]));
   await ask("One?", "One.\nAgent");
   const before = await host.thread("here").state();
-  await ask("/compact", "error: ");
+  await ask("/compact", problem);
   expect(await host.thread("here").state()).toEqual(before);
   expect((await host.threads()).threads).toHaveLength(1);
+});
+
+test("/compact asks for no summary while an answer is under way", async () => {
+  const called = Promise.withResolvers<void>();
+  const { ask, send, finished } = onScreen(({ turn }) => {
+    called.resolve();
+    return turn === 1 ? new Promise(() => {}) : Promise.reject(new Error("a summary was asked for"));
+  });
+  send("One?");
+  await called.promise;
+  await ask("/compact", "error: ");
+  expect(finished()).toContain("error: an answer is under way: stop it first, or wait for it");
+});
+
+test("a turn that is added while the model writes a summary is not replaced by it", async () => {
+  const writing = Promise.withResolvers<void>();
+  const summary = Promise.withResolvers<void>();
+  const answers = scriptedModel([reply("One."), reply("Only one.")]);
+  const { ask, until, host } = onScreen(async (call, context) => {
+    if (call.step === 1 && call.turn === 2) {
+      writing.resolve();
+      await summary.promise;
+    }
+    return answers(call, context);
+  });
+  await ask("One?", "One.\nAgent");
+  void ask("/compact", "error");
+  await writing.promise;
+  await host.thread("here").addTurn([{ role: "user", content: "By the way." }]);
+  summary.resolve();
+  await until("error: the thread changed meanwhile");
+  expect((await host.thread("here").state())?.context.conversation.head).toBe(2);
 });
