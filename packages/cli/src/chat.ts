@@ -18,6 +18,7 @@ import type { CommandContext } from "./command-context.ts";
 import { ArgumentError, exitCodes, InterruptedError } from "./exit-code.ts";
 import { fileChangesIn } from "./file-changes.ts";
 import type { OptionValues } from "./options.ts";
+import { withoutUser } from "./models.ts";
 import { type Settled, settled } from "./settings.ts";
 import { existsSync } from "node:fs";
 import { appendFile, mkdir, rename, writeFile, mkdtemp, readFile, rm } from "node:fs/promises";
@@ -60,7 +61,7 @@ export const chat = async (words: readonly string[], given: OptionValues, contex
     if (converses && detail !== "none") printer.line(`${opened.about}; /help lists the commands`);
     else if (detail !== "none") errors.line(`${opened.about}; thread ${named(opened.threadId)}`);
     if (isAnswer) return await answerApproval(opened, options, answers, signal);
-    if (converses) return await conversation(opened, { ...settings, question, detail }, context);
+    if (converses) return await conversation(opened, { ...settings, given, question, detail }, context);
     const first = question === "" ? exitCodes.done : await askOnce(opened, content, answers, signal);
     return isAlone || signal.aborted ? first : await pipedQuestions(opened, answers, context, first);
   } finally {
@@ -69,6 +70,8 @@ export const chat = async (words: readonly string[], given: OptionValues, contex
 };
 
 interface Conversed {
+  /** The options of the command line alone. */
+  readonly given: OptionValues;
   /** A question to ask at the beginning; empty for none. */
   readonly question: string;
   readonly detail: "none" | "some" | "all";
@@ -76,14 +79,14 @@ interface Conversed {
 
 const conversation = async (
   { host, threadId, ask, notes, models, steers, notices, agent, store, waiting, onNestedApproval }: Chat,
-  { options, isTrusted, ownKeys, historyFile: history, question, detail }: Settled & Conversed,
+  { given, options, isTrusted, ownKeys, historyFile: history, question, detail }: Settled & Conversed,
   { input, printer, isTerminal, environment, folder, signal }: CommandContext,
 ): Promise<number> => {
   const streams = options["no-stream"] !== true;
-  const given = { ...(notes === undefined ? {} : { notes }), ...(question === "" ? {} : { question }) };
+  const begun = { ...(notes === undefined ? {} : { notes }), ...(question === "" ? {} : { question }) };
   const here = folder ?? process.cwd();
   const files = { attachments: attachmentsIn(here), changeOf: fileChangesIn(here) };
-  const shared = { host, threadId, input, signal, ask, ...files, models, detail, streams, ...given };
+  const shared = { host, threadId, input, signal, ask, ...files, models, detail, streams, ...begun };
   const labels = options["screen-reader"] === true;
   const output = printer.unguarded;
   let last = threadId;
@@ -112,15 +115,24 @@ const conversation = async (
     });
   }
   const isKept = store !== null && (await host.thread(last).figures()) !== null;
-  if (isKept && detail !== "none") printer.line(`resume with \`${resumptionOf(options, store, last)}\``, "dim");
+  if (isKept && detail !== "none") printer.line(`resume with \`${resumptionOf(given, store, last)}\``, "dim");
   return signal.aborted ? exitCodes.interrupted : exitCodes.done;
 };
 
-/** Returns the command that continues a thread. */
-const resumptionOf = ({ session }: OptionValues, store: string, threadId: string): string => {
-  const place = session === undefined ? `--store ${quoted(store)}` : `--session ${quoted(session)}`;
-  return `colloquy chat ${place} --resume ${quoted(threadId)}`;
+/** Returns the command that continues a thread with the same model and tools, without passwords in addresses. */
+const resumptionOf = (given: OptionValues, store: string, threadId: string): string => {
+  const place = given.session === undefined ? `--store ${quoted(store)}` : `--session ${quoted(given.session)}`;
+  const word = (value: string): string => quoted(value.includes("://") ? withoutUser(value) : value);
+  const again = givenAgain.flatMap((name) =>
+    [given[name] ?? []].flat().map((value) => ` --${name}${value === true ? "" : ` ${word(`${value}`)}`}`),
+  );
+  return `colloquy chat ${place} --resume ${quoted(threadId)}${again.join("")}`;
 };
+
+const givenAgain = [
+  ...(["agent", "react", "tools", "mcp", "allow-tools"] as const),
+  ...(["provider", "base-url", "template", "model", "system", "window", "max-turns"] as const),
+];
 
 /** Quotes a word for a shell if necessary. */
 const quoted = (word: string): string =>
