@@ -138,8 +138,9 @@ const keysOf = (pressing: Pressing): readonly Key[] => {
       does: "search",
       press: () => {
         go({ pane: "threads" });
-        // A narrow window has just drawn it.
-        setTimeout(() => element("#search")?.focus());
+        // A narrow window shows the pane at once, so that no letter that follows is lost.
+        element(".studio")?.setAttribute("data-pane", "threads");
+        element("#search")?.focus();
       },
     },
     { keys: ["?"], does: "these keys", press: () => show("help") },
