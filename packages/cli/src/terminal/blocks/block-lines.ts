@@ -3,7 +3,7 @@ import { markdownBlockLines } from "../markdown/markdown-lines.ts";
 import { counted, durationOf } from "../text/figures.ts";
 import { contentWords } from "../text/notice.ts";
 import { approvable, approvableJson, shortened } from "../text/printable.ts";
-import { cutLine, joinedRows, lineWidth, wrapped } from "../text/wrap.ts";
+import { cutLine, lineWidth, wrapped } from "../text/wrap.ts";
 import type { ApprovalBlock, Block, CallBlock, FileChange, ToolBlock } from "./block.ts";
 
 interface BlockLook {
@@ -35,15 +35,15 @@ const linesOf = (block: Block, look: BlockLook): readonly Line[] => {
       return [
         [],
         ...(block.title === undefined ? [] : [line(block.title, "heading")]),
-        ...marked(span("> ", "prompt"), textLines(block.text, "strong"), look),
-        ...marked(span("  "), fateLines[block.fate], look),
+        ...marked(span("> ", "prompt"), textLines(block.text, "strong"), look.columns),
+        ...marked(span("  "), fateLines[block.fate], look.columns),
       ];
     case "thinking":
       return thinkingLines(block.text, look);
     case "answer":
       return block.markdown.flatMap((each) => markdownBlockLines(each, { columns: look.columns, soft: look.finished }));
     case "refusal":
-      return marked(nothing, textLines(block.text, "warning"), look);
+      return marked(nothing, textLines(block.text, "warning"), look.columns);
     case "tool":
       return toolLines(block, look);
     case "call":
@@ -51,9 +51,9 @@ const linesOf = (block: Block, look: BlockLook): readonly Line[] => {
     case "approval":
       return approvalLines(block, look);
     case "notice":
-      return marked(span("  "), textLines(block.text, block.level), look);
+      return marked(span("  "), textLines(block.text, block.level), look.columns);
     case "figures":
-      return marked(nothing, textLines(block.text, "dim"), look);
+      return marked(nothing, textLines(block.text, "dim"), look.columns);
   }
 };
 
@@ -66,21 +66,21 @@ export const waitingLines = (steered: readonly string[], queue: readonly string[
   [
     ...steered.map((text) => `${shortened(text)}  (sent: the model reads it at its next step)`),
     ...queue.map((text) => `${shortened(text)}  (queued: Up takes it back)`),
-  ].flatMap((text) => marked(span("> ", "dim"), [line(text, "dim")], { columns, unfolded: false, finished: false }));
+  ].flatMap((text) => marked(span("> ", "dim"), [line(text, "dim")], columns));
 
 const nothing = span("");
 
-/** Puts text after a mark, and indents further rows by the mark's width; the terminal breaks lines between words. */
-const marked = (mark: Span, lines: readonly Line[], { columns, finished }: BlockLook): readonly Line[] => {
-  const indent = mark.text.length;
-  const broken = lines.map((each) => wrapped(each, Math.max(columns - 1 - indent, 1)));
-  return behindMark(mark, finished ? broken.map((rows) => joinedRows(rows, columns, indent)) : broken.flat());
-};
+/** Puts text after a mark, breaks it between words, and indents further rows by the mark's width. */
+const marked = (mark: Span, lines: readonly Line[], columns: number): readonly Line[] =>
+  behindMark(
+    mark,
+    lines.flatMap((each) => wrapped(each, Math.max(columns - 1 - mark.text.length, 1))),
+  );
 
 /** Lays out a tool's arguments or result: whole, or the beginning of each line. */
 const markedData = (mark: Span, lines: readonly Line[], look: BlockLook): readonly Line[] => {
   if (!look.unfolded) return behindMark(mark, lines).map((row) => cutLine(row, look.columns - 1));
-  return look.finished ? behindMark(mark, lines) : marked(mark, lines, look);
+  return look.finished ? behindMark(mark, lines) : marked(mark, lines, look.columns);
 };
 
 const behindMark = (mark: Span, rows: readonly Line[]): readonly Line[] => {
@@ -97,7 +97,7 @@ const fateLines = {
 
 const thinkingLines = (text: string, look: BlockLook): readonly Line[] => {
   if (look.finished && !look.unfolded) return [cutLine(line(`· thought: ${shortened(text)}`, "dim"), look.columns - 1)];
-  return textLines(text.trim(), "dim").flatMap((each) => marked(span("· ", "dim"), [each], look));
+  return textLines(text.trim(), "dim").flatMap((each) => marked(span("· ", "dim"), [each], look.columns));
 };
 
 const toolLines = ({ name, arguments: given, isShown, ranMs, result }: ToolBlock, look: BlockLook): readonly Line[] => {
@@ -183,12 +183,12 @@ const behind = (whole: string, text: string, columns: number): readonly Line[] =
 const approvalLines = ({ name, isNested, isAsked, answer }: ApprovalBlock, look: BlockLook): readonly Line[] => {
   if (answer !== null) {
     const mark = answer === "approved" ? span("✓ ", "success") : span("✗ ", "error");
-    return marked(mark, [line(`${name} was ${answer}`, "dim")], look);
+    return marked(mark, [line(`${name} was ${answer}`, "dim")], look.columns);
   }
   // Another process may have answered for a subagent.
   const nowhere = `${name} was not answered${isNested === true ? " here" : ""}`;
-  if (look.finished) return marked(span(`${askMark} `, "dim"), [line(nowhere, "dim")], look);
+  if (look.finished) return marked(span(`${askMark} `, "dim"), [line(nowhere, "dim")], look.columns);
   if (!isAsked) return [];
   const asked: Line = [span(`run ${name}?`, "strong"), span("  y yes · n no · a always", "dim")];
-  return marked(span(`${askMark} `, "warning"), [asked], look);
+  return marked(span(`${askMark} `, "warning"), [asked], look.columns);
 };
