@@ -55,8 +55,7 @@ export const findSections = (sections: readonly Section[], question: string): re
 /** Returns the script of a page, which shows what is found as its reader types. Texts never become HTML. */
 export const searchScript = (): string => `"use strict";
 const findSections = ${findSections.toString()};
-const root = document.currentScript.dataset.root;
-const [box, list] = [document.querySelector("#search"), document.querySelector("#found")];
+const root = document.currentScript.dataset.root, [box, list] = [document.querySelector("#search"), document.querySelector("#found")];
 const made = (name, text) => Object.assign(document.createElement(name), { textContent: text });
 const show = () => {
   const found = findSections(globalThis.searchSections ?? [], box.value);
@@ -67,13 +66,9 @@ const show = () => {
   }));
   if (box.value !== "" && found.length === 0 && globalThis.searchSections) list.append(made("p", "Nothing has all these words."));
 };
-const load = () => {
-  if (document.querySelector("#texts") !== null) return;
-  document.head.append(Object.assign(made("script", ""), { id: "texts", src: root + "search-sections.js", onload: show }));
-};
-box.hidden = false;
-box.addEventListener("focus", load);
-box.addEventListener("input", () => (load(), show()));
+const load = () =>
+  document.querySelector("#texts") ?? document.head.append(Object.assign(made("script", ""), { id: "texts", src: root + "search-sections.js", onload: show }));
+Object.assign(box, { hidden: false, onfocus: load, oninput: () => (load(), show()) });
 document.addEventListener("keydown", (event) => {
   if (event.key === "/" && document.activeElement !== box) (event.preventDefault(), box.focus());
   if (event.key === "Escape") ((box.value = ""), show());
