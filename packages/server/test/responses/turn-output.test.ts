@@ -25,7 +25,7 @@ const typesOf = (parts: readonly TurnPart[]) => {
   const output = new TurnOutput(turn);
   output.watch({ begun: (leg) => legs.push(leg), ended: () => {} });
   for (const part of parts) output.apply(part, { at: 0, usage: noUsage, outcome: null });
-  return legs.map(({ facts }) => facts.items.map(({ type, id }) => `${String(type)} ${String(id)}`));
+  return legs.map(({ facts }) => facts.items.map(({ type, id }) => `${type} ${id}`));
 };
 
 test.each(["completed", "failed"] as const)(
