@@ -3,10 +3,11 @@
 import { setFlagsFromString } from "node:v8";
 
 import { runCommand } from "../kit/command.ts";
-import { fault, someOf, whole, workers } from "../kit/options.ts";
-import { count, stopwatch } from "../kit/report.ts";
+import { fault, type Option, someOf, whole, workers } from "../kit/options.ts";
+import { count, printViolations, stopwatch } from "../kit/report.ts";
 import { startThread, type Thread } from "../kit/threads.ts";
 import { type FaultName, faults } from "./faults.ts";
+import { sequencesOfAll } from "./machine.ts";
 import { type SceneName, sceneNames } from "./scene.ts";
 import type { Visited } from "./search.ts";
 import type { Done, Task } from "./worker.ts";
@@ -74,14 +75,33 @@ const exploreAll = async (
 
 const abouts = Object.fromEntries(Object.entries(faults).map(([name, { about }]) => [name, about]));
 
+/** Explores the machine alone. */
+const exploreMachine = (length: number): void => {
+  const seconds = stopwatch();
+  const { states, arrows, refusals, problems } = sequencesOfAll(length);
+  const sizes = `${count(states.size, "state")}, ${count(arrows.size, "arrow")}, ${count(refusals.size, "refusal")}`;
+  console.log(`All sequences of ${count(length, "event")}: ${sizes}, ${seconds()} s.`);
+  printViolations(problems);
+};
+
+const named: Option<boolean> = {
+  kind: "positional",
+  placeholder: "machine",
+  about: "explore the machine alone, by sequences of events",
+  read: ([name]) => name === "machine",
+};
+
 await runCommand({
   name: "explore",
   options: {
+    machine: named,
+    length: whole(7, "how many events a sequence of the machine has"),
     scene: someOf(sceneNames, `explore only this scene: ${sceneNames.join(", ")}`),
     bound: whole(2, "how much a schedule may depart from what happens by itself", { least: 0 }),
     fault: fault(abouts),
     workers,
   },
   // The names of faults are the keys of `faults`.
-  run: ({ scene, bound, fault: built, workers }) => exploreAll(scene, bound, built as FaultName | null, workers),
+  run: ({ machine, length, scene, bound, fault: built, workers }) =>
+    machine ? exploreMachine(length) : exploreAll(scene, bound, built as FaultName | null, workers),
 });

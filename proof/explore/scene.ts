@@ -8,7 +8,7 @@ import {
   textOf,
 } from "@colloquy/machine";
 
-type Place = "A" | "B";
+export type Place = "A" | "B";
 
 /** An act of the user. It is possible once all before it were done and `after` holds. */
 export type Act = { readonly at: Place; readonly after?: "taken" | "ended" } & (

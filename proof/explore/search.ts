@@ -81,7 +81,7 @@ export class Search {
     for (;;) {
       await nextMacrotask();
       if (run.world.broken !== null) return visited(false, run.world.broken);
-      if (run.isSettled) break;
+      if (run.user.isSettled) break;
       const isNew = path.length >= prefix.length;
       if (isNew) {
         const { key } = run;

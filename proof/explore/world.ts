@@ -1,8 +1,6 @@
 // A small world in which nothing happens by itself: each call of a store, a model or a tool waits until the schedule
 // says what becomes of it, time passes only when the schedule lets it, and processes die or stand still where it says.
-import type { Clock, Host, Store } from "@colloquy/host";
-import type { Lease } from "@colloquy/host/store";
-import type { Entry } from "@colloquy/machine";
+import type { Clock, Host } from "@colloquy/host";
 
 import { Digest } from "./digest.ts";
 
@@ -161,73 +159,4 @@ export const become = async (call: Call, outcome: Outcome, until: number): Promi
   const first = await (call.kept?.answer ?? call.perform());
   if (outcome === "lost") return settle({ error: new Failure(`no answer (${what})`) });
   settle(outcome === "repeated" ? await call.perform() : first);
-};
-
-/** What the store holds, as far as a host can tell, for the digest of a world. */
-export class Shelf {
-  readonly journal: Digest = new Digest("");
-  readonly entries: Entry[] = [];
-  lease: { by: Process | null; token: number; until: number } = { by: null, token: 0, until: 0 };
-  readonly inbox = new Map<string, string>();
-}
-
-/** Makes the store as a process sees it: each call waits for the schedule. */
-export const storeOf = (process: Process, store: Store, shelf: Shelf, mayLease: boolean): Store => {
-  const journal = (): string => shelf.journal.text;
-  const leased = (lease: Lease, ttlMs: number): void => {
-    shelf.lease = { by: process, token: lease.token, until: process.clock.now() + ttlMs };
-  };
-  const { inbox } = store;
-  if (inbox === undefined) throw new Error("the store has no inbox");
-  return {
-    acquire: (...given) =>
-      mayLease
-        ? process.call("acquire", "write", async () => {
-            const lease = await store.acquire(...given);
-            if (lease !== null) leased(lease, given[2]);
-            return lease;
-          })
-        : Promise.resolve(null),
-    renew: (lease, ttlMs) =>
-      process.call("renew", "write", async () => {
-        const kept = await store.renew(lease, ttlMs);
-        if (kept) leased(lease, ttlMs);
-        return kept;
-      }),
-    release: (lease) =>
-      process.call("release", "write", async () => {
-        await store.release(lease);
-        if (shelf.lease.token === lease.token) shelf.lease = { ...shelf.lease, by: null, until: 0 };
-      }),
-    append: (...given) =>
-      process.call(`append ${given[2].map(({ seq, event }) => `${seq} ${event.type}`).join(", ")}`, "write", async () =>
-        store.append(...given),
-      ),
-    read: (...given) => process.call(`read ${given[1] ?? 0}`, "read", () => store.read(...given), journal),
-    rewrite: (...given) => store.rewrite(...given),
-    saveSnapshot: (...given) => store.saveSnapshot(...given),
-    readSnapshot: (...given) => store.readSnapshot(...given),
-    list: (...given) => process.call("list", "read", () => store.list(...given), journal),
-    delete: (...given) => store.delete(...given),
-    close: () => Promise.resolve(),
-    inbox: {
-      post: (threadId, item) =>
-        process.call(`post ${item.event.type}`, "write", async () => {
-          await inbox.post(threadId, item);
-          if (!shelf.inbox.has(item.id)) shelf.inbox.set(item.id, JSON.stringify(item.event));
-        }),
-      unanswered: (...given) => process.call("look", "read", () => inbox.unanswered(...given)),
-      answer: (lease, answers) =>
-        process.call(`answer ${answers.map(({ id }) => id).join(", ")}`, "write", async () => {
-          await inbox.answer(lease, answers);
-          for (const { id } of answers) if (shelf.inbox.has(id)) shelf.inbox.set(id, JSON.stringify(answers));
-        }),
-      answerTo: (...given) => process.call(`answer to ${given[1]}`, "read", () => inbox.answerTo(...given)),
-      discard: (...given) =>
-        process.call(`discard ${given[1]}`, "write", async () => {
-          await inbox.discard(...given);
-          shelf.inbox.delete(given[1]);
-        }),
-    },
-  };
 };
