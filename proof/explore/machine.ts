@@ -170,7 +170,7 @@ const canonical = (state: State): string => {
   const stage = open?.stage;
   const shown = {
     leaf: leafOf(state),
-    queue: queue.length,
+    queue: queue.map(({ limits }) => limits?.steps ?? null),
     isWaking: waking !== null,
     isSummarising: summarising !== null,
     fullness,

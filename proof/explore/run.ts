@@ -160,7 +160,7 @@ export class Run {
       leaseTtlMs,
       storeTimeoutMs: 500,
       idleMs: 1_000,
-      pollMs: 100,
+      pollMs: isCaller && process.name === "B" ? 300 : 100,
       snapshotEvery: 0,
       recovery: isCaller && process.name === "A" ? { everyMs: 400 } : false,
       onObserverError: (error, where) => this.#reported(error, where),

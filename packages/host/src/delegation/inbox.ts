@@ -1,4 +1,4 @@
-import type { Entry, Event, Refusal } from "@colloquy/machine";
+import type { Entry, Event, Refusal, State } from "@colloquy/machine";
 import * as Either from "fp-ts/lib/Either.js";
 import { Ask } from "../ask/ask.ts";
 import type { HostContext } from "../context/host-context.ts";
@@ -193,9 +193,7 @@ export class HeldInbox implements WatchedInbox {
         if (refusal.kind === "stale") {
           // An ask finds its turn in the state, and so needs no entry.
           if (own instanceof Ask) own.refused(refusal, state);
-          const repeated = this.#answerRepeated(id, event, refusal, state?.context.seq ?? 0);
-          if (own !== null && !(own instanceof Ask))
-            void repeated.then((entry) => (entry === null ? own.refused(refusal, state) : own.accepted(entry)));
+          void this.#answerRepeated(id, event, refusal, state, own instanceof Ask ? null : own);
           return;
         }
         this.#answer({ id, handled: false, refusal });
@@ -226,23 +224,33 @@ export class HeldInbox implements WatchedInbox {
   }
 
   /** Answers an item that is stale. Its entry may be in the journal from before a crash that prevented its answer. */
-  async #answerRepeated(id: string, event: Event, refusal: Refusal, newest: number): Promise<Entry | null> {
-    const entry = await this.#entryOf(event, newest);
-    this.#answer(entry === null ? { id, handled: false, refusal } : { id, handled: true, seq: entry.seq });
-    return entry;
-  }
-
-  async #entryOf(event: Event, newest: number): Promise<Entry | null> {
-    const from = Math.max(0, newest - lookedBack);
+  async #answerRepeated(
+    id: string,
+    event: Event,
+    refusal: Refusal,
+    state: State | null,
+    own: Sender | null,
+  ): Promise<void> {
     try {
-      const stored = await this.#host.store.read(this.#lease.threadId, from);
-      const index = stored.findLastIndex((entry) => isEntryOf(entry, event));
-      const read = index < 0 ? null : entryAt(stored[index], from + index);
-      return read === null || Either.isLeft(read) ? null : read.right;
+      const entry = await this.#entryOf(event, state?.context.seq ?? 0);
+      this.#answer(entry === null ? { id, handled: false, refusal } : { id, handled: true, seq: entry.seq });
+      if (entry === null) own?.refused(refusal, state);
+      else own?.accepted(entry);
     } catch (thrown) {
       this.#host.observation.report(thrown, "store");
-      return null;
+      // The next poll takes the item again. A store rejects only with errors here.
+      this.#taken?.delete(id);
+      own?.failed(thrown as Error);
     }
+  }
+
+  /** @throws StoreError */
+  async #entryOf(event: Event, newest: number): Promise<Entry | null> {
+    const from = Math.max(0, newest - lookedBack);
+    const stored = await this.#host.store.read(this.#lease.threadId, from);
+    const index = stored.findLastIndex((entry) => isEntryOf(entry, event));
+    const read = index < 0 ? null : entryAt(stored[index], from + index);
+    return read === null || Either.isLeft(read) ? null : read.right;
   }
 
   #answer(answer: InboxAnswer): void {

@@ -94,6 +94,37 @@ describe("a tool call that needs approval", () => {
     expect(runs).toHaveLength(1);
   });
 
+  test("is approved for who did so, though the store answered neither the append nor the read after it", async () => {
+    const { pay } = paying({ recovery: "once" });
+    const { clock, inner } = stored();
+    const ids = countingIds();
+    let isLost = false;
+    let reads = 0;
+    const store = overriding(inner, {
+      append: async (...given) => {
+        await inner.append(...given);
+        if (isLost || given[2].every(({ event }) => event.type !== "approval.answered")) return;
+        isLost = true;
+        throw new Error("no answer");
+      },
+      read: async (...given) => {
+        if (isLost && ++reads === 2) throw new Error("no answer");
+        return inner.read(...given);
+      },
+    });
+    const first = asking({ clock, ids, tools: [pay], store });
+    const ask = () => first.host.ask("pay 5", { askId: "a" });
+    ask().catch(() => ask().catch(() => {}));
+    await settle();
+    const there = asking({ clock, tools: [pay], store: inner, ids }).host.thread();
+    const [request] = await there.approvals();
+    const approved = there.approve(request?.id ?? "");
+    approved.catch(() => {});
+    await clock.advance(60_000);
+    expect(reads).toBe(2);
+    expect(await approved).toMatchObject({ threadId: "default" });
+  });
+
   test("is not approved from a host without its tool, which would continue the thread", async () => {
     const { runs, pay } = paying();
     const first = asking({ tools: [pay] });
