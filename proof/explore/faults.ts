@@ -77,15 +77,6 @@ const withShortMemory = (store: Store): Store => {
   };
 };
 
-/** Says that every lease was renewed. */
-const withBlindRenewals = (store: Store): Store => ({
-  ...methodsOf(store),
-  renew: async (...given) => {
-    await store.renew(...given);
-    return true;
-  },
-});
-
 /** Declares that a tool may run again which must not. */
 const withRerun = (options: HostOptions): HostOptions => {
   const tools = (options.tools ?? []).map((each): Tool => {
@@ -102,7 +93,6 @@ export const faults = {
   check: { about: "an append looks at the lease after it has written", store: withLateCheck, scene: "tools", bound: 2 },
   early: { about: "an effect is performed before its append is done", host: withShortWaits, scene: "tools", bound: 2 },
   answer: { about: "the inbox loses an answer", store: withShortMemory, scene: "approval", bound: 1 },
-  renewal: { about: "a lost lease is taken for renewed", store: withBlindRenewals, scene: "tools", bound: 2 },
   rerun: { about: "a once-only tool runs again after a crash", host: withRerun, scene: "tools", bound: 1 },
 } as const satisfies Readonly<Record<string, Fault>>;
 

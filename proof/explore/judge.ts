@@ -48,7 +48,7 @@ const cancelledFor = ({ questions, sendings }: User): string | null => {
   return `R3: ${cancelled.askId} was cancelled, and nobody did that`;
 };
 
-/** Whoever sent an event was told whether it was taken. */
+/** The sender of an event was told whether it was accepted. */
 const receiptsOf = ({ sendings }: User, entries: readonly Entry[]): string | null => {
   for (const { event, receipt, tries } of sendings) {
     if (receipt === null || receipt === "unknown" || tries > 1) continue;

@@ -1,5 +1,5 @@
 // Sends the machine all sequences of a small alphabet up to a length, breadth first. Of the states that differ only in
-// names and history, one goes on.
+// names and history, one is continued.
 import {
   type ConversationMachine,
   type Entry,
@@ -18,7 +18,7 @@ import { getAdjacencyMap } from "xstate/graph";
 
 import { lettersIn, machines } from "./alphabet.ts";
 
-/** What the sequences of a machine led to. */
+/** The results of all sequences of a machine. */
 export interface Sequences {
   /** The states, without their names and history. */
   readonly states: ReadonlySet<string>;

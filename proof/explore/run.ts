@@ -1,5 +1,5 @@
 // One schedule of a scene: two processes with the real host on one store, and the choices at each point of it.
-import { createHost, type Host, type HostOptions, type Store, StoreError } from "@colloquy/host";
+import { createHost, type Host, type HostOptions, type Store, StoreError, StoreTimeoutError } from "@colloquy/host";
 import { LeaseLostError } from "@colloquy/host/store";
 
 import { Digest } from "./digest.ts";
@@ -8,7 +8,7 @@ import { Shelf, storeOf, threadId } from "./shelf.ts";
 import { User } from "./user.ts";
 import { become, type Call, Failure, type Outcome, Process, World } from "./world.ts";
 
-/** What can happen next. The first choice of a point is what happens if the schedule says nothing, and costs nothing. */
+/** A step that can happen next. The first choice of a point is the default, and costs nothing. */
 export interface Choice {
   readonly what: string;
   /** One for what happens at once; two for what lasts until a later point of its own. */
@@ -33,10 +33,10 @@ export class Run {
   readonly #scene: Scene;
   readonly #fault: Fault | undefined;
   readonly #lives = { A: 0, B: 0 };
-  /** What dead processes were writing. */
+  /** The writes of dead processes that are still under way. */
   readonly #ghosts: Call[] = [];
   readonly #processes: { A: Process; B: Process };
-  /** The process that goes on first. */
+  /** The process that continues first. */
   #current: Place = "A";
 
   constructor(scene: Scene, fault?: Fault) {
@@ -67,7 +67,7 @@ export class Run {
     return digest.key;
   }
 
-  /** Whether something is kept back, which can go on at any time. */
+  /** Whether something is kept back, which can continue at any time. */
   get keepsBack(): boolean {
     return (
       this.#ghosts.length > 0 ||
@@ -172,7 +172,7 @@ export class Run {
   }
 
   #reported(error: unknown, where: string): void {
-    if (error instanceof Failure || error instanceof StoreError || error instanceof LeaseLostError) return;
+    if (isOfStore(error)) return;
     this.world.breaks(`settles: ${where} failed: ${error instanceof Error ? error.stack : String(error)}`);
   }
 
@@ -188,7 +188,7 @@ export class Run {
     };
   }
 
-  /** The calls that are kept back, and the processes that stand still: each can go on at any time. */
+  /** The calls that are kept back, and the processes that stand still: each can continue at any time. */
   #released(): readonly Choice[] {
     const kept = this.processes.flatMap(({ standsUntil, calls }) =>
       standsUntil === null ? calls.filter((call) => call.kept !== null) : [],
@@ -246,7 +246,7 @@ export class Run {
     ];
   }
 
-  /** Ends a process, and starts another one at once. What the dead one was writing may still be written. */
+  /** Ends a process, and starts another one at once. The writes of the dead one may still be done. */
   #crash(process: Process, writing: readonly Call[]): void {
     const at = placeOf(process);
     process.alive = false;
@@ -269,12 +269,15 @@ const keptMs = 1_300;
 
 const stepsToClose = 2_000;
 
+const isOfStore = (error: unknown): boolean =>
+  [Failure, StoreError, StoreTimeoutError, LeaseLostError].some((kind) => error instanceof kind);
+
 const listed = (choice: Choice | undefined): readonly Choice[] => (choice === undefined ? [] : [choice]);
 
 // Processes are made under these names only.
 const placeOf = ({ name }: Process): Place => name as Place;
 
-/** What a call can become beside being answered. Reading twice is reading once. */
+/** The outcomes of a call besides an answer. Reading twice is reading once. */
 const outcomesOf = ({ kind }: Call): readonly Outcome[] => {
   if (kind === "work") return ["failed", "held"];
   return kind === "read" ? ["failed", "late", "held"] : ["failed", "lost", "repeated", "late", "held"];

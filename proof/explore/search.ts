@@ -8,7 +8,7 @@ import { judge } from "./judge.ts";
 import { type Fault, Run } from "./run.ts";
 import type { Scene } from "./scene.ts";
 
-/** What a search visited. Plain data, so that a worker can send it. */
+/** The visits of a search. Plain data, so that a worker can send it. */
 export interface Visited {
   readonly schedules: number;
   /** The schedules that led to a known state, and were not continued. */
@@ -19,7 +19,7 @@ export interface Visited {
 
 export interface Violation {
   readonly what: string;
-  /** What happened, a line each; departures are marked. */
+  /** The steps, a line each; departures are marked. */
   readonly schedule: readonly string[];
 }
 

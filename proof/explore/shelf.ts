@@ -12,7 +12,7 @@ import type { Process, World } from "./world.ts";
 
 export const threadId = "explored";
 
-/** What the store holds, as far as a host can tell. Each entry is checked when it is written. */
+/** The content of the store, as far as a host can tell. Each entry is checked when it is written. */
 export class Shelf {
   readonly store: Store;
   readonly entries: Entry[] = [];

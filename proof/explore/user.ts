@@ -48,7 +48,7 @@ export class User {
     this.#at = at;
   }
 
-  /** What was done, and what came of it. */
+  /** The acts that were done, and their outcomes. */
   get text(): string {
     const ends = this.questions.map(({ end }) => (end instanceof Error ? end.name : String(end?.turn)));
     const told = this.sendings.map(({ receipt }) => JSON.stringify(receipt));

@@ -3,7 +3,7 @@ import { type FaultName, faults } from "./faults.ts";
 import { type SceneName, scenes } from "./scene.ts";
 import { Search, type Visited } from "./search.ts";
 
-/** What a thread is asked to do with a scene. */
+/** A request to a thread about a scene. */
 export interface Task {
   readonly scene: SceneName;
   readonly bound: number;

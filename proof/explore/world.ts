@@ -4,7 +4,7 @@ import type { Clock, Host } from "@colloquy/host";
 
 import { Digest } from "./digest.ts";
 
-/** What a call of the outside becomes. */
+/** The outcome of a call. */
 export type Outcome =
   | "answered"
   /** Nothing is done, and the caller gets an error. */
@@ -79,7 +79,7 @@ export class Process {
     this.digest.add(`${this.#world.now} ${what}`);
   }
 
-  /** Returns the answer that a call will have; none ever comes to a dead process. */
+  /** Returns the answer that a call will have; a dead process never gets one. */
   call<Value>(
     what: string,
     kind: Call["kind"],
