@@ -9,10 +9,11 @@ import { bundleForBrowser } from "../proof/kit/browser-bundle.ts";
 /** Builds the page whose sources are in a folder. Returns its files by name. */
 export const buildPage = async (folder: URL): Promise<ReadonlyMap<string, string>> => {
   const { resolve } = createRequire(folder);
-  const licence = readFileSync(join(dirname(resolve("preact/package.json")), "LICENSE"), "utf8");
+  const licence = (name: string): string =>
+    `/*! ${name}\n${readFileSync(join(dirname(resolve(`${name}/package.json`)), "LICENSE"), "utf8")}*/\n`;
   const code = await bundleForBrowser(new URL("page.ts", folder), {
     minify: true,
-    banner: `/*! Preact\n${licence}*/`,
+    banner: `${licence("preact")}${licence("marked")}`,
   });
   return new Map([
     ["page.js", code],

@@ -32,8 +32,9 @@ const main = async (): Promise<void> => {
   const node = oldest ? nodeOf(oldestNode) : process.execPath;
   const failed: string[] = [];
   for (const example of examples) {
-    if (needsRestate(example) && process.env["COLLOQUY_RESTATE_URL"] === undefined) {
-      console.log(`\n# ${example} is left out: \`pnpm engines:install\`, then \`pnpm servers node ${example}\``);
+    const needed = servers[example];
+    if (needed !== undefined && process.env[needed.variable] === undefined) {
+      console.log(`\n# ${example} is left out: ${needed.install}\`pnpm servers node ${example}\``);
       continue;
     }
     console.log(`\n# ${example}${oldest ? `, in Node ${oldestNode}` : ""}`);
@@ -47,8 +48,12 @@ const main = async (): Promise<void> => {
 /** The examples of the README talk to OpenAI; here a local server takes its place. All others need no server. */
 const isOfReadme = (path: string): boolean => path.startsWith("examples/readme/");
 
-/** This example needs a server that is not part of this repository. */
-const needsRestate = (path: string): boolean => path === "examples/22-restate.ts";
+/** The servers that examples need, each with the variable that names it. */
+const servers: Readonly<Record<string, { readonly variable: string; readonly install: string }>> = {
+  "examples/22-restate.ts": { variable: "COLLOQUY_RESTATE_URL", install: "`pnpm engines:install`, then " },
+  "examples/docs/postgres.ts": { variable: "COLLOQUY_POSTGRES_URL", install: "" },
+  "examples/docs/redis.ts": { variable: "COLLOQUY_REDIS_URL", install: "" },
+};
 
 const standIn = ruleModel([
   { name: "the weather is known", when: ({ toolResults }) => toolResults.length > 0, answer: () => says },

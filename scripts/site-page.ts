@@ -94,8 +94,13 @@ const textOf = (tokens: readonly Token[]): string =>
     })
     .join("");
 
-const unescaped = (text: string): string =>
-  text.replaceAll("&lt;", "<").replaceAll("&gt;", ">").replaceAll("&quot;", '"').replaceAll("&amp;", "&");
+export const unescaped = (text: string): string =>
+  text
+    .replaceAll("&lt;", "<")
+    .replaceAll("&gt;", ">")
+    .replaceAll("&quot;", '"')
+    .replaceAll("&#39;", "'")
+    .replaceAll("&amp;", "&");
 
 /** Takes the anchor, or the first free one with a number. @param taken the last number of each anchor */
 const freeAnchor = (anchor: string, taken: Map<string, number>): string => {

@@ -1,11 +1,12 @@
 // Writes the documentation as a static site into `site/`: the pages, and the files of the repository that they lead to.
-// It needs no network and no script, and it fails when a link or an anchor leads nowhere.
+// It needs no network, and a script only to search. It fails when a link or an anchor leads nowhere.
 import { existsSync, mkdirSync, readFileSync, realpathSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join, matchesGlob, posix } from "node:path";
 
 import { git } from "./release-facts.ts";
 import { escaped, pageOfFolder, pageOfMarkdown, pageOfSource, type SitePage } from "./site-page.ts";
 import { siteLayout } from "./site-layout.ts";
+import { searchScript, type Section, sectionsOf, sectionsScript } from "./site-search.ts";
 
 /** The result of a build. */
 export interface Site {
@@ -54,17 +55,22 @@ export const buildSite = (root: string, folder: string): Site => {
     else pages.set(path, pageOf(root, tree, path, reach));
   }
   const navigation = navigationOf(pages);
+  const sections: Section[] = [];
   for (const [path, page] of pages) {
     const place = placeOf(tree, path);
     const other = written.get(place);
     if (other !== undefined) problems.push(`${path} is ${place} in the site, as ${other} is: rename one of them`);
     written.set(place, path);
-    const text = siteLayout(page, navigation, (other) =>
+    if (path.endsWith(".md")) sections.push(...sectionsOf(encoded(place), page));
+    const root = encoded(posix.relative(posix.dirname(place), ""));
+    const text = siteLayout({ page, path, root: root === "" ? "" : `${root}/` }, navigation, (other) =>
       encoded(posix.relative(posix.dirname(place), placeOf(tree, other))),
     );
     mkdirSync(dirname(join(folder, place)), { recursive: true });
     writeFileSync(join(folder, place), text);
   }
+  writeFileSync(join(folder, "search.js"), searchScript());
+  writeFileSync(join(folder, "search-sections.js"), sectionsScript(sections));
   problems.push(...[...pages].flatMap(([path, page]) => page.problems.map((problem) => `${path} ${problem}`)));
   return { pages: pages.size, problems: [...problems, ...wanted.flatMap((each) => problemOf(each, tree, pages))] };
 };
@@ -161,14 +167,19 @@ const pageOf = (root: string, { folders }: Tree, path: string, reach: (target: s
 
 /** Returns the sections of the site, with their pages in order. */
 const navigationOf = (pages: ReadonlyMap<string, SitePage>) => {
-  const inRoom = (pattern: RegExp) =>
-    [...pages].filter(([path]) => pattern.test(path)).map(([path, { title }]) => ({ path, title: escaped(title) }));
+  const inRoom = (...patterns: readonly RegExp[]) =>
+    patterns.flatMap((pattern) =>
+      [...pages].filter(([path]) => pattern.test(path)).map(([path, { title }]) => ({ path, title: escaped(title) })),
+    );
+  const [first, ...others] = [/^README\.md$/, "what-it-is-for", "how-do-i", "troubleshooting", "README"] as const;
   return [
-    { name: "Begin", links: inRoom(/^(README|CONTRIBUTING|SECURITY|CHANGELOG)\.md$/) },
-    { name: "Guides", links: inRoom(/^docs\/[^/]+\.md$/) },
+    { name: "Begin", links: inRoom(first, ...others.map((name) => new RegExp(`^docs/${name}\\.md$`))) },
+    { name: "Answers", links: inRoom(/^docs\/how-do-i-[^/]+\.md$/) },
+    { name: "Guides", links: inRoom(/^docs\/(?!how-do-i|what-it-is-for|troubleshooting|README)[^/]+\.md$/) },
     { name: "Packages", links: inRoom(/^packages\/[^/]+\/README\.md$/) },
     { name: "Vectors", links: inRoom(/^vectors\/[^/]+\.md$/) },
     { name: "Decisions", links: inRoom(/^docs\/decisions\/[^/]+\.md$/) },
+    { name: "Project", links: inRoom(/^(CHANGELOG|CONTRIBUTING|SECURITY)\.md$/) },
   ];
 };
 

@@ -62,7 +62,20 @@ const programs: readonly (readonly [path: string, says: string])[] = [
     "examples/docs/asking.ts",
     'bad_request: no such model\ncancelled, after "It is a line "\nstopped by steps\nA queue is a line.\n',
   ],
+  ["examples/docs/what-it-is-for.ts", ""],
+  [
+    "examples/docs/how-do-i-ask.ts",
+    "kept: Once upon a time \nThe other model answers.\nFrom Claude.\n12 euros.\nNothing new.\nthinks: What would Ada say?\nsays: 42.\n[true,true]\nBonjour.\ntrue Three.\nOne. Later.\n",
+  ],
+  ["examples/docs/how-do-i-prompt.ts", "5007 tokens of 400\nIt depends.\n4 messages; the first has 1 part\n"],
+  ["examples/docs/how-do-i-tools.ts", 'done /films/emma.mp4\nOrdered. ["kettle"]\nHere they are.\nLimitReachedError: '],
+  [
+    "examples/docs/how-do-i-data.ts",
+    '["ada_1","ada_2"]\n0 hits\nanswer 3\nanswer 5\n["ada_1","ada_2"]\nleft: ["grace_1","grace_2"]\n',
+  ],
+  ["examples/docs/how-do-i-run.ts", "1.25 USD\nAda has no credit left.\n"],
   ["examples/docs/caller-tools.ts", "You sit in 12C.\n"],
+  ["examples/docs/calls.ts", "waits for the model\nA line.\nA pile.\n"],
   ["examples/docs/coming-from.ts", "Done: 12 euros are on their way."],
   ["examples/docs/compaction.ts", '{"type":"summary.completed","number":3,"covers":{"from":1,"to":3}}\n'],
   ["examples/08-explain.ts", "of 4 turns 2 are whole and 2 are in part in the next prompt"],
@@ -71,6 +84,7 @@ const programs: readonly (readonly [path: string, says: string])[] = [
     "in the copy as well: Once upon a time | answer 1 | [redacted] | [redacted] | who read books | answer 5\n",
   ],
   ["examples/docs/configuration.ts", "\n"],
+  ["examples/docs/deleting-data.ts", "0 hits\n0 threads\n"],
   ["examples/docs/exact-counts.ts", "conversation 13 16"],
   [
     "examples/docs/exchanging.ts",
@@ -93,11 +107,21 @@ const programs: readonly (readonly [path: string, says: string])[] = [
   ["examples/docs/handler.ts", "IS ANYBODY THERE?\n"],
   ["examples/docs/http-handler.ts", "All is well.\n"],
   ["examples/docs/journal.ts", "\ntrue\n"],
+  [
+    "examples/docs/managing-threads.ts",
+    'trip-1: {"user":"ada","topic":"Oslo"} null\ntrip-1, entry 4: The budget is 300 euros.\n',
+  ],
   ["examples/docs/resuming.ts", "A line that is served from the front."],
   ["examples/docs/outputs.ts", "invalid 1 Sorry, I have no idea."],
   ["examples/docs/observing.ts", "1 completed"],
   ["examples/docs/policies.ts", "16646 of 28000 tokens, from turn 312 on: older than what fits into 28000 tokens"],
   ["examples/docs/reading-results.ts", "read_result gives k and stormy night. The butler did it.\n"],
+  ["examples/docs/sharing.ts", "edit it when the other host is done\n1 2\n"],
+  ["examples/docs/sqlite.ts", "3\n1\n%4Frder%2017.jsonl\n"],
+  [
+    "examples/docs/stopping.ts",
+    'deadlineMs after 5000 ms, shown: "It is "\ncancelled: the client is gone\ncancelled\nA stack is a pile.\n',
+  ],
   ["examples/docs/serving.ts", "function_call\nfunction_call, message true\n"],
   [
     "examples/docs/tools.ts",
@@ -106,16 +130,20 @@ const programs: readonly (readonly [path: string, says: string])[] = [
   ["examples/docs/transition.ts", '["publish","callLlm"]\n["tea/1.1#1"]\ncompleted\nstale true\n'],
 ];
 
-/** Programs that need a server. The gate starts one if `pnpm engines:install` has installed it. */
-const onRestate = [
-  ["examples/22-restate.ts", "\n-- the worker is gone: nothing runs, and the question waits\n"],
+/** Programs that need a server, which an environment variable names. The gate starts each of these servers. */
+const onServers = [
+  ["COLLOQUY_RESTATE_URL", "examples/22-restate.ts", "\n-- the worker is gone: nothing runs, and the question waits\n"],
+  ["COLLOQUY_POSTGRES_URL", "examples/docs/postgres.ts", "A line.\n"],
+  ["COLLOQUY_REDIS_URL", "examples/docs/redis.ts", "A line.\n"],
 ] as const;
-const isThere = process.env["COLLOQUY_RESTATE_URL"] !== undefined;
+const servedPrograms = onServers.flatMap(([variable, path, says]): readonly (readonly [string, string])[] =>
+  process.env[variable] === undefined ? [] : [[path, says]],
+);
 
 describe("the programs that the documentation shows", () => {
   afterEach(() => vi.restoreAllMocks());
 
-  it.each(isThere ? [...programs, ...onRestate] : programs)("%s says what it should", async (path, says) => {
+  it.each([...programs, ...servedPrograms])("%s says what it should", async (path, says) => {
     const said = await outputOf(path);
     const texts = shown.filter(({ source }) => source === path).map(({ text }) => text);
     for (const text of [says, ...texts]) expect(said).toContain(text);
@@ -148,13 +176,16 @@ describe("the pages are whole", () => {
   );
 
   const ofMachine = ["", "/policies", "/journal", "/inspect", "/storage", "/hosting"].map((entry) => `machine${entry}`);
-  const about = ["conversation", "threads", "outputs", "interchange", "stores", "models", "chat-backend"].map(
-    (name) => `docs/${name}.md`,
-  );
+  const about = (
+    "conversation threads outputs interchange models chat-backend host asking stopping managing-threads tools " +
+    "approvals recovery observing model-calls own-host stores sqlite postgres redis indexeddb deleting-data own-store"
+  )
+    .split(" ")
+    .map((name) => `docs/${name}.md`);
 
   it.each([
     { page: "docs/prompts.md", modules: [...ofMachine, "interchange"] },
-    { page: "docs/host.md", modules: ["host", "host/store", "host/perform", "runtime-node"] },
+    { page: "docs/host-reference.md", modules: ["host", "host/store", "host/perform", "runtime-node"] },
     { page: "docs/agents.md", modules: ["sessions/agents"] },
     { page: "docs/testing.md", modules: testing },
     { page: "docs/datasets.md", modules: ["sessions/datasets"] },

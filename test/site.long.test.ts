@@ -151,7 +151,7 @@ test("HTML in a page is a problem and is shown as text; comments and code are ne
     ].map((html) => `README.md has the HTML ${html}: write Markdown, or put it between backticks`),
   );
   const page = readFileSync(join(site, "index.html"), "utf8");
-  const [, main = ""] = page.split("<main>");
+  const [, main = ""] = page.split(/<\/?main>/);
   expect(page).toContain("<title>Start - Colloquy</title>");
   expect(main).not.toMatch(/<(?:script|b|style)\b/);
   expect(main).not.toMatch(/<!--|here --/);

@@ -215,7 +215,7 @@ const strangersIn = (text: string, who: Name): readonly string[] =>
 /** Makes a query for the studio's routes, which parse it themselves. The others have a limit of one, to get cursors. */
 const queryOf = (path: string, id: string, other: string, variant: number): string => {
   const words = pick(["word", "seed nested", "pay"], variant);
-  const studio = { thread: id, other, seq: String(variant % 4), otherSeq: "0", words };
+  const studio = { thread: id, other, seq: String(variant % 4), otherSeq: "1", turn: "1", words };
   const query = path.startsWith("/studio") ? studio : path.startsWith("/ui") ? {} : { limit: "1" };
   return new URLSearchParams({ ...query, ...(variant % 5 === 0 ? { after: id } : {}) }).toString();
 };

@@ -1,4 +1,4 @@
-// Shows an ask and its possible outcomes, for docs/host.md. A scripted model takes the place of a real one.
+// Shows an ask and its possible outcomes, for docs/asking.md. A scripted model takes the place of a real one.
 import {
   type AskHandle,
   createHost,

@@ -1,4 +1,4 @@
-// Tools that the caller runs: it declares them, and answers their calls when it can. docs/host.md shows it.
+// Tools that the caller runs: it declares them, and answers their calls when it can. docs/approvals.md shows it.
 import { createHost, memoryStore } from "@colloquy/runtime-node";
 import { reply, scriptedModel, toolCalls } from "@colloquy/runtime-test/models";
 import { z } from "zod";

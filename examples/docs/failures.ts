@@ -1,4 +1,4 @@
-// Shows how the OpenAI handler reads the responses of servers, for docs/host.md. A server on this machine plays them.
+// Shows how the OpenAI handler reads the responses of servers, for docs/model-calls.md. A server on this machine plays them.
 import { createHost, openaiChat, sqliteStore, TurnFailedError } from "@colloquy/runtime-node";
 import { recordedHtml, recordedJson, recordedStream, loopbackServer } from "@colloquy/runtime-test/server";
 

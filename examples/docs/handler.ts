@@ -1,4 +1,4 @@
-// A custom model handler: docs/host.md shows it.
+// A custom model handler: docs/model-calls.md shows it.
 import { textOf } from "@colloquy/machine";
 import { createHost, type LlmHandler, sqliteStore } from "@colloquy/runtime-node";
 

@@ -1,4 +1,4 @@
-// A custom model handler over HTTP: docs/host.md shows it.
+// A custom model handler over HTTP: docs/model-calls.md shows it.
 import { replyFromChatMessage, toChatMessage } from "@colloquy/interchange";
 import {
   createHost,

@@ -1,4 +1,4 @@
-// Hooks and observers: docs/host.md shows it.
+// Hooks and observers: docs/observing.md shows it.
 import { createHost, memoryStore } from "@colloquy/runtime-node";
 import { runningClock, sequentialIds } from "@colloquy/runtime-test";
 import { fails, reply, scriptedModel } from "@colloquy/runtime-test/models";

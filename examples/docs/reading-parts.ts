@@ -1,4 +1,4 @@
-// Shows when reading the parts of an ask ends or throws, and what awaiting it does, for docs/host.md.
+// Shows when reading the parts of an ask ends or throws, and what awaiting it does, for docs/asking.md.
 import { type AskHandle, createHost, sqliteStore } from "@colloquy/runtime-node";
 import { fails, never, reply, scriptedModel } from "@colloquy/runtime-test/models";
 

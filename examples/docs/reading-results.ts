@@ -1,4 +1,4 @@
-// A long tool result: prompts show its beginning, and a tool reads the rest. docs/host.md shows it.
+// A long tool result: prompts show its beginning, and a tool reads the rest. docs/tools.md shows it.
 import { createHost, resultReader, sqliteStore, tool } from "@colloquy/runtime-node";
 import { limitResults, textOfResult } from "@colloquy/machine/policies";
 import { reply, scriptedModel, toolCalls } from "@colloquy/runtime-test/models";

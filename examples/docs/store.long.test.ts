@@ -1,4 +1,4 @@
-// Checks two stores against the contract of the port `Store`. docs/testing.md shows it.
+// Checks stores against the contract of the port `Store`. docs/testing.md shows it.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -7,7 +7,11 @@ import { sqliteStore } from "@colloquy/runtime-node";
 import { storeContract } from "@colloquy/runtime-test/contracts";
 import { afterAll } from "vitest";
 
+import { mapStore } from "./own-store.ts";
+
 storeContract("the memory store", async ({ clock }) => ({ store: memoryStore({ clock }) }));
+
+storeContract("a store of one's own", async ({ clock }) => ({ store: mapStore(clock) }));
 
 const folder = mkdtempSync(join(tmpdir(), "colloquy-docs-"));
 afterAll(() => rmSync(folder, { recursive: true }));

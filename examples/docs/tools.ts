@@ -1,4 +1,4 @@
-// Tools with a zod schema and with a plain JSON Schema, and their arguments. docs/host.md shows it.
+// Tools with a zod schema and with a plain JSON Schema, and their arguments. docs/tools.md shows it.
 import { createHost, sqliteStore, tool } from "@colloquy/runtime-node";
 import { reply, scriptedModel, toolCalls } from "@colloquy/runtime-test/models";
 import { z } from "zod";

@@ -28,6 +28,11 @@ const weatherRules = (question: (prompt: PromptView) => Question): readonly Rule
     answer: (prompt) => phrase(question(prompt), prompt.toolResults),
   },
   {
+    name: "a summary, for /compact",
+    when: ({ lastUserText }) => lastUserText.startsWith("Earlier summaries:"),
+    answer: ({ lastUserText }) => summaryOf(lastUserText),
+  },
+  {
     name: "thanks",
     when: ({ lastUserText }) => /\b(?:thanks|thank you|cheers)\b/i.test(lastUserText) && !isAboutWeather(lastUserText),
     answer: () => "You're welcome!",
@@ -71,6 +76,12 @@ const weatherRules = (question: (prompt: PromptView) => Question): readonly Rule
 ];
 
 const lastDay = 6;
+
+/** Returns the questions and answers of a request for a summary. */
+const summaryOf = (request: string): string =>
+  [...request.matchAll(/^Input:\n([^]*?)\nOutput:\n([^]*?)\nTool use:$/gm)]
+    .map(([, input = "", output = ""]) => `Asked "${input}", you answered: ${output}`)
+    .join("\n");
 
 const isAboutWeather = (text: string): boolean =>
   Object.values(wordsOf(text)).some((words) => words !== undefined) || /^(?:and|what about|how about)\b/i.test(text);

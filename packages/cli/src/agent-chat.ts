@@ -174,7 +174,7 @@ const belowOf = (host: AgentHost, threadId: string): WaitingBelow => {
       const [first = call.name, ...names] = above.concat(call.name);
       const thread = host.subagent(first, ...names).thread(call.threadId);
       return call === called
-        ? waitingOf(thread, below(call.calls, above.concat(call.name)))
+        ? waitingOf(thread, below(call.calls, above.concat(call.name)), [first, ...names].join("/"))
         : { approvals: [], alone: true };
     };
   return async (call) => below(await host.calls(threadId), [])(call);

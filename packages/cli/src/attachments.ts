@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync, statSync } from "node:fs";
-import { basename, dirname, extname, join, resolve } from "node:path";
+import { basename, extname, resolve } from "node:path";
 import type { ContentPart } from "@colloquy/machine";
 import type { AttachmentPort } from "@colloquy/cli/terminal";
 import { readTextFile } from "./text-file.ts";
@@ -12,11 +12,11 @@ export const attachmentsIn = (folder: string): AttachmentPort => ({
     return paths.size === 0 ? text : [{ type: "text", text }, ...[...paths].map((path) => partOf(folder, path))];
   },
   pathsFrom: (prefix) => {
-    const inside = prefix === "" || prefix.endsWith("/") ? prefix : join(dirname(prefix), "/");
+    const inside = prefix.slice(0, prefix.lastIndexOf("/") + 1);
     try {
       return readdirSync(resolve(folder, inside), { withFileTypes: true })
         .filter(({ name }) => !name.startsWith(".") && !/[\s"]/.test(name))
-        .map((entry) => `${inside === "./" ? "" : inside}${entry.name}${entry.isDirectory() ? "/" : ""}`)
+        .map((entry) => `${inside}${entry.name}${entry.isDirectory() ? "/" : ""}`)
         .filter((path) => path.startsWith(prefix))
         .toSorted();
     } catch {
@@ -34,13 +34,15 @@ export const attachedText = (name: string, text: string): ContentPart => ({
 
 const mention = /(?<=^|\s)@(?:"([^"]+)"|(\S+))/g;
 
-/** Returns the path that a word names; null for one such as `@ada` that names no file. */
+/** Returns the path that a word names; null for one such as `@ada` or `@types/node` that names no file. */
 const pathIn = (folder: string, word: string): string | null => {
-  // A sentence may end behind the name.
+  // A sentence may end after the name.
   const name = word.replace(/[.,;:!?)]+$/, "");
-  const path = [word, name].find((each) => isThere(resolve(folder, each)));
+  const path = [word, name].find((each) => /[\p{L}\p{N}]/u.test(each) && isThere(resolve(folder, each)));
   if (path !== undefined) return path;
-  if (name.includes("/")) throw new Error(`there is no file "${name}" to attach; leave the @ out if it is none`);
+  const [first] = /^\/?[^/]+(?=\/)/.exec(name) ?? [];
+  if (first !== undefined && (first === "~" || isThere(resolve(folder, first))))
+    throw new Error(`there is no file "${name}" to attach; leave out the @ if you mean something else`);
   return null;
 };
 
@@ -52,11 +54,21 @@ const partOf = (folder: string, path: string): ContentPart => {
       path,
       readTextFile(file, ({ size }) => checkSize(path, size, textMax)),
     );
-  checkSize(path, statSync(file).size, imageMax);
+  const stats = statSync(file);
+  // Reading a pipe may never end.
+  if (!stats.isFile()) throw new Error(`"${path}" is not a file; name one`);
+  checkSize(path, stats.size, imageMax);
   return { type: "image", url: `data:${kind};base64,${readFileSync(file, "base64")}` };
 };
 
-const isThere = (file: string): boolean => statSync(file, { throwIfNoEntry: false }) !== undefined;
+const isThere = (file: string): boolean => {
+  try {
+    return statSync(file, { throwIfNoEntry: false }) !== undefined;
+  } catch {
+    // No file has such a name.
+    return false;
+  }
+};
 
 /** @throws Error for a file that is larger than a model is likely to accept */
 const checkSize = (path: string, size: number, most: number): void => {

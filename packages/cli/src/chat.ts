@@ -16,7 +16,9 @@ import { answersOn, formatOf, type Answers } from "./answers.ts";
 import { type Chat, openedChat } from "./chat-host.ts";
 import type { CommandContext } from "./command-context.ts";
 import { ArgumentError, exitCodes, InterruptedError } from "./exit-code.ts";
+import { fileChangesIn } from "./file-changes.ts";
 import type { OptionValues } from "./options.ts";
+import { withoutUser } from "./models.ts";
 import { type Settled, settled } from "./settings.ts";
 import { existsSync } from "node:fs";
 import { appendFile, mkdir, rename, writeFile, mkdtemp, readFile, rm } from "node:fs/promises";
@@ -28,7 +30,7 @@ import { spawn } from "node:child_process";
 import { tmpdir } from "node:os";
 import { commandWords } from "./chat-tools.ts";
 import { createInterface } from "node:readline";
-import { type Asked, exitCodeOfEnd, followed, type TurnEnd } from "./turn.ts";
+import { type Asked, exitCodeOfEnd, followed, nestedApprovals, type TurnEnd } from "./turn.ts";
 
 /** Runs a conversation with a model on a server, or with the agent of a file. Returns the exit code. */
 export const chat = async (words: readonly string[], given: OptionValues, context: CommandContext): Promise<number> => {
@@ -59,7 +61,7 @@ export const chat = async (words: readonly string[], given: OptionValues, contex
     if (converses && detail !== "none") printer.line(`${opened.about}; /help lists the commands`);
     else if (detail !== "none") errors.line(`${opened.about}; thread ${named(opened.threadId)}`);
     if (isAnswer) return await answerApproval(opened, options, answers, signal);
-    if (converses) return await conversation(opened, { ...settings, question, detail }, context);
+    if (converses) return await conversation(opened, { ...settings, given, question, detail }, context);
     const first = question === "" ? exitCodes.done : await askOnce(opened, content, answers, signal);
     return isAlone || signal.aborted ? first : await pipedQuestions(opened, answers, context, first);
   } finally {
@@ -68,20 +70,23 @@ export const chat = async (words: readonly string[], given: OptionValues, contex
 };
 
 interface Conversed {
+  /** The options of the command line alone. */
+  readonly given: OptionValues;
   /** A question to ask at the beginning; empty for none. */
   readonly question: string;
   readonly detail: "none" | "some" | "all";
 }
 
 const conversation = async (
-  { host, threadId, ask, notes, models, steers, notices, agent, store }: Chat,
-  { options, isTrusted, ownKeys, historyFile: history, question, detail }: Settled & Conversed,
+  { host, threadId, ask, notes, models, steers, notices, agent, store, waiting, onNestedApproval }: Chat,
+  { given, options, isTrusted, ownKeys, historyFile: history, question, detail }: Settled & Conversed,
   { input, printer, isTerminal, environment, folder, signal }: CommandContext,
 ): Promise<number> => {
   const streams = options["no-stream"] !== true;
-  const given = { ...(notes === undefined ? {} : { notes }), ...(question === "" ? {} : { question }) };
-  const attachments = attachmentsIn(folder ?? process.cwd());
-  const shared = { host, threadId, input, signal, ask, attachments, models, detail, streams, ...given };
+  const begun = { ...(notes === undefined ? {} : { notes }), ...(question === "" ? {} : { question }) };
+  const here = folder ?? process.cwd();
+  const files = { attachments: attachmentsIn(here), changeOf: fileChangesIn(here) };
+  const shared = { host, threadId, input, signal, ask, ...files, models, detail, streams, ...begun };
   const labels = options["screen-reader"] === true;
   const output = printer.unguarded;
   let last = threadId;
@@ -96,7 +101,8 @@ const conversation = async (
     await converseOnScreen({
       ...shared,
       steers,
-      shell: shellIn(folder ?? process.cwd(), isTrusted),
+      shell: shellIn(here, isTrusted),
+      nested: nestedApprovals({ waiting, onNestedApproval }),
       turnedTo: (id) => void (last = id),
       notices: (show) => void (notices.show = show),
       output,
@@ -109,15 +115,24 @@ const conversation = async (
     });
   }
   const isKept = store !== null && (await host.thread(last).figures()) !== null;
-  if (isKept && detail !== "none") printer.line(`resume with \`${resumptionOf(options, store, last)}\``, "dim");
+  if (isKept && detail !== "none") printer.line(`resume with \`${resumptionOf(given, store, last)}\``, "dim");
   return signal.aborted ? exitCodes.interrupted : exitCodes.done;
 };
 
-/** Returns the command that continues a thread. */
-const resumptionOf = ({ session }: OptionValues, store: string, threadId: string): string => {
-  const place = session === undefined ? `--store ${quoted(store)}` : `--session ${quoted(session)}`;
-  return `colloquy chat ${place} --resume ${quoted(threadId)}`;
+/** Returns the command that continues a thread with the same model and tools, without passwords in addresses. */
+const resumptionOf = (given: OptionValues, store: string, threadId: string): string => {
+  const place = given.session === undefined ? `--store ${quoted(store)}` : `--session ${quoted(given.session)}`;
+  const word = (value: string): string => quoted(value.includes("://") ? withoutUser(value) : value);
+  const again = givenAgain.flatMap((name) =>
+    [given[name] ?? []].flat().map((value) => ` --${name}${value === true ? "" : ` ${word(`${value}`)}`}`),
+  );
+  return `colloquy chat ${place} --resume ${quoted(threadId)}${again.join("")}`;
 };
+
+const givenAgain = [
+  ...(["agent", "react", "tools", "mcp", "allow-tools"] as const),
+  ...(["provider", "base-url", "template", "model", "system", "window", "max-turns"] as const),
+];
 
 /** Quotes a word for a shell if necessary. */
 const quoted = (word: string): string =>

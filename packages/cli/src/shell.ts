@@ -18,15 +18,22 @@ export const shellIn = (folder: string, isTrusted: boolean): ShellPort => ({
       try {
         if (child.pid !== undefined) process.kill(-child.pid, "SIGKILL");
       } catch {
-        // All of it has ended.
+        // All of it has ended, or the system has no groups.
+        child.kill("SIGKILL");
       }
+      // A process that left the group may still have them.
+      child.stdout.destroy();
+      child.stderr.destroy();
     };
     limits.addEventListener("abort", end);
     for (const stream of [child.stdout, child.stderr])
       stream.setEncoding("utf8").on("data", (piece: string) => void (output = (output + piece).slice(-outputMax)));
     const ending = await new Promise<string>((resolve) => {
       child.once("error", (error) => resolve(error.message));
-      child.once("close", (code) => resolve(endingOf(code, signal)));
+      child.once("close", (code, by) => {
+        const early = signal.aborted ? "stopped" : `ended after ${timeoutMs / 1000} s`;
+        resolve(limits.aborted ? early : code === null ? `ended by ${by}` : `exit code ${code}`);
+      });
     });
     limits.removeEventListener("abort", end);
     return { output: output.toWellFormed(), ending };
@@ -35,6 +42,3 @@ export const shellIn = (folder: string, isTrusted: boolean): ShellPort => ({
 
 const timeoutMs = 60_000;
 const outputMax = 20_000;
-
-const endingOf = (code: number | null, { aborted }: AbortSignal): string =>
-  code !== null ? `exit code ${code}` : aborted ? "stopped" : `ended after ${timeoutMs / 1000} s`;

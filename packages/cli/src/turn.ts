@@ -19,7 +19,12 @@ import {
   outstanding,
 } from "@colloquy/machine";
 import { exitCodes, ArgumentError, InterruptedError } from "./exit-code.ts";
-import { figuresOf as figuresOfTurn, printableJson } from "@colloquy/cli/terminal";
+import {
+  figuresOf as figuresOfTurn,
+  type NestedApproval,
+  type NestedApprovalPort,
+  printableJson,
+} from "@colloquy/cli/terminal";
 
 /** An ask for a text, or for a checked output. */
 export type Asked = AskHandle | AskHandle<Json>;
@@ -121,26 +126,24 @@ export const promptText = ({ turn, step, messages, model }: CallLlm): string =>
 
 /** The approvals that a thread waits for, including those of the subagents that it called. */
 export interface Waiting {
-  readonly approvals: readonly WaitingApproval[];
+  readonly approvals: readonly NestedApproval[];
   /** Whether nothing continues until a person answers. */
   readonly alone: boolean;
-}
-
-/** An approval, and the thread on which it is answered. */
-interface WaitingApproval {
-  readonly request: RequestApproval;
-  readonly thread: HostedThread;
 }
 
 /** Returns what a call's nested thread waits for; null if it is not a call of a subagent. */
 export type WaitingBelow = (call: CallTool) => Promise<Waiting | null>;
 
-/** Returns what a thread waits for now. */
-export const waitingOf = async (thread: HostedThread, below: WaitingBelow = async () => null): Promise<Waiting> => {
+/** Returns what a thread waits for now. @param by the subagent that answers on it; empty for none */
+export const waitingOf = async (
+  thread: HostedThread,
+  below: WaitingBelow = async () => null,
+  by = "",
+): Promise<Waiting> => {
   const state = await thread.state();
   if (state === null) return { approvals: [], alone: false };
   const open = outstanding(state).filter(({ type }) => type !== "startTimer");
-  let approvals: readonly WaitingApproval[] = approvalsOf(state).map((request) => ({ request, thread }));
+  let approvals: readonly NestedApproval[] = approvalsOf(state).map((request) => ({ request, thread, by }));
   let alone = open.length > 0;
   for (const effect of open) {
     if (effect.type === "requestApproval" || (effect.type === "callTool" && effect.by === "caller")) continue;
@@ -150,6 +153,18 @@ export const waitingOf = async (thread: HostedThread, below: WaitingBelow = asyn
   }
   return { approvals, alone };
 };
+
+/** Returns the approvals of subagents, for a person at a screen. */
+export const nestedApprovals = ({
+  waiting,
+  onNestedApproval: listeners,
+}: Pick<FollowedChat, "waiting" | "onNestedApproval">): NestedApprovalPort => ({
+  onRequest: (listener) => {
+    listeners.add(listener);
+    return () => void listeners.delete(listener);
+  },
+  waiting: async (threadId) => (await waiting(threadId)).approvals.filter(({ by }) => by !== ""),
+});
 
 /** Returns the exit code for an error that ended a turn or a command. */
 export const exitCodeOf = (thrown: unknown): number => {

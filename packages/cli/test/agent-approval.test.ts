@@ -1,11 +1,14 @@
-import { memoryStore } from "@colloquy/host";
+import { memoryStore, type Store } from "@colloquy/host";
+import type { Content } from "@colloquy/machine";
 import { openaiChat, systemClock, randomIds, StorageError } from "@colloquy/runtime-node";
-import { ruleModel, toolCalls } from "@colloquy/runtime-test/models";
+import { ruleModel, scriptedModel, toolCalls } from "@colloquy/runtime-test/models";
 import { loopbackServer, type LoopbackServer } from "@colloquy/runtime-test/server";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { agentFromFile } from "@colloquy/sessions/agents";
 import { hostOfAgent } from "../src/agent-chat.ts";
+import { nestedApprovals } from "../src/turn.ts";
 import { run } from "./run-command.ts";
+import { onScreen } from "./terminal/conversation/screen.ts";
 import { testFolder } from "./test-folder.ts";
 
 const { write } = testFolder();
@@ -81,6 +84,57 @@ describe.each(Object.entries(agents))("an approval that %s waits for", (_, agent
   const waitingId = async (): Promise<string | undefined> => /, as (\S+)\n/.exec((await chat("And now?")).error)?.[1];
 });
 
+const hostOf = async (agent: string, store: Store, show: (text: string) => void = () => {}) =>
+  hostOfAgent(
+    await agentFromFile(agent, { allowTools: true }),
+    [],
+    {
+      name: "here",
+      model: "any",
+      handler: (name) => openaiChat({ baseURL: server.current?.url ?? "", apiKey: "none", model: name }),
+    },
+    { machine: {}, clock: systemClock, ids: randomIds, store },
+    undefined,
+    { show: (text) => show(text) },
+  );
+
+test.each([
+  ["a subagent", "clerk", "clerk"],
+  ["a subagent of a subagent", "head/clerk", "head"],
+] as const)(
+  "%s asks at the terminal: its name is in the question, y runs the call, n does not, a also runs later ones",
+  async (kind, by, called) => {
+    const chat = await hostOf(agents[kind], memoryStore({ clock: systemClock }), (text) => expect.fail(text));
+    const { host } = chat;
+    const ask = (input: Content, threadId: string) => chat.ask(input, threadId, {});
+    const options = { host, ask, nested: nestedApprovals(chat) };
+    const screen = onScreen(scriptedModel([]), options);
+    const question = `⁇ run mail of subagent ${by}?`;
+    await screen.ask("ada", question);
+    expect(screen.finished()).toContain(`\n⁇ mail of subagent ${by} {"to":"ada"}`);
+    screen.type("y");
+    await screen.until(/sent to ada\.+\nAgent/);
+    expect(screen.finished()).toMatch(new RegExp(`✓ mail of subagent ${by} was approved\n● ${called} `));
+    await screen.ask("bob", question);
+    screen.type("n");
+    await screen.ask("not now", /not now[^]*not now[^]*\nAgent/);
+    await screen.ask("eve", question);
+    // Another process answers it.
+    const [waiting] = (await chat.waiting("here")).approvals;
+    await waiting?.thread.approve(waiting.request.id);
+    await screen.until(/sent to eve\.+\nAgent/);
+    expect(screen.screen()).not.toContain(question);
+    expect(screen.finished()).toContain(`⁇ mail of subagent ${by} was not answered here`);
+    await screen.ask("ian", question);
+    screen.type("a");
+    screen.press("enter");
+    await screen.until(/sent to ian\.+\nAgent/);
+    await screen.ask("uma", /sent to uma\.+\nAgent/);
+    expect(screen.finished()).toContain(`mail of subagent ${by} runs without a question from here on`);
+    await host.close();
+  },
+);
+
 // vitest fails a run with an unhandled rejection.
 test.each([
   ["is closed", new StorageError("closed", "it was closed"), 0],
@@ -96,23 +150,7 @@ test.each([
     lookedFor.resolve();
     throw thrown;
   });
-  const { host, ask } = hostOfAgent(
-    await agentFromFile(agents["a subagent"], { allowTools: true }),
-    [],
-    {
-      name: "here",
-      model: "any",
-      handler: (name) => openaiChat({ baseURL: server.current?.url ?? "", apiKey: "none", model: name }),
-    },
-    {
-      machine: {},
-      clock: systemClock,
-      ids: randomIds,
-      store,
-    },
-    undefined,
-    { show: (text) => void shown.push(text) },
-  );
+  const { host, ask } = await hostOf(agents["a subagent"], store, (text) => shown.push(text));
   const asked = ask("ada", "chat", {});
   await lookedFor.promise;
   await host.close();

@@ -10,6 +10,7 @@ write("my plan.txt", "Sell sheep.");
 write("dot.png", "not read as text");
 write("binary.dat", "a\0b");
 mkdirSync(at("src"));
+mkdirSync(at("shots.png"));
 write("src/main.ts", "export {};");
 write(".hidden", "");
 
@@ -30,22 +31,37 @@ test.each([
   expect(contentOf(text)).toEqual([{ type: "text", text }, ...attached]);
 });
 
-test.each(["Hello", "Ask @ada.", "ada@notes.md", "@", "Write to @example.com"])("%s names no file", (text) => {
+test.each([
+  "Hello",
+  "Ask @ada.",
+  "ada@notes.md",
+  "@",
+  "Write to @example.com",
+  "What does @? mean, and @.",
+  "Add @types/node and @/components/Button",
+  `@${"a".repeat(300)}`,
+  "@a\0b",
+])("%j names no file", (text) => {
   expect(contentOf(text)).toBe(text);
 });
 
 test.each([
-  ["@src/mian.ts", 'there is no file "src/mian.ts" to attach; leave the @ out if it is none'],
+  ["@src/mian.ts", 'there is no file "src/mian.ts" to attach; leave out the @ if you mean something else'],
+  ["@./main.ts", 'there is no file "./main.ts"'],
+  ["@~/main.ts", 'there is no file "~/main.ts"'],
   ["@src", "is a folder; name a file"],
+  ["@shots.png", '"shots.png" is not a file; name one'],
   ["@binary.dat", "is binary"],
 ])("%s is refused in words", (text, problem) => {
   expect(() => contentOf(text)).toThrow(problem);
 });
 
 test("paths are completed folder by folder, without hidden ones and ones that need quotes", () => {
-  expect(pathsFrom("")).toEqual(["binary.dat", "dot.png", "notes.md", "src/"]);
+  expect(pathsFrom("")).toEqual(["binary.dat", "dot.png", "notes.md", "shots.png/", "src/"]);
   expect(pathsFrom("no")).toEqual(["notes.md"]);
   expect(pathsFrom("src/")).toEqual(["src/main.ts"]);
   expect(pathsFrom("src/m")).toEqual(["src/main.ts"]);
+  expect(pathsFrom("./src/m")).toEqual(["./src/main.ts"]);
+  expect(pathsFrom("./no")).toEqual(["./notes.md"]);
   expect(pathsFrom("nowhere/")).toEqual([]);
 });

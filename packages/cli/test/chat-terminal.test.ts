@@ -47,15 +47,19 @@ test("--multi-turn asks its question within the conversation", async () => {
 test("at the end it says how the thread is resumed, if something was said and is kept", async () => {
   const folder = mkdtempSync(join(tmpdir(), "colloquy-resume-"));
   const store = join(folder, "it's kept.db");
+  const url = server.current?.url ?? "";
   const told = (threadId: string): string =>
-    `resume with \`colloquy chat --store '${folder}/it'\\''s kept.db' --resume ${threadId}\``;
+    `resume with \`colloquy chat --store '${folder}/it'\\''s kept.db' --resume ${threadId} --base-url ${url}\``;
   expect(await typed(["Hi?"], "--store", store)).toContain(told("chat"));
   expect(await typed(["/thread other", "Hi?"], "--store", store)).toContain(told("other"));
   expect(await typed(["/thread empty"], "--store", store)).not.toContain("resume with");
   expect(await typed(["Hi?"])).not.toContain("resume with");
   expect(await typed(["Hi?"], "--store", store, "--quiet")).not.toContain("resume with");
   const session = join(folder, "session.db");
-  expect(await typed(["Hi?"], "--session", session)).toContain(`chat --session ${session} --resume chat`);
+  const given = ["--model", "m", "--system", "Be short.", "--max-turns", "3"];
+  expect(await typed(["Hi?"], "--session", session, ...given)).toContain(
+    `chat --session ${session} --resume chat --base-url ${url} --model m --system 'Be short.' --max-turns 3\``,
+  );
 });
 
 test("/model asks another model of the provider, and says which the server lists", async () => {

@@ -19,9 +19,7 @@ export type {
 export { createHost, type Host } from "./host.ts";
 export { type HostOptions, hostOptionKinds, type ImportOptions } from "./options.ts";
 export type { AskInput, AskOptions, SteerOptions } from "./ask/ask-options.ts";
-export type { ToolAnswer } from "./thread/answer-tool.ts";
-export type { CallerToolDefinition } from "./tools/tool.ts";
-export type { ApproveOptions, DenyOptions } from "./thread/answer-tool.ts";
+export type { ApproveOptions, DenyOptions, ToolAnswer } from "./thread/answer-tool.ts";
 export type { ForkOptions } from "./thread/history.ts";
 export type { Fork, HostedThread } from "./thread/hosted-thread.ts";
 export type { Checkpoint } from "./thread/move.ts";
@@ -43,4 +41,4 @@ export type { Store } from "./ports/store.ts";
 export { resultReader, type ResultReaderOptions } from "./tools/result-reader.ts";
 export { type SchemaIssue, type SchemaResult, type StandardSchema, withJsonSchema } from "./tools/schema.ts";
 export { declarationsOf, tool, type Tool, type ToolCall, type ToolContext, type ToolDefinition } from "./tools/tool.ts";
-export type { InputOf, ToolInput } from "./tools/tool.ts";
+export type { CallerToolDefinition, InputOf, ToolInput } from "./tools/tool.ts";

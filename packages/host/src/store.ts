@@ -26,6 +26,7 @@ export { checkedSearch, excerptOf, textOfEntry, wordsOf } from "./ports/searchin
 export { StorageError, type StorageProblem } from "./ports/storage-error.ts";
 export { checkTtl, noSuchEntry, refuseGaps, refuseUnknownEntries } from "./ports/store-arguments.ts";
 export { inboxAnswerOf, inboxItemOf, metadataIn, listedMetadata, parseStored } from "./ports/stored-json.ts";
+export { partsIn } from "./turn-log/sink.ts";
 export { issuesOf } from "./tools/json-schema.ts";
 export { issuesInWords } from "./tools/schema.ts";
 export { problemOfSchema } from "./tools/schema-problem.ts";

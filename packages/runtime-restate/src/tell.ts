@@ -7,7 +7,7 @@ import { dispatch, type Order, ordersOf } from "./dispatch.ts";
 import { type Mail, type ThreadHandlers, type Told, laterMs } from "./handlers.ts";
 import {
   type KnownThread,
-  mostInMessage,
+  messageBytesMax,
   type Place,
   placeKey,
   placeOf,
@@ -135,7 +135,7 @@ const withSnapshot = async (
     const snapshot = takeSnapshot(thread.state, newest, thread.stored);
     const chunks = [...snapshot.chunks];
     // Too large for Restate; readers use the journal instead.
-    if (sizeOf([snapshot.head, chunks]) > mostInMessage) return null;
+    if (sizeOf([snapshot.head, chunks]) > messageBytesMax) return null;
     keepTaken = () => thread.stored.keep(snapshot);
     return { head: snapshot.head, chunks };
   });

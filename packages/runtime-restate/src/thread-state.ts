@@ -18,7 +18,7 @@ import type { Hub } from "./hub.ts";
 export interface Place {
   /** The seq of the newest entry; -1 if the thread does not exist. */
   readonly seq: number;
-  /** Drawn with the newest entry. The state of a decision that was not recorded has another stamp. */
+  /** A random id of the newest entry's step. The state of a step that Restate did not record has another stamp. */
   readonly stamp: string;
   /** The seq of the newest entry in the snapshot; -1 without a snapshot. */
   readonly snapshotSeq: number;
@@ -71,13 +71,13 @@ export interface KnownThread {
   readonly texts: Map<string, string>;
 }
 
-/** The states that a worker keeps: the newest two of a thread, by their stamps. */
+/** A worker's cache of states: the newest two of each thread, by their stamps. */
 export class KnownThreads {
-  readonly #most: number;
+  readonly #max: number;
   readonly #byThread = new Map<string, readonly (readonly [stamp: string, thread: KnownThread])[]>();
 
-  constructor(most: number) {
-    this.#most = most;
+  constructor(max: number) {
+    this.#max = max;
   }
 
   at(threadId: string, { stamp }: Pick<Place, "stamp">): KnownThread | undefined {
@@ -89,7 +89,7 @@ export class KnownThreads {
     this.#byThread.delete(threadId);
     this.#byThread.set(threadId, [...others.slice(-1), [stamp, thread]]);
     for (const [oldest] of this.#byThread) {
-      if (this.#byThread.size <= this.#most) break;
+      if (this.#byThread.size <= this.#max) break;
       this.#byThread.delete(oldest);
     }
   }
@@ -106,11 +106,11 @@ export interface WorkerContext {
 }
 
 /**
- * Runs a durable step with the state of a thread. The results of the steps decide what is read between them, never the
- * memory of this process, so that a retry in another process reads the same.
+ * Runs a durable step with the state of a thread. If the step lacks something, that is read and another step is run. Only
+ * recorded results decide what is read, never the memory of this process, so that a replay in another one reads the same.
  *
  * @param act runs again until its step is recorded. Its result is plain JSON.
- * @param until waits for a step.
+ * @param until awaits a step.
  */
 export const withThread = async <Result>(
   { known }: WorkerContext,
@@ -123,25 +123,24 @@ export const withThread = async <Result>(
   if (place.seq < 0) return until(context.run(label, async () => act(null)));
   const texts = new Map<string, string>();
   let read: Read | null = null;
-  for (let times = 1; ; times++) {
-    const material: Read | null = read;
+  for (let attempt = 1; ; attempt++) {
     const step = async (): Promise<Step<Result>> => {
       try {
-        const thread = material === null ? known.at(context.key, place) : threadIn(material);
+        const thread = read === null ? known.at(context.key, place) : threadIn(read);
         if (thread === undefined) return { needs: journal };
         for (const [id, text] of texts) thread.texts.set(id, text);
-        if (material?.seq === place.seq) known.keep(context.key, place.stamp, thread);
+        if (read?.seq === place.seq) known.keep(context.key, place.stamp, thread);
         return { done: await act(thread) };
       } catch (thrown) {
         if (thrown instanceof SnapshotDamagedError) return { needs: thrown.chunk };
         throw thrown;
       }
     };
-    const result = await until(context.run(times === 1 ? label : `${label} ${times}`, step));
+    const result = await until(context.run(attempt === 1 ? label : `${label} ${attempt}`, step));
     if ("done" in result) return result.done;
     // A missing chunk belongs to a snapshot that was removed meanwhile. The journal has everything.
     if (result.needs === journal) read = await readThread(context, place, true);
-    else if (!(await readChunk(context, times < mostSingle ? result.needs : null, texts)))
+    else if (!(await readChunk(context, attempt < singleChunksMax ? result.needs : null, texts)))
       read = await readThread(context, place, false);
   }
 };
@@ -150,23 +149,23 @@ type Until = <Result>(step: RestatePromise<Result>) => Promise<Result>;
 
 type Step<Result> = { readonly done: Result } | { readonly needs: string };
 
-/** Stands for the journal where a step names the chunk that it needs. */
+/** A step that needs the journal names it in place of a chunk. */
 const journal = "journal";
 
-/** After so many single chunks, all chunks are read at once. */
-const mostSingle = 2;
+/** After so many attempts, all chunks are read at once. */
+const singleChunksMax = 2;
 
-/** A thread as it was read: a snapshot, and the entries after it. */
+/** A thread as it is stored: a snapshot, and the entries after it. */
 interface Read {
   readonly snapshot: string | null;
   readonly entries: readonly Entry[];
   readonly seq: number;
 }
 
-const readThread = async (context: ObjectSharedContext, place: Place, bySnapshot: boolean): Promise<Read> => {
-  const snapshot = bySnapshot ? await context.get<StoredHead>(snapshotKey) : null;
+const readThread = async (context: ObjectSharedContext, place: Place, withSnapshot: boolean): Promise<Read> => {
+  const snapshot = withSnapshot ? await context.get<StoredHead>(snapshotKey) : null;
   const from = snapshot === null ? 0 : snapshot.seq + 1;
-  // A shared handler may find a snapshot that is newer than its place. It is as good, but has another stamp.
+  // A shared handler may find a snapshot that is newer than its place. It serves as well, but has another stamp.
   const seq = Math.max(place.seq, from - 1);
   return { snapshot: snapshot?.head ?? null, entries: await readEntries(context, from, place.seq), seq };
 };
@@ -187,19 +186,18 @@ export const readEntries = async (
 export const readPage = async (context: ObjectSharedContext, from: number, to: number): Promise<Page> => {
   const page: Entry[] = [];
   let size = 0;
-  // The number doubles, as long as the entries are small.
+  // Each batch is twice as long: small entries take few round trips, and few large ones are read in vain.
   for (let seq = from, count = 8; seq <= to; seq += count, count *= 2) {
     for (const entry of await readEntries(context, seq, Math.min(to, seq + count - 1))) {
       size += sizeOf(entry);
-      if (page.length > 0 && size > mostInMessage) return { entries: page, isLast: false };
+      if (page.length > 0 && size > messageBytesMax) return { entries: page, isLast: false };
       page.push(entry);
     }
   }
   return { entries: page, isLast: true };
 };
 
-/** The most bytes that are joined into one message. */
-export const mostInMessage = 8_000_000;
+export const messageBytesMax = 8_000_000;
 
 export const sizeOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value));
 
@@ -216,9 +214,9 @@ const readChunk = async (
           .filter((key) => key.startsWith(chunkPrefix))
           .map((key) => key.slice(chunkPrefix.length))
       : [id];
-  for (const each of ids) {
-    const text = texts.has(each) ? null : await context.get<string>(`${chunkPrefix}${each}`);
-    if (text !== null) texts.set(each, text);
+  for (const chunk of ids) {
+    const text = texts.has(chunk) ? null : await context.get<string>(`${chunkPrefix}${chunk}`);
+    if (text !== null) texts.set(chunk, text);
   }
   return texts.size > before;
 };
@@ -237,5 +235,5 @@ const threadIn = ({ snapshot, entries }: Read): KnownThread => {
   return { state: entries.reduce((before, entry) => foldEntry(before, entry as LaterEntry), state), stored, texts };
 };
 
-/** Ends the invocation, since no retry can help. */
+/** Makes the error that ends an invocation for good, since no retry can help. */
 export const unreadable = (reason: string): TerminalError => new TerminalError(`the journal can't be read: ${reason}`);

@@ -10,7 +10,6 @@ import {
   type State,
   textOf,
   type ThreadInput,
-  type ThreadStarted,
   toolCallsOf,
   toolResultOf,
   transition,
@@ -20,15 +19,18 @@ import {
 export type TraceItem = Event | string;
 
 /**
- * Returns a machine's answers to events as text to read and keep. Each event is above a line of dashes; its outcome is
+ * Returns a golden trace of a machine: the text that a test stores. Each event is above a line of dashes; its outcome is
  * below, with all effects and their ids. The prose between them tells the reader what to look for.
  *
  * @param input the input of the thread. Default: thread `t`, at 0, empty.
  */
-export const traceOf = (machine: ConversationMachine, items: readonly TraceItem[], input?: ThreadInput): string => {
-  const given = input ?? { threadId: "t", at: 0 };
-  let { state } = start(machine, given);
-  const blocks = [[commandOf({ type: "thread.started", ...given }), "----", `0 ${placeOf(state)}`].join("\n")];
+export const traceOf = (
+  machine: ConversationMachine,
+  items: readonly TraceItem[],
+  input: ThreadInput = { threadId: "t", at: 0 },
+): string => {
+  let { state } = start(machine, input);
+  const blocks = [[lineOf({ type: "thread.started", ...input }), "----", `0 ${placeOf(state)}`].join("\n")];
   let prose: string[] = [];
   for (const item of items) {
     if (typeof item === "string") {
@@ -36,7 +38,7 @@ export const traceOf = (machine: ConversationMachine, items: readonly TraceItem[
       continue;
     }
     const { lines, next } = answerTo(machine, state, item);
-    blocks.push([...prose, commandOf(item), "----", ...lines].join("\n"));
+    blocks.push([...prose, lineOf(item), "----", ...lines].join("\n"));
     prose = [];
     state = next;
   }
@@ -60,7 +62,7 @@ const answerTo = (
   return { lines, next: answer.state };
 };
 
-const commandOf = ({ type, ...fields }: Event | ThreadStarted): string =>
+const lineOf = ({ type, ...fields }: { readonly type: string }): string =>
   [type, ...Object.entries(fields).map(([name, value]) => `${name}=${JSON.stringify(value)}`)].join(" ");
 
 const placeOf = ({ value }: State): string =>
@@ -99,19 +101,15 @@ const linesOf = (effect: Effect): readonly string[] => {
     }
     case "startTimer":
       return [`startTimer ${effect.id} ${effect.purpose} dueAt=${effect.dueAt}`];
-    case "publish": {
-      const { type, ...fields } = brief(effect.signal);
-      return [
-        `publish ${[type, ...Object.entries(fields).map(([name, value]) => `${name}=${JSON.stringify(value)}`)].join(" ")}`,
-      ];
-    }
+    case "publish":
+      return [`publish ${lineOf(brief(effect.signal))}`];
     default:
       return [`${effect.type} ${effect.effectId}`];
   }
 };
 
 /** Reduces the usage in a `thread.updated` signal to the calls and the tokens. */
-const brief = (signal: Signal): object & { readonly type: string } => {
+const brief = (signal: Signal): { readonly type: string } => {
   if (signal.type !== "thread.updated") return signal;
   const { usage, ...size } = signal;
   const figures = { calls: usage.calls, tokens: usage.totalTokens.sum };

@@ -18,12 +18,12 @@ export const table: readonly Row[] = [
   row("answer", "a model call", "it is made again: the same id, the same prompt"),
   row("summary", "a call for a summary", "as above"),
   row("timer", "a timer", "it is set again; one that is overdue fires at once"),
-  row("question", "a question whether a tool may run", "it stands, and can be answered by anybody, for days"),
+  row("question", "a question whether a tool may run", "it waits for an answer, for days"),
   row("check", "a check of an output", "it is made again"),
   row(
     "to approve",
     "a tool call that has to be approved first",
-    "its arguments are validated again, and somebody is asked",
+    "its arguments are validated again, and a person is asked",
     "any",
   ),
   row("rerun", "a tool call", "it runs again, under the same idempotency key", "rerun"),
@@ -46,7 +46,7 @@ export const table: readonly Row[] = [
   row(
     "ask, started",
     "a tool call, its start journalled",
-    "it does not run; somebody is asked whether it runs again",
+    "it does not run; a person is asked whether it runs again",
     "ask",
     "tool.withheld unknown_outcome",
   ),
@@ -99,7 +99,7 @@ export const recoveredAs = (entry: Entry): Row["recovered"] | "something else" =
   return "something else";
 };
 
-/** Formats the table for `docs/host.md`. */
+/** Formats the table for `docs/recovery.md`. */
 export const tableInMarkdown = (): string =>
   [
     ["outstanding", "recovery", "then", "entry marked `recovered`"],

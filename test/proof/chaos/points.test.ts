@@ -48,7 +48,7 @@ describe("the judge of crash points", () => {
 });
 
 it("the table is the one that the documentation has", () => {
-  const page = readFileSync(new URL("../../../docs/host.md", import.meta.url), "utf8");
+  const page = readFileSync(new URL("../../../docs/recovery.md", import.meta.url), "utf8");
   const squeezed = (text: string): string => text.replaceAll(/ +/gu, " ").replaceAll(/-{3,}/gu, "---");
   expect(squeezed(page)).toContain(squeezed(tableInMarkdown()));
 });

@@ -5,8 +5,15 @@ export { endingOf } from "./ending.ts";
 
 // For custom screens and conversations.
 export { terminalConversation } from "./conversation/terminal-conversation.ts";
-export type { AttachmentPort, ShellPort, TerminalConversationOptions } from "./conversation/options.ts";
+export type {
+  AttachmentPort,
+  NestedApproval,
+  NestedApprovalPort,
+  ShellPort,
+  TerminalConversationOptions,
+} from "./conversation/options.ts";
 export type * from "./conversation/screen-port.ts";
+export type { FileChange } from "./blocks/block.ts";
 
 // Keys and looks.
 export { type Action, actions, type Keymap, keymapOf, keymaps } from "./input/keymap.ts";

@@ -15,7 +15,7 @@ const steps: readonly Step[] = [
   ["What is tea?", /^What is tea\?, 1 messages\nAgent \([\d.]+ m?s, 1 step, \d+ tokens: \d+ in, \d+ out\)$/m],
   ["And cake?", /^And cake\?, 3 messages\n[^]*^thread first · 2 turns/m],
 
-  ["/help", /^Commands[^]*\/help +lists the commands\n\/usage +what/, "view"],
+  ["/help", /^Commands[^]*\/help +lists the commands\n\/usage +the turns/, "view"],
   ["/keys", /^Keys[^]*enter +sends what is typed/, "view"],
   ["/usage", /^ {2}thread first: 2 turns, 2 steps, \d+ tokens/m],
   ["/context", /^The next prompt[^]*prompt +\d+ tokens, no bound[^]*keep-all/, "view"],
@@ -62,7 +62,7 @@ const steps: readonly Step[] = [
   ["/theme light", /the theme is light/],
   ["/rename Tea time", /the thread is called Tea time/],
   ["/rename", /this takes more: \/rename NAME/, "error"],
-  ["/export first.jsonl", /wrote \d+ entries to first\.jsonl/],
+  ["/export first.jsonl", /exported \d+ turns? \(\d+ messages?\) to first\.jsonl/],
   ["/export first.jsonl", /first\.jsonl is there already; name another file: \/export FILE/, "error"],
 
   ["/fork 1", /a copy of thread first up to turn 1\n {2}continuing thread thread-[\w-]+: 1 turn/],

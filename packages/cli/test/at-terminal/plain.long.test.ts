@@ -28,7 +28,7 @@ const conversed = async (): Promise<void> => {
   await shell.enter("never", /^It will$/m);
   await shell.pressUntil("ctrl+c", /It will\n.*cancelled$/m);
   await shell.enter("/tree", /● 1 look Oslo[^]*✗ 3 never {2}head {2}cancelled/);
-  await shell.enter("/theme light", /error: there is no theme to choose here/);
+  await shell.enter("/theme light", /error: there is only one theme here/);
   await shell.type("/quit");
   shell.press("enter");
 };

@@ -3,75 +3,75 @@ import type { ToolContext } from "../tools/tool.ts";
 import type { PartRecorder } from "../turn-log/log.ts";
 import type { Ask } from "./ask.ts";
 
-/** The asks of a thread that are not settled. However many wait, those of a turn are found at once. */
+/** The asks of a thread that are not settled, indexed by id and by turn. */
 export class Asks {
-  // Null if there are none, as for most open threads.
-  #named: Map<string, Set<Ask>> | null = null;
-  #ofTurn: Map<number, Set<Ask>> | null = null;
-  /** Takes what is shown, once for all asks, and has the logs that they read; null while the thread is being opened. */
+  // Null if there are none, as for most open threads, which then need less memory.
+  #byId: Map<string, Set<Ask>> | null = null;
+  #byTurn: Map<number, Set<Ask>> | null = null;
+  /** Records the parts of all asks, in the logs that the asks read; null while the thread is being opened. */
   recorder: PartRecorder | null = null;
 
-  /** Has the recorder take what is shown from here on, and the asks read its logs. */
+  /** Sets the recorder of all later parts, and lets the asks read its logs. */
   recordWith(recorder: PartRecorder): void {
     this.recorder = recorder;
-    for (const asks of this.#ofTurn?.values() ?? []) for (const ask of asks) this.#readTurn(ask);
+    for (const asks of this.#byTurn?.values() ?? []) for (const ask of asks) this.#readTurn(ask);
   }
 
-  /** Whether code waits for one of the asks, or may. */
+  /** Whether the thread must be kept open for one of the asks. */
   get areWaitedFor(): boolean {
-    for (const asks of this.#named?.values() ?? []) for (const ask of asks) if (ask.isWaitedFor) return true;
+    for (const asks of this.#byId?.values() ?? []) for (const ask of asks) if (ask.isWaitedFor) return true;
     return false;
   }
 
   add(ask: Ask): void {
-    this.#named = withAsk(this.#named, ask.askId, ask);
+    this.#byId = withAsk(this.#byId, ask.askId, ask);
     if (ask.turn !== null) this.joined(ask, ask.turn);
     ask.watcher = this;
   }
 
-  /** Returns the asks with an id. There are several if it was asked again while the first was waited for. */
-  named(askId: string): readonly Ask[] {
-    return [...(this.#named?.get(askId) ?? [])];
+  /** Returns the asks with an id. There are several if it was asked again before the first was settled. */
+  withId(askId: string): readonly Ask[] {
+    return [...(this.#byId?.get(askId) ?? [])];
   }
 
-  /** Returns the asks of an id that share the outcome of the first. The others are refused. */
+  /** Returns the asks of an id that share the outcome of the first. Fails those that differ from it. */
   concerned(askId: string, state: State): readonly Ask[] {
-    return this.named(askId).filter((ask) => ask.isConcerned(state));
+    return this.withId(askId).filter((ask) => ask.isConcerned(state));
   }
 
   ofTurn(turn: number): readonly Ask[] {
-    return [...(this.#ofTurn?.get(turn) ?? [])];
+    return [...(this.#byTurn?.get(turn) ?? [])];
   }
 
   all(): readonly Ask[] {
-    return [...(this.#named?.values() ?? [])].flatMap((asks) => [...asks]);
+    return [...(this.#byId?.values() ?? [])].flatMap((asks) => [...asks]);
   }
 
-  /** Joins earlier asks to the open turn. They are shown what happens in it from the beginning. */
-  opened(state: State): void {
+  /** Joins the look-ups of earlier asks to the open turn, whose parts they get from its beginning. */
+  joinOpenTurn(state: State): void {
     for (const ask of this.all()) if (ask.event === null) ask.joinOpenTurn(state);
   }
 
   /** Detaches, fails or carries over all asks when the loop ends. Returns those that continue in another loop. */
-  end(reason: Error, mayGoOn: boolean): readonly Ask[] {
+  end(reason: Error, mayContinue: boolean): readonly Ask[] {
     const carried: Ask[] = [];
     for (const ask of this.all()) {
       if (ask.detach()) continue;
-      if (mayGoOn && ask.carryOver()) carried.push(ask);
+      if (mayContinue && ask.carryOver()) carried.push(ask);
       else ask.fail(reason);
     }
     return carried;
   }
 
-  /** Voids what was shown of a step that is in progress and is made again. */
+  /** Voids the parts of a step in progress, before it is run again. */
   voidStep(turn: number, step: number): void {
     if (this.recorder?.log(turn)?.hasShown(step) !== true) return;
-    this.recorder?.record(turn, { type: "thread.lost", turn });
+    this.recorder.record(turn, { type: "thread.lost", turn });
   }
 
-  /** Returns a tool context overridden by that of the turn's first ask, so asking again changes nothing. */
+  /** Returns a tool context overridden by that of the turn's first ask, so that a repeated ask changes nothing. */
   toolContextOf(turn: number, toolContext: ToolContext): ToolContext {
-    const [first] = this.#ofTurn?.get(turn) ?? [];
+    const [first] = this.#byTurn?.get(turn) ?? [];
     return withContext(toolContext, first?.toolContext);
   }
 
@@ -82,16 +82,16 @@ export class Asks {
   }
 
   joined(ask: Ask, turn: number): void {
-    this.#ofTurn = withAsk(this.#ofTurn, turn, ask);
+    this.#byTurn = withAsk(this.#byTurn, turn, ask);
     this.#readTurn(ask);
   }
 
   left(ask: Ask): void {
-    if (ask.turn !== null) this.#ofTurn = withoutAsk(this.#ofTurn, ask.turn, ask);
+    if (ask.turn !== null) this.#byTurn = withoutAsk(this.#byTurn, ask.turn, ask);
   }
 
   settled(ask: Ask): void {
-    this.#named = withoutAsk(this.#named, ask.askId, ask);
+    this.#byId = withoutAsk(this.#byId, ask.askId, ask);
     this.left(ask);
   }
 }
@@ -154,7 +154,7 @@ export const announce = (asks: Asks, signal: Signal, state: State, ended: Turn |
     case "policy.failed":
     case "context.warning":
       // Shown in the turn whose call it is about, which the same entry may have ended.
-      if (asks.recorder?.newest != null) asks.recorder?.record(asks.recorder.newest, { type: "signal", signal });
+      if (asks.recorder?.newest != null) asks.recorder.record(asks.recorder.newest, { type: "signal", signal });
       return;
     case "summary.started":
     case "summary.completed":
@@ -168,7 +168,7 @@ export const announce = (asks: Asks, signal: Signal, state: State, ended: Turn |
     case "context.unfit":
       asks.recorder?.record(signal.turn, { type: "signal", signal });
       return;
-    // An ask is shown parts that say the same.
+    // Asks get other parts with the same content.
     case "model.replied":
     case "model.failed":
     case "tool.ended":
@@ -176,7 +176,7 @@ export const announce = (asks: Asks, signal: Signal, state: State, ended: Turn |
   }
 };
 
-/** Ends the asks of a turn. One that joined but was never shown gets a signal of its own. */
+/** Ends the asks that a turn answered. An ask that joined but was in no prompt gets `ask.returned` instead. */
 const announceEnd = (asks: Asks, turn: Turn): void => {
   const { number } = turn;
   asks.recorder?.record(number, { type: "turn.ended", turn: number, status: turn.outcome.status });

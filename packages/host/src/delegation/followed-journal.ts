@@ -37,24 +37,23 @@ export class FollowedJournal {
    * Reads the new entries. Returns false if the store has lost earlier ones, for instance because it was replaced by an
    * older copy. Then the journal is read as if for the first time.
    *
-   * @param beforeShown called when the new entries were fetched, before they are reported.
+   * @param beforeReport called when the new entries were fetched, before they are reported.
    * @throws StoreError, JournalUnreadableError
    */
-  async read(beforeShown: () => Promise<void>): Promise<boolean> {
+  async read(beforeReport: () => Promise<void>): Promise<boolean> {
     if (!this.#loaded) {
       await this.#load();
-      await beforeShown();
+      await beforeReport();
       return true;
     }
     const known = this.state?.context.seq ?? -1;
     const stored = await this.#stored(Math.max(known, 0));
-    await beforeShown();
-    if (known < 0) await this.#readNew(stored, known);
-    else if (await this.#isAsItWas(stored[0], known)) await this.#readNew(stored.slice(1), known);
-    else {
+    await beforeReport();
+    if (known >= 0 && !(await this.#isUnchanged(stored[0], known))) {
       await this.#load();
       return false;
     }
+    await this.#addNew(known < 0 ? stored : stored.slice(1), known);
     return true;
   }
 
@@ -65,47 +64,47 @@ export class FollowedJournal {
     this.#newest = null;
   }
 
-  /** Returns whether the newest read entry is still there. An empty journal counts: its loss is noticed later. */
-  async #isAsItWas(there: unknown, seq: number): Promise<boolean> {
-    if (there === undefined) return (await this.#stored(0)).length === 0;
-    const text = JSON.stringify(there);
+  /** Returns whether the newest read entry is still stored. True for an empty journal: its loss is noticed later. */
+  async #isUnchanged(stored: unknown, seq: number): Promise<boolean> {
+    if (stored === undefined) return (await this.#stored(0)).length === 0;
+    const text = JSON.stringify(stored);
     const before = this.#newest;
     this.#newest = { seq, text };
     return before === null || before.seq !== seq || before.text === text;
   }
 
-  async #readNew(stored: readonly unknown[], known: number): Promise<void> {
+  async #addNew(stored: readonly unknown[], known: number): Promise<void> {
     try {
       if (!this.#isWhole && this.state !== null) this.state = loadAll(this.state);
       this.#isWhole = true;
-      this.#readBehind(stored, known, known);
+      this.#addAll(stored, known + 1, known);
     } catch (thrown) {
       if (!(thrown instanceof SnapshotDamagedError)) throw thrown;
       // The snapshot is gone; the journal has everything. Chunks that were not fetched yet are not damage.
       if (this.#isWhole) this.#host.observation.report(thrown, "snapshot");
       this.#isWhole = true;
-      const shown = this.state?.context.seq ?? known;
+      const reported = this.state?.context.seq ?? known;
       this.state = null;
-      this.#readBehind(await this.#stored(0), -1, shown);
+      this.#addAll(await this.#stored(0), 0, reported);
     }
   }
 
-  /** @param shown the seq of the newest entry that was reported. */
-  #readBehind(behind: readonly unknown[], seq: number, shown: number): void {
-    for (const [index, stored] of behind.entries()) {
-      const entry = this.#decoded(stored, seq + 1 + index);
+  /** Adds entries from a seq on. @param reported the seq of the newest entry that was reported. */
+  #addAll(stored: readonly unknown[], first: number, reported: number): void {
+    for (const [index, each] of stored.entries()) {
+      const entry = this.#decoded(each, first + index);
       const signals = this.#add(entry);
-      this.#newest = { seq: entry.seq, text: JSON.stringify(stored) };
-      if (entry.seq > shown && this.state !== null) this.#onEntry(entry, signals, this.state);
+      this.#newest = { seq: entry.seq, text: JSON.stringify(each) };
+      if (entry.seq > reported && this.state !== null) this.#onEntry(entry, signals, this.state);
     }
   }
 
   #add(entry: Entry): readonly Signal[] {
     const before = this.state;
     if (before === null) {
-      const begun = fold([entry]);
-      if (Either.isLeft(begun)) throw new JournalUnreadableError(this.#threadId, `entry 0: ${begun.left.reason}`);
-      this.state = begun.right;
+      const first = fold([entry]);
+      if (Either.isLeft(first)) throw new JournalUnreadableError(this.#threadId, `entry 0: ${first.left.reason}`);
+      this.state = first.right;
       return [];
     }
     // Only entry 0 starts a thread, and any other was decoded as a later one.
@@ -127,7 +126,7 @@ export class FollowedJournal {
   }
 }
 
-/** Returns the signals about asks and turns of an entry of another host, as far as its two states tell. */
+/** Derives the signals about asks and turns of another host's entry from the states before and after it. */
 const followedSignals = (before: State, { event, decided }: LaterEntry, after: State): readonly Signal[] => {
   const signals: Signal[] = [];
   const was = before.context;
@@ -146,19 +145,19 @@ const followedSignals = (before: State, { event, decided }: LaterEntry, after: S
     const attempt = refusedOutputs.length + 1;
     signals.push({ type: "output.refused", turn, step, attempt, issues: event.issues.length });
   }
-  signals.push(...steering(before, after), ...turnsBetween(before, after));
+  signals.push(...joiningSignals(before, after), ...turnSignals(before, after));
   return frozenCopy(signals);
 };
 
-const steering = (before: State, after: State): readonly Signal[] => {
+const joiningSignals = (before: State, after: State): readonly Signal[] => {
   const was = before.context.open;
   const is = after.context.open;
   if (was === null) return [];
   const turn = was.number;
   const joined = is?.number === turn ? is.joining.filter((ask) => !was.joining.some(isSame(ask))) : [];
-  const shown = is?.number === turn ? is.asks : (turnNumbered(after, turn)?.asks ?? []);
+  const answered = is?.number === turn ? is.asks : (turnNumbered(after, turn)?.asks ?? []);
   const step = is?.number === turn ? is.step : was.step;
-  const delivered = was.joining.filter((ask) => shown.some(isSame(ask)));
+  const delivered = was.joining.filter((ask) => answered.some(isSame(ask)));
   const returned = droppedSince(before, after).filter(({ because }) => because === "returned");
   return [
     ...joined.map(({ askId }): Signal => ({ type: "ask.joined", askId, turn })),
@@ -168,7 +167,7 @@ const steering = (before: State, after: State): readonly Signal[] => {
 };
 
 /** Returns the signals of turns that ended, and of the one that was opened; that one may have ended at once. */
-const turnsBetween = (before: State, after: State): readonly Signal[] => {
+const turnSignals = (before: State, after: State): readonly Signal[] => {
   const signals: Signal[] = [];
   const was = before.context.open;
   const is = after.context.open;

@@ -43,7 +43,7 @@ export const decide = (
   }
   const options = {
     recovered: "recovered" in envelope,
-    isRead: "isRead" in envelope && envelope.isRead && event === envelope.event,
+    isRead: "isRead" in envelope && envelope.isRead,
   };
   const step = stepOf(machine, state, event, () => responding?.shown, options);
   if (!step.handled) {
@@ -126,9 +126,9 @@ export const stepOf = (
   return partial === undefined ? step : transition(machine, state, { ...given, partial }, options);
 };
 
-/** Moves a delayed ask's time to now, so that it has its whole deadline. */
+/** Moves a delayed ask's time to now, so that it has its whole deadline. A read ask stays read. */
 export const notBefore = (event: Event, now: number): Event =>
-  event.type === "ask.received" && event.at < now ? { ...event, at: now } : event;
+  event.type === "ask.received" && event.at < now ? Object.freeze({ ...event, at: now }) : event;
 
 /** Makes the event that journals the shown part of a reply. @param again the part that was journalled before is void */
 export const progressOf = (effectId: string, partial: ReplyDraft, at: number, again: boolean): LlmProgressed => ({

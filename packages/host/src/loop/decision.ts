@@ -16,7 +16,7 @@ import type { AskPart } from "../turn-log/parts.ts";
 import { makesThread, started } from "./beginning.ts";
 import { hasPartial, notBefore, progressOf, stepOf } from "./decide.ts";
 import { changedConfiguration } from "./recovery.ts";
-import { asksShown, reportEffect, reportEntry, type ReportPort, reportResult, showReply } from "./report.ts";
+import { recordingAsks, reportEffect, reportEntry, type ReportPort, reportResult, showReply } from "./report.ts";
 
 /** The machine's decision about an event in a thread. */
 export type Decision =
@@ -166,7 +166,7 @@ export const reportDecision = (
   for (const { before, entry, effects, after } of steps) {
     const open = before?.context.open ?? after.context.open;
     const newest = (): number | null => parts.at(-1)?.turn ?? open?.number ?? null;
-    const asks = asksShown((turn, part) => void parts.push({ turn, part }), newest);
+    const asks = recordingAsks((turn, part) => void parts.push({ turn, part }), newest);
     const port = { threadId, host, asks, state: after };
     if (before !== null) reportAnswer(port, entry.event, before, streamed);
     reportEntry(port, entry, before, after);

@@ -130,7 +130,7 @@ const answerOf = (
 const schemaOf = ({ state, asks }: LoopPort, { output }: CheckOutput): StandardSchema | null => {
   const wanted = canonicalText(output.schema);
   for (const { askId } of state?.context.open?.asks ?? []) {
-    for (const ask of asks.named(askId)) {
+    for (const ask of asks.withId(askId)) {
       const { output: own } = ask;
       if (own !== null && own.expected.name === output.name && canonicalText(own.expected.schema) === wanted)
         return own.schema;

@@ -24,7 +24,7 @@ import { reportEffect } from "./report.ts";
  * @throws SnapshotDamagedError
  */
 export const recover = async (loop: LoopPort, state: State): Promise<readonly EventEnvelope[]> => {
-  loop.asks.opened(state);
+  loop.asks.joinOpenTurn(state);
   const { host } = loop;
   const at = host.clock.now();
   const configured = changedConfiguration(host, state, at);

@@ -25,7 +25,7 @@ export interface ReportPort {
   readonly state: State | null;
 }
 
-/** Reports an entry that is stored, with the results in it that no tool of this host gave. */
+/** Reports a stored entry, and the tool results in it that did not come from a tool of this host. */
 export const reportEntry = (
   { threadId, host, asks }: ReportPort,
   entry: Entry,
@@ -76,7 +76,7 @@ export const reportResult = ({ asks, host }: ReportPort, call: CallTool, event: 
   if (host.observation.hooks.afterToolCall !== undefined) host.observation.after("afterToolCall", call, event);
 };
 
-/** The place of a model call whose reply is shown, with the part of the wanted output so far. */
+/** A model call whose reply is shown, with the parser of its partial output; null if no output is wanted. */
 export interface ShownCall extends Pick<CallLlm, "turn" | "step" | "attempt"> {
   readonly output: ShownOutput | null;
 }
@@ -100,7 +100,7 @@ export const showReply = (port: ReportPort, shown: ShownCall, { reply }: LlmComp
   });
 };
 
-/** Shows a text, and the output so far if one is wanted. */
+/** Shows a text, and the partial output if one is wanted. */
 export const showText = (
   { asks, state }: Pick<ReportPort, "asks" | "state">,
   { turn, step, attempt, output }: ShownCall,
@@ -114,7 +114,7 @@ export const showText = (
     asks.recorder?.record(turn, { type: "output.partial", turn, step, attempt: refused + 1, value });
 };
 
-/** Starts a step. A later attempt starts it if another host made the earlier ones. */
+/** Starts a step at its first attempt, or at a later one if another host made the earlier ones. */
 const beginStep = (port: ReportPort, { turn, step, attempt }: CallLlm): void => {
   if (attempt > 1 && port.asks.recorder?.log(turn)?.hasStartedStep(step) !== false) return;
   if (step > 1) endStep(port, turn, step - 1);
@@ -122,13 +122,13 @@ const beginStep = (port: ReportPort, { turn, step, attempt }: CallLlm): void => 
 };
 
 const endStep = ({ threadId, host, asks }: ReportPort, turn: number, step: number): void => {
-  // If it was shown before a crash, it is not shown again.
+  // It may have been shown before a crash.
   if (asks.recorder?.log(turn)?.hasEndedStep(step) !== true)
     asks.recorder?.record(turn, { type: "step.ended", turn, step });
   if (host.observation.hooks.afterStep !== undefined) host.observation.after("afterStep", { threadId, turn, step });
 };
 
-/** Reports the end of a turn, besides its signal. */
+/** Ends the last step of a turn, and calls the hook. The asks are told by `announce`. */
 const endTurn = (port: ReportPort, turn: Turn): void => {
   const { threadId, host } = port;
   if (turn.steps > 0) endStep(port, turn.number, turn.steps);
@@ -136,10 +136,10 @@ const endTurn = (port: ReportPort, turn: Turn): void => {
 };
 
 /**
- * Makes a collection of asks for a thread whose callers are elsewhere. Its parts go to `show`. @param newest returns
- * the newest turn of which parts are shown, if known
+ * Makes the asks of a thread whose callers are in other processes: none, only a recorder that passes each part to
+ * `show`. @param newest returns the newest turn of which parts are shown, if known
  */
-export const asksShown = (show: (turn: number, part: AskPart) => void, newest: () => number | null): Asks => {
+export const recordingAsks = (show: (turn: number, part: AskPart) => void, newest: () => number | null): Asks => {
   const asks = new Asks();
   asks.recorder = {
     begin: () => {},
@@ -152,7 +152,7 @@ export const asksShown = (show: (turn: number, part: AskPart) => void, newest: (
   return asks;
 };
 
-/** Returns the results in an entry that no tool of this host gave: decided ones, and the caller's. */
+/** Returns the results in an entry that no tool of this host gave: the machine's, and the caller's. */
 const resultsIn = (entry: Entry, before: State): readonly ToolResultPart[] => {
   const { event } = entry;
   if (event.type === "approval.answered") return [...resultsDenied(event, before), ...resultsDecided(entry, before)];

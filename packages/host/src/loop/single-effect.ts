@@ -14,7 +14,7 @@ import type { RunContext } from "../context/host-context.ts";
 import type { Envelope, EventEnvelope } from "../mailbox/mailbox.ts";
 import type { LoopPort, Responding, Running } from "./loop-port.ts";
 import { perform } from "./perform.ts";
-import { asksShown } from "./report.ts";
+import { recordingAsks } from "./report.ts";
 
 /** An effect that is being performed. */
 export interface Performing {
@@ -66,7 +66,7 @@ export class SingleEffect implements LoopPort, Performing {
     this.host = host;
     this.state = state;
     this.#effect = effect;
-    this.asks = asksShown(show, () => null);
+    this.asks = recordingAsks(show, () => null);
     perform(this, effect);
     this.#reply = this.responding;
     // A call that the caller answers starts nothing.

@@ -2,6 +2,7 @@ import type { Entry, Event, Refusal, State, ThreadStarted } from "@colloquy/mach
 import { waitsOutside } from "@colloquy/machine/hosting";
 import type * as Either from "fp-ts/lib/Either.js";
 
+/** Handles a mailbox's envelopes in its place, while another host holds the thread. */
 export interface Diversion {
   post(envelope: Envelope): void;
   takeBack(sender: Sender): boolean;
@@ -45,10 +46,10 @@ export class Mailbox {
   }
 
   take(): Envelope | undefined {
-    const envelope = this.#envelopes[this.#taken];
+    const envelope = this.first;
     if (envelope === undefined) return undefined;
     this.#taken++;
-    // Half of them at a time, so that each is moved only once, however many there are.
+    // Removed once they are half of the list, so that each other envelope moves about once, however long it is.
     if (this.#taken * 2 >= this.#envelopes.length) this.#forgetTaken();
     return envelope;
   }
@@ -66,14 +67,14 @@ export class Mailbox {
     return index >= 0 || this.#diversion?.takeBack(sender) === true;
   }
 
-  /** Passes envelopes to a diversion from here on, the present ones first. With null, they are kept here again. */
+  /** Passes the present and all later envelopes to a diversion. With null, later ones are kept here again. */
   divert(diversion: Diversion | null): void {
     this.#diversion = diversion;
     this.#forgetTaken();
     if (diversion !== null) for (const envelope of this.#envelopes.splice(0)) diversion.post(envelope);
   }
 
-  /** Returns all envelopes that were not handled, and takes no more. */
+  /** Ends the mailbox: a later envelope fails with the reason. Returns all envelopes that were not handled. */
   end(reason: Error): readonly Envelope[] {
     this.#ended = reason;
     this.#forgetTaken();

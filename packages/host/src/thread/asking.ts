@@ -79,6 +79,7 @@ const asked = (
 ): Ask => {
   const { id, host } = thread;
   const { askId = host.ids.draw("ask"), signal, toolContext, output } = options;
+  const at = host.clock.now();
   const context = toolContext == null ? undefined : withContext(toolContext, undefined);
   const stopped: StopAsk<Ask> = (ask, reason) =>
     ask.event === null || stop({ ...thread, id: ask.threadId }, ask, reason);
@@ -90,7 +91,7 @@ const asked = (
   const wanted = output === undefined ? Either.right(null) : wantedOutput(output);
   const made = Either.isLeft(wanted)
     ? refuse(wanted.left)
-    : askEvent(host.clock.now(), askId, input, options, joins, wanted.right?.expected);
+    : askEvent(at, askId, input, options, joins, wanted.right?.expected);
   if (Either.isLeft(made)) {
     ask.refused(made.left, null);
     return ask;

@@ -9,7 +9,7 @@ export type CursorStart = "first" | "end" | "newest" | PartPlace;
 export class LogCursor {
   readonly log: TurnLog;
   /** The position of the part that was read last. */
-  #at: number;
+  #at = -1;
   /** That part as it was when it was read, and how much of its text was read. */
   #part: AskPart | null = null;
   #read = 0;
@@ -30,15 +30,18 @@ export class LogCursor {
   constructor(log: TurnLog, start: CursorStart, isLive: boolean = false) {
     this.log = log;
     this.#isLive = isLive;
-    this.#at = start === "end" ? log.end - 1 : start === "newest" ? log.end - 2 : -1;
+    if (start === "first") return;
+    if (typeof start === "object") {
+      this.#behind = start;
+      this.#isFound = false;
+      ({ epoch: this.#epoch, index: this.#index, offset: this.#offset } = start);
+      return;
+    }
+    this.#at = start === "end" ? log.end - 1 : log.end - 2;
     const part = log.at(this.#at);
     this.#part = part?.part ?? null;
     this.#read = part?.text?.length ?? 0;
     this.#partial = part?.partial ?? null;
-    if (typeof start !== "object") return;
-    this.#behind = start;
-    this.#isFound = false;
-    ({ epoch: this.#epoch, index: this.#index, offset: this.#offset } = start);
   }
 
   /** The place after the part that was read last; null before there is one. */

@@ -159,11 +159,13 @@ export class StoredParts {
 }
 
 /**
- * Parses such a text. Parts of an unknown type are left out: a later version may have written them.
+ * Parses the body of a batch in a store's log of parts. Parts of an unknown type are left out: a later version may have
+ * written them.
  *
+ * @param epoch the token of the batch
  * @throws SyntaxError, TypeError for an invalid text
  */
-const partsIn = (body: string, epoch: number): readonly PlacedPart[] => {
+export const partsIn = (body: string, epoch: number): readonly PlacedPart[] => {
   const items: unknown = JSON.parse(body);
   if (!Array.isArray(items)) throw new TypeError("it is not a list");
   return items.flatMap((item: unknown) => placedPartOf(item, epoch) ?? []);

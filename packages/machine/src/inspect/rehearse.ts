@@ -18,7 +18,7 @@ import type { Decided } from "../conversation/protocol/entry.ts";
 import { noEffects } from "../conversation/update/plan.ts";
 import { askSummary, giveUp, receiveSummary } from "../conversation/update/summary.ts";
 import { closeTurn } from "../conversation/update/turn-closing.ts";
-import { goOnCompacted, withoutJoined } from "../conversation/update/turn-opening.ts";
+import { draftsOf, goOnCompacted } from "../conversation/update/turn-opening.ts";
 import { update } from "../conversation/update/update.ts";
 import type { Cut, TurnRange } from "../prompt/cut.ts";
 import { sameCut } from "../prompt/decide-cut.ts";
@@ -29,7 +29,7 @@ import { digestOfPrompt } from "../thread/make-message.ts";
 import type { Message } from "../thread/message.ts";
 import type { ImportedCall, RecordedStep, RecordedSteps } from "./recorded-steps.ts";
 import { withoutAppended } from "../thread/thread.ts";
-import { chunksOf } from "../thread/chunks.ts";
+import { chunksOf, toArray } from "../thread/chunks.ts";
 import { noUsage } from "../thread/usage.ts";
 
 /** The progress of a configuration through a recording: messages as recorded, cuts and summaries its own. */
@@ -239,6 +239,12 @@ const afterCall = (
   const isAlike = fits && digestOfPrompt(messagesIn(prompt.blocks()), wantedOutput(open)) === sent;
   const call = { ...open.stage.call, cut, counted: isAlike ? measurableSize(settings, prompt) : null };
   return { ...after, open: { ...open, stage: { type: "responding", call } } };
+};
+
+/** Returns the turn without the messages of the asks that joined it; they wait to join again. */
+const withoutJoined = (open: OpenTurn, joining: readonly QueuedAsk[]): OpenTurn => {
+  const said = open.messages.length - joining.flatMap(draftsOf).length;
+  return { ...open, messages: chunksOf(toArray(open.messages).slice(0, said)), joining };
 };
 
 /** Decides whether to request a summary at an entry without a call: after a turn ended or a summary arrived. */

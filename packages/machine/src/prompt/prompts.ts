@@ -54,7 +54,8 @@ export const grownPrompts = (counts: Counts): Prompts => {
   });
 };
 
-const partsOf = (thread: Thread, system: Message | null, open: readonly Message[]): PromptParts => ({
+/** Returns the parts of a prompt that is made during a turn. */
+export const partsOf = (thread: Thread, system: Message | null, open: readonly Message[]): PromptParts => ({
   thread,
   system,
   open: () => open,

@@ -43,6 +43,7 @@ export const render = (parts: PromptParts, cut: Cut): readonly Message[] => join
 export const blocksOf = (parts: PromptParts, cut: Cut, counts: Counts | null): Blocks => {
   const { thread, system } = parts;
   const open = parts.open();
+  let begins = parts.isOpen() ? { turn: thread.turns.length + 1, block: 0 } : null;
   const pins = pinsOf(thread, cut.interrupted);
   const shrink = counts?.shrink ?? shrinkMessage;
   const how = showing(cut, shrink);
@@ -54,7 +55,6 @@ export const blocksOf = (parts: PromptParts, cut: Cut, counts: Counts | null): B
   };
   const { wholeFrom } = how;
   const first = cut.from?.turn ?? 0;
-  let begins = parts.isOpen() ? { turn: thread.turns.length + 1, block: 0 } : null;
   const walk = new PathWalk(thread);
   for (let turn = walk.turn; turn !== undefined && turn.number >= first; turn = walk.turn) {
     const run = turn.number < wholeFrom ? undefined : walk.wholeRun();

@@ -40,11 +40,11 @@ export const messageFromReply = (id: string, prefix: string, reply: ReplyDraft):
   return withDigest({ id, role: "assistant", parts: Object.freeze(parts), ...fieldsOf(reply) });
 };
 
-/** Creates the message of a reply that ended early; null if nothing was shown. Its calls may be incomplete. */
+/** Creates the message of a reply that ended early; null if no text was shown. Drops its calls: they may be incomplete. */
 export const messageFromPartial = (id: string, partial: ReplyDraft | undefined | null): Message | null => {
   if (partial === undefined || partial === null) return null;
-  const { toolCalls: _, ...said } = partial;
-  const message = messageFromReply(id, id, said);
+  const { toolCalls: _, ...shown } = partial;
+  const message = messageFromReply(id, id, shown);
   return message.parts.length === 0 ? null : marked(message, { incomplete: true });
 };
 
@@ -53,7 +53,7 @@ export const joinPartials = (shown: ReplyDraft | null, added: ReplyDraft): Reply
   const parts: ReplyPart[] = [...replyParts(shown?.content)];
   for (const part of replyParts(added.content)) {
     const last = parts.at(-1);
-    if (last !== undefined && goesOn(last) && goesOn(part) && last.type === part.type) {
+    if (last !== undefined && isJoinable(last) && isJoinable(part) && last.type === part.type) {
       parts[parts.length - 1] = { ...last, text: last.text + part.text };
     } else parts.push(part);
   }
@@ -92,7 +92,7 @@ type ReplyPart = ContentPart | ReasoningPart | RefusalPart;
 const replyParts = (content: ReplyDraft["content"]): readonly ReplyPart[] =>
   typeof content === "string" ? partsOf(content) : owned(content ?? []);
 
-const goesOn = (part: ReplyPart): part is Extract<ReplyPart, { readonly text: string }> =>
+const isJoinable = (part: ReplyPart): part is Extract<ReplyPart, { readonly text: string }> =>
   "text" in part && !("provider" in part);
 
 /**
@@ -126,7 +126,7 @@ const fieldsOf = (draft: {
 });
 
 /**
- * Makes all texts of plain data well-formed: half of a surrogate pair is replaced by U+FFFD, since servers reject it.
+ * Makes all texts of plain data well-formed: a lone surrogate is replaced by U+FFFD, since servers reject it.
  * Returns the same reference if nothing is replaced.
  */
 export const wellFormed = <Value>(value: Value): Value =>
@@ -254,12 +254,12 @@ const addParts = (mixer: Mixer, parts: readonly Part[]): void => {
   }
 };
 
-/** Adds also absent fields, so that those of a message and of its last part give different digests. */
+/** Adds absent fields too, so that the same fields on a message and on its last part give different digests. */
 const addProvider = (mixer: Mixer, provider: JsonObject | undefined): void =>
   mixer.add(provider === undefined ? "" : canonicalText(provider));
 
 /**
- * Mixes texts. Each text is followed by a mark that is not a UTF-16 unit, so that the borders between texts matter.
+ * Mixes texts. Each text is followed by a mark that is not a UTF-16 unit, so that "ab", "c" differs from "a", "bc".
  * All numbers are signed 32-bit integers, which engines mix several times as fast as others.
  */
 class Mixer {
@@ -292,7 +292,7 @@ class Mixer {
   }
 }
 
-/** Works as `toString(36)`, which takes ten times as long beyond 31-bit integers. */
+/** Works as `toString(36)`, which is ten times slower beyond 31-bit integers. */
 const inBase36 = (value: number): string => {
   const high = Math.floor(value / lowHalf);
   const low = (value - high * lowHalf).toString(36);

@@ -1,5 +1,12 @@
 import { describe, expect, test } from "vitest";
-import { conversationMachine, type Handled, type MachineOptions, messagesOf, promptOf } from "../../src/index.ts";
+import {
+  conversationMachine,
+  type Handled,
+  lastTurnOf,
+  type MachineOptions,
+  messagesOf,
+  promptOf,
+} from "../../src/index.ts";
 import {
   compactTurns,
   type Counter,
@@ -10,6 +17,7 @@ import {
   summariseTurns,
   tokenWindow,
 } from "../../src/policies.ts";
+import { leastRequest } from "../../src/prompt/summary-request.ts";
 import { CheckedTalk } from "../checked-talk.ts";
 import { characterCounter } from "../hand-made.ts";
 import { Talk } from "../talk.ts";
@@ -104,16 +112,30 @@ describe("a request for a summary that does not fit", () => {
     expect(later.failed).toBeLessThanOrEqual(6);
   });
 
-  test("is tried freely four times, and then again after as many turns as it has failed", () => {
+  // Wants a summary of each turn, whatever failed before.
+  const eachTurn = (requestTokens: number): Policy => {
     const next: Summariser["next"] = ({ history }) => {
       const [turn] = history.newestFirst();
       return turn === undefined ? null : { covers: { from: turn.number, to: turn.number }, earlier: null };
     };
-    const summariser = { instruction: "Sum it up.", model: {}, maxTokens: 100, requestTokens: 120, next };
-    const policy: Policy = { ...keepAll(), name: "newest", summariser };
-    const talk = new Talk(conversationMachine({ policy, counter: characterCounter }));
-    const failed = Array.from({ length: 40 }, (_, index) => (goOn(talk, 1).failed > 0 ? [index + 1] : [])).flat();
-    expect(failed).toEqual([1, 2, 3, 6, 11, 17, 24, 32]);
+    const summariser = { instruction: "Sum it up.", model: {}, maxTokens: 100, requestTokens, next };
+    return { ...keepAll(), name: "newest", summariser };
+  };
+
+  /** Returns the turns after which a failure is reported. */
+  const failuresIn = (requestTokens: number, turns: number): readonly number[] => {
+    const talk = new Talk(conversationMachine({ policy: eachTurn(requestTokens), counter: characterCounter }));
+    return Array.from({ length: turns }, (_, index) => (goOn(talk, 1).failed > 0 ? [index + 1] : [])).flat();
+  };
+
+  test("is tried freely four times, and then again after as many turns as it has failed", () => {
+    expect(failuresIn(120, 40)).toEqual([1, 2, 3, 6, 11, 17, 24, 32]);
+  });
+
+  test("is tried freely if there is just room for the instruction, and once in 256 turns if there is not", () => {
+    const instruction = countPrompt(characterCounter, leastRequest("Sum it up."));
+    expect(failuresIn(instruction, 4)).toEqual([1, 2, 3]);
+    expect(failuresIn(instruction - 1, 260)).toEqual([1, 257]);
   });
 
   test("leaves out earlier turns that are only context", () => {
@@ -179,4 +201,129 @@ test("a window of a long thread shows as many messages as fit, each answer with 
       expect(promptOf(machine, talk.state).messages).toHaveLength(shown);
     }
   }
+});
+
+describe("a prompt that a server found too long", () => {
+  // Leaves out all closed turns if there is little room.
+  const shortening: Policy = {
+    ...keepAll(),
+    decide: ({ available, history }) => {
+      const [newest] = history.newestFirst();
+      if (available === null || available > 8 || newest === undefined) return { from: null, reason: "there is room" };
+      return { from: { turn: newest.number + 1, unit: 0 }, pressed: true, reason: "there is little room" };
+    },
+  };
+
+  const tooLong = (options: MachineOptions, input: string | [] = "Two"): CheckedTalk => {
+    const talk = new CheckedTalk({ policy: shortening, counter: characterCounter, ...options });
+    talk.say("One..", "1....");
+    talk.tell({ type: "ask.received", askId: "second", input });
+    talk.fail({ kind: "context_length" });
+    return talk;
+  };
+
+  test("is sent again without the closed turns", () => {
+    const talk = tooLong({});
+    talk.fire("retry");
+    expect(talk.sent()).toEqual(["Two"]);
+  });
+
+  test("is not sent again if the ask itself says nothing, and so nothing would be left", () => {
+    expect(lastTurnOf(tooLong({}, []).state)).toMatchObject({ number: 2, outcome: { status: "failed" } });
+  });
+
+  test("is not sent again if it can't be counted", () => {
+    const counter: Counter = { ...characterCounter, countPrompt: () => never("no") };
+    expect(lastTurnOf(tooLong({ counter }).state)).toMatchObject({ number: 2, outcome: { status: "failed" } });
+  });
+
+  test("leaves the server to decide about one that exceeds only the room that was learned", () => {
+    const talk = tooLong({ budget: { tokens: 20, reserve: 0 }, calibrate: false });
+    talk.fire("retry");
+    talk.reply("2");
+    for (const [tokens, isSent] of [
+      [20, true],
+      [21, false],
+    ] as const) {
+      talk.ask("x".repeat(tokens));
+      expect(talk.isCalling()).toBe(isSent);
+      if (isSent) talk.reply("y");
+    }
+  });
+});
+
+describe("a prompt that exceeds the budget", () => {
+  test("is described with 0 for what can't be counted alone", () => {
+    const counter: Counter = {
+      ...characterCounter,
+      countPart: () => never("no"),
+      countPrompt: (messages) => (messages.length === 1 ? never("one") : 20),
+    };
+    const talk = new CheckedTalk(within(10, 0, { counter }));
+    talk.say("One", "1");
+    talk.ask("Two");
+    expect(lastTurnOf(talk.state)?.outcome).toMatchObject({
+      unfit: { tokens: 20, available: 10, fixed: 0, largest: { message: "2.0", tokens: 0 } },
+    });
+  });
+
+  test("is described with the first of its largest messages", () => {
+    const talk = new CheckedTalk(within(5));
+    const input = ["one", "three", "seven"].map((content) => ({ role: "user", content }) as const);
+    talk.tell({ type: "ask.received", askId: "three", input });
+    expect(lastTurnOf(talk.state)?.outcome).toMatchObject({ unfit: { largest: { message: "1.1", tokens: 5 } } });
+  });
+
+  test("is shown as the next call would be: a policy without a summariser isn't told to do without", () => {
+    const policy: Policy = {
+      ...keepAll(),
+      name: "told",
+      decide: ({ withoutSummary }) => ({ from: withoutSummary ? { turn: 2, unit: 0 } : null, reason: "as it is told" }),
+    };
+    const talk = new CheckedTalk(within(100));
+    talk.say("x".repeat(10), "y".repeat(10));
+    expect(promptOf(conversationMachine(within(15, 0, { policy })), talk.state)).toMatchObject({
+      fits: false,
+      tokens: 20,
+    });
+  });
+});
+
+test("an ask that says nothing itself shows all of the thread if its policy shows nothing, unless a message waits", () => {
+  const hiding: Policy = {
+    ...keepAll(),
+    name: "hiding",
+    decide: ({ history }) => {
+      const [newest] = history.newestFirst();
+      return { from: newest === undefined ? null : { turn: newest.number + 1, unit: 0 }, reason: "the past is past" };
+    },
+  };
+  for (const [waiting, sent] of [
+    [[], ["One", "1"]],
+    [["Two"], ["Two"]],
+  ] as const) {
+    const talk = new CheckedTalk({ policy: hiding });
+    talk.say("One", "1");
+    for (const content of waiting) talk.tell({ type: "message.appended", message: { role: "user", content } });
+    talk.tell({ type: "ask.received", askId: "nothing", input: [] });
+    expect(talk.sent()).toEqual(sent);
+  }
+});
+
+test("a turn that ends at once, because its prompt does not fit, starts no timer for its deadline", () => {
+  const talk = new CheckedTalk(within(5, 0, { limits: { deadlineMs: 1_000 } }));
+  talk.ask("x".repeat(6));
+  expect(talk.told()).not.toContain("startTimer");
+});
+
+test("a prompt that can't be counted leaves the warning of the last one as it was", () => {
+  let isBroken = false;
+  const countPrompt: Counter["countPrompt"] = () => (isBroken ? never("no") : 9);
+  const talk = new CheckedTalk(within(10, 0, { counter: { ...characterCounter, countPrompt } }));
+  talk.ask("One");
+  talk.reply("1");
+  isBroken = true;
+  talk.ask("Two");
+  expect(talk.signals().filter(({ type }) => type === "context.warning")).toEqual([]);
+  expect(talk.state.context.fullness).toBe("approaching_limit");
 });

@@ -1,6 +1,13 @@
 import { describe, expect, test } from "vitest";
-import { lastTurnOf, type MachineOptions, promptOf } from "../../src/index.ts";
-import { countPrompt, type Policy, summariseTurns, type SummaryWanted } from "../../src/policies.ts";
+import { type LaterEntry, lastTurnOf, type MachineOptions, promptOf, textOf } from "../../src/index.ts";
+import {
+  type Counter,
+  countPrompt,
+  type Policy,
+  type PolicyInput,
+  summariseTurns,
+  type SummaryWanted,
+} from "../../src/policies.ts";
 import { CheckedTalk } from "../checked-talk.ts";
 import { asking, characterCounter, rolling } from "../hand-made.ts";
 
@@ -109,6 +116,64 @@ describe("a prompt that is full while a summary is awaited", () => {
     expect(talk.isCalling()).toBe(false);
     expect(lastTurnOf(talk.state)?.outcome).toMatchObject({ limit: { limit: "deadlineMs", allowed: 1_000 } });
   });
+});
+
+test("a policy sees that the summary failed when the wait for it ends", () => {
+  const policy: Policy = {
+    ...staying,
+    decide: (input) => {
+      const [newest] = input.history.newestFirst();
+      return staying.decide({ ...input, withoutSummary: (newest?.summaryFailures ?? 0) > 0 });
+    },
+  };
+  const talk = full({ policy });
+  talk.ask("Two");
+  talk.fire("summary");
+  expect(talk.sent()).toEqual(["Two"]);
+});
+
+test("an ask behind an earlier turn ends the summary of the turns that it leaves, and has one made of its own", () => {
+  const next = ({ history }: PolicyInput): SummaryWanted | null => {
+    const [newest] = history.newestFirst();
+    const turn = newest?.number ?? 0;
+    return turn === 0 || newest?.summaries.length !== 0 ? null : { covers: { from: turn, to: turn }, earlier: null };
+  };
+  const talk = new CheckedTalk({ policy: asking(next) });
+  talk.say("One", "1");
+  talk.failSummary();
+  talk.say("Two", "2");
+  talk.failSummary();
+  talk.say("Three", "3");
+  talk.tell({ type: "ask.received", askId: "elsewhere", input: "Not three", from: 2 });
+  expect(talk.summary().messages.map(textOf).join()).toContain("Output:\n2");
+});
+
+test("a request for a summary that can't be counted is sent, even where there is no room", () => {
+  const counter: Counter = {
+    ...characterCounter,
+    countPrompt: (messages) => (messages.some(({ role }) => role === "system") ? Number.NaN : 0),
+  };
+  const { summariser, ...shown } = rolling({ keep: 0 });
+  const { requestTokens: _, ...unbounded } = summariser ?? never("no summariser");
+  const talk = new CheckedTalk({
+    policy: { ...shown, summariser: unbounded },
+    counter,
+    budget: { tokens: 5, reserve: 5 },
+  });
+  talk.say("One", "1");
+  expect(talk.isSummarising()).toBe(true);
+});
+
+test("the texts of a request for a summary are shortened step by step until it fits", () => {
+  const charactersAt = (requestTokens: number): number | null => {
+    const talk = new CheckedTalk({ policy: summariseTurns({ requestTokens }), counter: characterCounter });
+    talk.say("x".repeat(9_000), "y".repeat(9_000));
+    const { decided } = talk.entries.at(-1) as LaterEntry; // The entry of the answer.
+    return decided?.summary?.unfit === undefined ? (decided?.summary?.characters ?? null) : -1;
+  };
+  // Half of a text's characters are of its head, and half of its tail.
+  const tried = [20_000, 14_000, 7_000, 3_000, 2_000, 1_400, 1_000, 10].map(charactersAt);
+  expect([...new Set(tried)]).toEqual([null, 4_000, 2_000, 1_000, 500, 200, 100, -1]);
 });
 
 test("a summary may have as many tokens as are allowed, and no more", () => {

@@ -51,7 +51,7 @@ export const storedOf = (message: BaseMessage): Json => {
 /** Reads a stored message, also of an older version; returns null if LangChain cannot read it. */
 export const revived = (message: StoredMessage): BaseMessage | null => {
   try {
-    // LangChain changes its arguments.
+    // LangChain mutates its arguments.
     return mapStoredMessagesToChatMessages([copyOf(message)])[0] ?? null;
   } catch {
     return null;

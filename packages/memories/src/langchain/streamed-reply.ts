@@ -6,14 +6,14 @@ import * as Either from "fp-ts/lib/Either.js";
 import { storedOf } from "./messages.ts";
 
 /**
- * A reply that is streamed. Shows each piece, and joins the pieces as LangChain does. Only calls are joined here, so that
+ * A streamed reply. Shows each chunk, and joins the chunks as LangChain does. Only tool calls are joined here, so that
  * their arguments stay as the model wrote them.
  */
 export class StreamedReply {
   readonly #show: (delta: LlmDelta) => void;
   readonly #chunks: (AIMessage | AIMessageChunk)[] = [];
   readonly #calls: ToolCallDraft[] = [];
-  /** The places of calls in `#calls`, by their index in the stream. */
+  /** The positions of calls in `#calls`, by their index in the stream. */
   readonly #places = new Map<number, number>();
 
   constructor(show: (delta: LlmDelta) => void) {
@@ -22,8 +22,8 @@ export class StreamedReply {
 
   add(chunk: AIMessage | AIMessageChunk): void {
     this.#chunks.push(chunk);
-    const thought = thoughtOf(chunk);
-    if (thought !== "") this.#show({ type: "reasoning", text: thought });
+    const reasoning = reasoningOf(chunk);
+    if (reasoning !== "") this.#show({ type: "reasoning", text: reasoning });
     if (chunk.text !== "") this.#show({ type: "text", text: chunk.text });
     const pieces = "tool_call_chunks" in chunk ? (chunk.tool_call_chunks ?? []) : [];
     for (const { index, id, name, args } of pieces) this.#addCall(index, id, name, args);
@@ -33,7 +33,7 @@ export class StreamedReply {
     for (const { id, name, args } of chunk.invalid_tool_calls ?? []) this.#addCall(undefined, id ?? "", name, args);
   }
 
-  /** Returns the outcome of the call, after the last piece. */
+  /** Returns the outcome of the model call, after the last chunk. */
   outcome(): LlmOutcome {
     const [first, ...others] = this.#chunks;
     if (first === undefined) return truncated;
@@ -57,10 +57,10 @@ export class StreamedReply {
   }
 
   #addCall(index: number | undefined, id = "", name = "", args = ""): void {
+    const next = this.#calls.length;
     // Without an index, a piece with an id or a name begins a call, and any other continues the last one.
-    const isNext = index === undefined && (id !== "" || name !== "" || this.#calls.length === 0);
-    const known = index === undefined ? this.#calls.length - 1 : this.#places.get(index);
-    const place = isNext ? this.#calls.length : (known ?? this.#calls.length);
+    const newest = id !== "" || name !== "" || next === 0 ? next : next - 1;
+    const place = index === undefined ? newest : (this.#places.get(index) ?? next);
     if (index !== undefined) this.#places.set(index, place);
     const before = this.#calls[place] ?? { id: null, name: "", arguments: "" };
     const call = {
@@ -75,20 +75,20 @@ export class StreamedReply {
 
 const truncated: LlmOutcome = {
   type: "failed",
-  failure: { kind: "truncated", message: "the model's stream ended before anything came", retryable: true },
+  failure: { kind: "truncated", message: "the model's stream ended before its first chunk", retryable: true },
 };
 
 const joined = (whole: AIMessage | AIMessageChunk, chunk: AIMessage | AIMessageChunk): AIMessage | AIMessageChunk =>
   whole instanceof AIMessageChunk && chunk instanceof AIMessageChunk ? whole.concat(chunk) : chunk;
 
-/** Returns the reasoning of a piece, from its content and from the field beside it. */
-const thoughtOf = ({ content, additional_kwargs: kwargs }: AIMessage | AIMessageChunk): string => {
-  const beside = typeof kwargs["reasoning_content"] === "string" ? kwargs["reasoning_content"] : "";
-  if (typeof content === "string") return beside;
+/** Returns the reasoning of a chunk, from its content and from `reasoning_content`. */
+const reasoningOf = ({ content, additional_kwargs: kwargs }: AIMessage | AIMessageChunk): string => {
+  const field = typeof kwargs["reasoning_content"] === "string" ? kwargs["reasoning_content"] : "";
+  if (typeof content === "string") return field;
   return content.reduce((text, block) => {
-    const thought: unknown = block.type === "thinking" ? block["thinking"] : block["reasoning"];
-    return typeof thought === "string" ? text + thought : text;
-  }, beside);
+    const reasoning: unknown = block.type === "thinking" ? block["thinking"] : block["reasoning"];
+    return typeof reasoning === "string" ? text + reasoning : text;
+  }, field);
 };
 
 const usageOf = ({
@@ -107,6 +107,6 @@ const usageOf = ({
 });
 
 const textIn = (fields: object, names: readonly string[]): string | undefined =>
-  names.map((name): unknown => Reflect.get(fields, name)).find((value) => typeof value === "string" && value !== "") as
-    | string
-    | undefined;
+  names
+    .map((name): unknown => Reflect.get(fields, name))
+    .find((value): value is string => typeof value === "string" && value !== "");

@@ -25,7 +25,7 @@ inChromium("in a Chromium", "page.ts", ({ site, profile, profileIn, tab }) => {
             }
         };
         for (const size of [50_000, 10_000, 1_000]) await fill(size);
-        // Until there is no room for a lease, either.
+        // Fills the rest of the disk, so that a lease finds no room either.
         const { name, message } = await fill(10);
         const listed = (await store.list()).threads.map(({ seq }) => seq);
         return { error: `${name}: ${message}`, acknowledged, listed, read: (await store.read("t")).length };

@@ -7,8 +7,8 @@ import { refusalIn } from "./wire/handler-on-wire.ts";
 type Send = ReturnType<typeof exchanges>;
 
 /**
- * Sends a body. If the server refuses a parameter that the handler has added by itself, sends it again with less of that one, and
- * remembers this for the model if it is answered.
+ * Sends a body. If the server refuses a parameter that the handler added by itself, sends the body again with that parameter
+ * simplified or left out. Remembers this for the model once the server has answered.
  */
 export const withOwnParameters = (send: Send): Send => {
   const known = new Map<unknown, RequestBody>();
@@ -27,13 +27,13 @@ export const withOwnParameters = (send: Send): Send => {
         if (outcome.type === "completed") known.set(model, { ...known.get(model), ...less });
         return outcome;
       }
-      less = { ...less, [refused]: lessOf(refused, body[refused]) };
+      less = { ...less, [refused]: simplified(refused, body[refused]) };
     }
   };
 };
 
-/** Servers that take no choice by name may take that some tool has to be called. Each other parameter is left out. */
-const lessOf = (name: string, value: RequestBody[string]): string | undefined =>
+/** A server that refuses the choice of one tool may take `required`. All else that is refused is left out. */
+const simplified = (name: string, value: RequestBody[string]): string | undefined =>
   name === "tool_choice" && isObject(value) ? "required" : undefined;
 
 const refuses = (outcome: LlmOutcome, name: string): boolean =>
@@ -41,7 +41,7 @@ const refuses = (outcome: LlmOutcome, name: string): boolean =>
   // Reasoning of another account that cannot be decrypted is another refusal.
   !(outcome.type === "failed" && outcome.failure.code === "invalid_encrypted_content");
 
-/** The refusals of servers, by parameter. A request that has to "include" something says something else. */
+/** The refusals of servers, by parameter. A message that a request must "include" something is not one of them. */
 const refusals: { readonly [name: string]: RegExp } = {
   include: /encrypted[ _]content|['"`]include\b|\binclude['"`]|\b(parameter|field|argument)s?:? include\b/i,
   // Mistral, Databricks, Azure with data sources: "body.stream_options.include_usage: Extra inputs are not permitted"

@@ -229,8 +229,8 @@ const withDigest = (shown: string, name: string): string => {
 };
 
 /**
- * Converts a result for the model: texts unchanged, images as data URLs, and all other parts as descriptions. If there
- * is no text, structured content replaces it.
+ * Converts a result for the model: texts unchanged, images as data URLs, and all other parts as descriptions. A result
+ * without text gets its structured content as a text.
  */
 const partsOfResult = ({ content, structuredContent }: CallToolResult): readonly ContentPart[] => {
   const parts = content.map(partOf);

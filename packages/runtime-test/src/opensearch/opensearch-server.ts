@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { Clock } from "@colloquy/host";
 import { checkOptions, kinds, type OptionKinds } from "@colloquy/host/store";
-import { type Json } from "@colloquy/machine";
+import type { Json } from "@colloquy/machine";
 import * as Either from "fp-ts/lib/Either.js";
 import { virtualClock } from "../ports/virtual-clock.ts";
 import { textOfRequest, sendJson, listen } from "../server/http.ts";
@@ -11,7 +11,7 @@ import { memoryRoutes } from "./memories.ts";
 import { type Call, problemOfNames, problemOfPage, type Route, routeOf } from "./routes.ts";
 
 /** The versions of the service that `openSearchServer` imitates; the memory API changed between them. */
-export const openSearchVersions: readonly ["2.10", "2.11", "2.12", "3.0"] = ["2.10", "2.11", "2.12", "3.0"];
+export const openSearchVersions = ["2.10", "2.11", "2.12", "3.0"] as const;
 
 /** Before 2.12 the memory API had conversations and interactions; since then memories and messages. */
 export type OpenSearchVersion = (typeof openSearchVersions)[number];
@@ -77,7 +77,7 @@ export const openSearchServer = async (options: OpenSearchServerOptions): Promis
     answer(incoming).then(
       (answered) => send(response, answered),
       (thrown: unknown) => {
-        // Otherwise the client disconnected during its request, or sent too much.
+        // The request is incomplete if its client disconnected, or sent too much.
         if (incoming.complete) send(response, refusal(500, "exception", String(thrown)));
         else response.destroy();
       },

@@ -26,7 +26,7 @@ export const recordingMatchers: {
   toReplay: (journal, machine, options) => {
     const replayed = replayedBy("toReplay", machine, journal, options);
     return replayed.outcome === "passed"
-      ? { pass: true, message: () => "expected the journal to be decided otherwise, but it replays as it stands" }
+      ? { pass: true, message: () => "expected the journal not to replay, but it does" }
       : { pass: false, message: () => `expected the journal to replay\n${replayed.words}` };
   },
   toReplayCase: (recorded, options) => {

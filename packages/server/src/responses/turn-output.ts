@@ -160,13 +160,16 @@ export class TurnOutput {
   #result(part: TurnPart & { readonly type: "toolResult" }): void {
     const call = this.#calls.get(part.callId);
     if (call === undefined || call.is === "resolved") return;
+    const isOfCaller = this.turn.callerTools.has(part.name);
+    // Only a caller answers its calls so. A follower of another host may read the answer without the request.
+    if (isOfCaller && (part.outcome === "completed" || part.outcome === "failed")) this.#request(part.callId);
     const wasOpen = call.is === "open";
     call.is = "resolved";
     // A call that was settled by a later ask was not answered.
     if (!this.#isUnderWay && part.outcome === "interrupted") return;
     const writer = this.#begun();
     // The machine has refused it: of a reply that was cut, or with arguments that do not fit.
-    if (this.turn.callerTools.has(part.name)) {
+    if (isOfCaller) {
       if (wasOpen) writer.dropCall(part.callId);
       return this.#endIfAllWait();
     }

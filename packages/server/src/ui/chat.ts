@@ -21,7 +21,7 @@ import { differenceBefore, threadIsAhead } from "./page-place.ts";
 import { turnIn } from "./steps.ts";
 import { pathBehind } from "./ui-messages.ts";
 import { chunksOf, type UiStreamOptions, withErrors } from "./ui-stream.ts";
-import type { WaitingPages } from "./waiting-pages.ts";
+import type { WaitingPage, WaitingPages } from "./waiting-pages.ts";
 
 /** Options for pages of the AI SDK. */
 export interface UiOptions extends Pick<UiStreamOptions, "errorText"> {
@@ -65,10 +65,11 @@ export const chat = async (
   const last = request.messages.at(-1);
   if (last?.role === "user") {
     const number = call.waiting.next();
-    const asking = async (): Promise<PageAsk> => {
-      const asked = await askOfPage(host, thread, request, last, call.tools ?? [], () =>
-        call.waiting.replace(thread.id, number, request),
-      );
+    const asking = async (waiting?: WaitingPage): Promise<PageAsk> => {
+      const asked = await askOfPage(host, thread, request, last, call.tools ?? [], () => {
+        if (waiting?.isReplaced === true) throw differing("the message was replaced while it waited");
+        call.waiting.replace(thread.id, number, request);
+      });
       abortWhenGone(asked.ask, call);
       return asked;
     };
@@ -125,7 +126,7 @@ interface Answering {
   readonly number: number;
   readonly request: ChatRequest;
   readonly call: ChatCall;
-  readonly asking: () => Promise<PageAsk>;
+  readonly asking: (waiting: WaitingPage) => Promise<PageAsk>;
   /** Whether the message may wait for a turn in its way; otherwise it is refused. */
   readonly mayWait: boolean;
 }
@@ -133,21 +134,23 @@ interface Answering {
 /** Streams the answer to a message. One that is refused while a turn is open is asked again after that turn. */
 async function* answerTo(answering: Answering, first: PageAsk): AsyncGenerator<UiMessageChunk, void> {
   const { thread, number, request, call, asking, mayWait } = answering;
-  for (let asked = first; ; asked = await asking()) {
-    try {
-      yield* answerOf(answering, asked);
-      return;
-    } catch (thrown) {
-      const isBusy = thrown instanceof AskRefusedError && thrown.refusal.kind === "busy";
-      // The refusal comes before any chunk.
-      if (!isBusy || !mayWait) throw thrown;
-    }
-    const isReplaced = await call.waiting.during(thread.id, number, request, async (waiting) => {
+  // Noted before it waits, since the page may replace it between two waits.
+  const waiting = call.waiting.add(thread.id, number, request);
+  try {
+    for (let asked = first; ; asked = await asking(waiting)) {
+      try {
+        yield* answerOf(answering, asked);
+        return;
+      } catch (thrown) {
+        const isBusy = thrown instanceof AskRefusedError && thrown.refusal.kind === "busy";
+        // The refusal comes before any chunk.
+        if (!isBusy || !mayWait) throw thrown;
+      }
       await untilTurnsEnd(thread);
-      return waiting.isReplaced;
-    });
-    if (call.gone.aborted) return;
-    if (isReplaced) throw differing("the message was replaced while it waited");
+      if (call.gone.aborted) return;
+    }
+  } finally {
+    waiting.end();
   }
 }
 

@@ -1,12 +1,14 @@
 import type { ChatRequest } from "./chat-request.ts";
 
-/** A request of a page, while it is not in the thread yet. */
+/** A request of a page that may have to wait. */
 export interface WaitingPage {
   /** Whether a later request replaced its message: nobody waits for the answer any more. */
   readonly isReplaced: boolean;
+  /** Ends the wait. */
+  readonly end: () => void;
 }
 
-interface Waiting {
+interface Waiting extends WaitingPage {
   readonly number: number;
   readonly request: ChatRequest;
   isReplaced: boolean;
@@ -25,22 +27,16 @@ export class WaitingPages {
     return (this.#count += 1);
   }
 
-  /** Notes that a request waits, as long as the work takes. */
-  async during<Result>(
-    threadId: string,
-    number: number,
-    request: ChatRequest,
-    work: (waiting: WaitingPage) => Promise<Result>,
-  ): Promise<Result> {
+  /** Notes a request until its wait ends. */
+  add(threadId: string, number: number, request: ChatRequest): WaitingPage {
     const all = this.#waiting.get(threadId) ?? new Set();
-    const waiting: Waiting = { number, request, isReplaced: false };
-    this.#waiting.set(threadId, all.add(waiting));
-    try {
-      return await work(waiting);
-    } finally {
+    const end = (): void => {
       all.delete(waiting);
       if (all.size === 0) this.#waiting.delete(threadId);
-    }
+    };
+    const waiting: Waiting = { number, request, isReplaced: false, end };
+    this.#waiting.set(threadId, all.add(waiting));
+    return waiting;
   }
 
   /** Replaces the earlier requests that a request makes void. */

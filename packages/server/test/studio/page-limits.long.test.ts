@@ -8,7 +8,7 @@ import { hostileThread } from "./kit/hostile.ts";
 import { type ServedStudio, serveStudio } from "./kit/served.ts";
 import { trips } from "./kit/trip.ts";
 
-test("no source of the page has anything parsed as HTML, or takes an address from a thread", () => {
+test("no source of the page has anything parsed as HTML, or takes an address from a thread but for links", () => {
   const folder = new URL("../../src/studio/page/", import.meta.url);
   const sources = readdirSync(folder).filter((name) => name.endsWith(".ts"));
   expect(sources.length).toBeGreaterThan(10);
@@ -19,7 +19,7 @@ test("no source of the page has anything parsed as HTML, or takes an address fro
     );
     expect({ name, found: text.match(/\b(?:href|src|srcdoc|action|formAction): ?[^,}]*/g) ?? [] }).toEqual({
       name,
-      found: name === "studio.ts" ? ["href: exportOf(thread)"] : [],
+      found: { "studio.ts": ["href: exportOf(thread)"], "markdown.ts": ["href: target"] }[name] ?? [],
     });
   }
 });
@@ -54,7 +54,12 @@ withBrowser("a page of what strangers wrote", ({ open }) => {
       elements: document.querySelectorAll(
         "script, img, iframe, object, embed, style, link, base, form[action], [onerror], [onload]",
       ).length,
-      addresses: [...document.querySelectorAll("[href], [src]")].map(
+      links: [...document.querySelectorAll("a[target]")].filter(
+        (each) =>
+          !/^(https?|mailto):/.test(each.getAttribute("href") ?? "") ||
+          each.getAttribute("rel") !== "noopener noreferrer",
+      ).length,
+      addresses: [...document.querySelectorAll("[href]:not(a[target]), [src]")].map(
         (each) => new URL(each.getAttribute("href") ?? each.getAttribute("src") ?? "", location.href).origin,
       ),
       hidden: (document.body.textContent ?? "").match(/(?![\t\n])[\p{Cc}\p{Cf}]/gu),
@@ -65,18 +70,20 @@ withBrowser("a page of what strangers wrote", ({ open }) => {
       ...found,
       pwned: false,
       elements: 3,
+      links: 0,
       addresses: found.addresses.map(() => found.origin),
       hidden: null,
     });
   };
 
-  test("is text in every place where it is shown", async () => {
-    const { page, problems } = await open(`${served.url}/studio#${place}&pane=journal`);
-    await page.locator("form.approval").waitFor();
-    const entries = (await host.thread(decodeURIComponent(place.slice(7))).exportJournal()).length;
-    expect(entries).toBeGreaterThan(8);
-    await isText(page);
-    for (const tab of ["state", "prompt", "said", "compare"]) {
+  test.each(["conversation", "turn", "prompt", "state", "compare"])(
+    "is text in every place where it is shown, of the tab %s too",
+    async (tab) => {
+      const { page, problems } = await open(`${served.url}/studio#${place}&pane=journal`);
+      await page.locator("form.approval").waitFor();
+      const entries = (await host.thread(decodeURIComponent(place.slice(7))).exportJournal()).length;
+      expect(entries).toBeGreaterThan(8);
+      await isText(page);
       await page.goto(`${served.url}/studio#${place}&pane=detail&seq=0&tab=${tab}&other=${place.slice(7)}&otherSeq=1`);
       await page.locator(".detail .tabs").waitFor();
       for (let seq = 0; seq < entries; seq += 1) {
@@ -85,9 +92,9 @@ withBrowser("a page of what strangers wrote", ({ open }) => {
         await isText(page);
         await page.keyboard.press("j");
       }
-    }
-    expect(problems).toEqual([]);
-  });
+      expect(problems).toEqual([]);
+    },
+  );
 
   test("is text in the tree, in dialogs, in what was found, and in errors", async () => {
     const { page, problems } = await open(`${served.url}/studio#${place}&pane=journal&view=tree`);
@@ -102,7 +109,6 @@ withBrowser("a page of what strangers wrote", ({ open }) => {
       await page.getByRole("dialog").waitFor({ state: "detached" });
     }
     await page.getByLabel("Search").fill("script");
-    await page.keyboard.press("Enter");
     await page.locator(".hit").first().waitFor();
     await isText(page);
     await page.goto(`${served.url}/studio#thread=${encodeURIComponent("<img src=x onerror=window.pwned=1>")}`);
@@ -112,7 +118,10 @@ withBrowser("a page of what strangers wrote", ({ open }) => {
   });
 
   test.each([400, 1_600])("does not make the page wider than a window of %i pixels", async (width) => {
-    const { page } = await open(`${served.url}/studio#${place}&pane=detail&seq=1&tab=said`, { width, height: 800 });
+    const { page } = await open(`${served.url}/studio#${place}&pane=detail&seq=1&tab=conversation`, {
+      width,
+      height: 800,
+    });
     await page.locator(".message").first().waitFor();
     await fitsAcross(page);
   });
@@ -159,13 +168,13 @@ withBrowser("a thread of 10,000 turns", ({ open }) => {
     test("within a second of the processor, and with few elements", async () => {
       const { page, problems } = await open(`${served.url}/studio#thread=long&pane=journal`);
       await page.locator(".selected .entry").filter({ hasText: "How long is this" }).waitFor();
-      await page.locator(".chart .state.lit").first().waitFor();
+      await page.locator(".message").last().waitFor();
       const session = await page.context().newCDPSession(page);
       // Thread time, without waits.
       await session.send("Performance.enable", { timeDomain: "threadTicks" });
       await page.reload();
       await page.locator(".selected .entry").filter({ hasText: "How long is this" }).waitFor();
-      await page.locator(".chart .state.lit").first().waitFor();
+      await page.locator(".message").last().waitFor();
       const { metrics } = await session.send("Performance.getMetrics");
       const seconds = metrics.find(({ name }) => name === "TaskDuration")?.value ?? Infinity;
       expect(seconds).toBeGreaterThan(0);
@@ -208,6 +217,7 @@ withBrowser("a thread of 10,000 turns", ({ open }) => {
       await page.locator(".branch").first().waitFor();
       await scrolled("Tree of turns", ".branch", 0.5, "question 5000:");
       await page.keyboard.press("G");
+      await page.locator(".branch.present").filter({ hasText: "How long is this by now?" }).waitFor();
       await page.getByRole("tab", { name: "prompt" }).click();
       await page.locator(".unit").first().waitFor();
       expect(await page.locator(".legend").textContent()).toMatch(/19,9\d\d left out/);

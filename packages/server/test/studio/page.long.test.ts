@@ -27,10 +27,10 @@ withBrowser("the page", ({ open }) => {
 
   test("threads are listed, and one that any process begins or goes on with is shown at once", async () => {
     const { page, problems } = await open(at(""));
-    await page.getByText("trip", { exact: true }).waitFor();
+    await page.locator(".thread-id").getByText("trip", { exact: true }).waitFor();
     await page.getByText("live", { exact: true }).waitFor();
     await planned.host.ask("Anybody there?", { threadId: "begun later" });
-    await page.getByText("begun later").click();
+    await page.locator(".thread").filter({ hasText: "begun later" }).click();
     await page.locator(".entry.user").filter({ hasText: "Anybody there?" }).waitFor();
     await planned.host.ask("And now?", { threadId: "begun later" });
     await page.locator(".entry.user").filter({ hasText: "And now?" }).waitFor();
@@ -38,7 +38,7 @@ withBrowser("the page", ({ open }) => {
   });
 
   test("the timeline leads to the state behind an entry, with the present state lit and the way there", async () => {
-    const { page, problems } = await open(at("thread=trip&pane=journal&seq=0"));
+    const { page, problems } = await open(at("thread=trip&pane=journal&tab=state&seq=0"));
     await page.getByRole("option").filter({ hasText: "What is the weather like" }).click();
     await page.locator('.chart .lit[data-state="responding"]').waitFor();
     expect(await page.locator('.chart .lit[data-state="awaiting_llm"]').count()).toBe(1);
@@ -163,8 +163,13 @@ withBrowser("the page", ({ open }) => {
     const { page, problems } = await open(at("thread=trip"));
     await page.locator(".thread").first().waitFor();
     await page.keyboard.press("/");
-    await page.keyboard.type("night train");
-    await page.keyboard.press("Enter");
+    await page.keyboard.type("zzz");
+    await page.getByText("No message has all of these whole words: zzz.").waitFor();
+    await page.getByRole("button", { name: "Show all threads" }).click();
+    await page.locator(".thread").first().waitFor();
+    await page.getByLabel("Search").pressSequentially("two of us");
+    await page.locator(".hit").filter({ hasText: "Two of us want to go" }).first().waitFor();
+    await page.getByLabel("Search").fill("night train");
     await page.locator(".hit").filter({ hasText: "trip entry 20" }).click();
     await page.locator(".selected .entry").filter({ hasText: "No hotels" }).waitFor();
     const [download] = await Promise.all([
@@ -183,7 +188,7 @@ withBrowser("the page", ({ open }) => {
     };
     while (
       (await page.locator(".thread.open").count()) === 0 ||
-      !(await page.locator(".thread.open").textContent())?.startsWith("trip")
+      (await page.locator(".thread.open .thread-id").textContent()) !== "trip"
     ) {
       await press("j");
       await page.locator(".thread.open").waitFor();
@@ -195,7 +200,7 @@ withBrowser("the page", ({ open }) => {
     await page.waitForURL(/seq=1\b/);
     await press("]");
     await page.waitForURL(/seq=3\b/);
-    await press("2");
+    await press("3");
     await page.locator(".unit").first().waitFor();
     await press("c");
     await page.getByText("No difference.").waitFor();
@@ -228,7 +233,13 @@ withBrowser("the page", ({ open }) => {
         await fitsAcross(page);
       }
       await page.locator(".branch").filter({ hasText: "head" }).click();
-      const shown = { state: ".chart .state.lit", prompt: ".unit", said: ".message", compare: ".detail .note" };
+      const shown = {
+        conversation: ".message",
+        turn: ".span",
+        prompt: ".unit",
+        state: ".chart .state.lit",
+        compare: ".detail .note",
+      };
       for (const [tab, content] of Object.entries(shown)) {
         await page.getByRole("tab", { name: tab }).click();
         await page.locator(content).first().waitFor();

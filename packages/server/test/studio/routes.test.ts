@@ -1,9 +1,10 @@
-import { memoryStore, type Store } from "@colloquy/host";
+import { createHost, type HostOptions, memoryStore, type Store } from "@colloquy/host";
 import { systemClock } from "@colloquy/runtime-node";
+import { sequentialIds } from "@colloquy/runtime-test";
 import { threadServer } from "@colloquy/server";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { studioRoutes } from "../../src/studio/index.ts";
-import { type Message, partText } from "@colloquy/machine";
+import { conversationMachine, type Message, partText } from "@colloquy/machine";
 import type { ThreadPage } from "@colloquy/host";
 import type {
   DifferenceView,
@@ -11,10 +12,14 @@ import type {
   FoundView,
   Made,
   Page,
+  PromptChange,
   PromptView,
+  RunningView,
+  ThreadItems,
   ThreadOverview,
   TimelineRow,
   TreeItem,
+  TurnView,
   UnitItem,
   UnitView,
 } from "../../src/studio/wire/wire.ts";
@@ -48,8 +53,17 @@ const newest = async (): Promise<number> => (await ask<ThreadOverview>("thread?t
 
 describe("routes that look", () => {
   test("list the threads and say how one stands", async () => {
-    const [, { threads }] = await ask<ThreadPage>("threads");
-    expect(threads.at(-1)).toMatchObject({ threadId: "trip", metadata: { team: "rail" } });
+    const [, { threads }] = await ask<ThreadItems>("threads");
+    expect(threads.at(-1)).toMatchObject({
+      threadId: "trip",
+      metadata: { team: "rail" },
+      title: expect.stringContaining("Hamburg to Oslo"),
+      place: "awaiting_approval",
+      approvals: 1,
+      turns: 12,
+      tokens: 6_533,
+      cost: null,
+    });
     const [, thread] = await ask<ThreadOverview>("thread?thread=trip");
     expect(thread).toMatchObject({
       turns: 12,
@@ -84,6 +98,44 @@ describe("routes that look", () => {
       onPath: true,
     });
     expect(items.at(-1)).toMatchObject({ turn: 12, isHead: true, status: "open" });
+    for (const [row, { turn }] of items.entries())
+      expect(await ask(`tree-row?thread=trip&turn=${turn}`)).toEqual([200, { row }]);
+  });
+
+  test("give a turn as its calls, tools and waits, one after the other", async () => {
+    const [, turn] = await ask<TurnView>("turn?thread=trip&turn=3");
+    expect(turn).toMatchObject({ turn: 3, status: "completed", usage: "2 calls, 486 tokens in, 52 tokens out" });
+    expect(turn.spans.map(({ kind, name, detail }) => `${kind} ${name}: ${detail}`)).toEqual([
+      "model model call 1: 208 in, 12 out",
+      "tool trains: ",
+      "model model call 2: 278 in, 40 out",
+    ]);
+    expect(turn.spans.map(({ from }) => from)).toEqual([
+      turn.from,
+      ...turn.spans.slice(0, -1).map(({ until }) => until),
+    ]);
+    expect(turn.spans.at(-1)?.until).toBe(turn.until);
+    const [, open] = await ask<TurnView>("turn?thread=trip&turn=12");
+    expect(open.spans).toMatchObject([{ kind: "model" }, { kind: "wait", name: "book: approval", until: null }]);
+    expect((await ask<TurnView>("turn?thread=trip&turn=8"))[1].spans).toMatchObject([
+      { kind: "model", failed: true, detail: "content_filter: the provider refused this prompt, 619 in, 0 out" },
+    ]);
+  });
+
+  test("say how the prompt of a call differs from that of the call before", async () => {
+    const [, first] = await ask<PromptChange>("prompt-change?thread=trip&seq=3");
+    expect(first).toMatchObject({ before: { turn: 1, seq: 1 }, after: { turn: 2, seq: 3 }, alike: 2 });
+    expect([first.removed, first.changed, first.added.map(({ role }) => role)]).toEqual([
+      [],
+      [],
+      ["assistant", "user"],
+    ]);
+    const [, later] = await ask<PromptChange>("prompt-change?thread=trip&seq=30&otherSeq=3");
+    expect(later.before).toMatchObject({ seq: 3 });
+    expect(later.removed.map(textOf)).toContain("What is the weather like in Oslo then?");
+    const [, shrunk] = await ask<PromptChange>("prompt-change?thread=trip&seq=30&otherSeq=9");
+    for (const { before, after } of shrunk.changed) expect(after.id).toBe(before.id);
+    expect((await ask<Refused>("prompt-change?thread=trip&seq=1"))[1].error.code).toBe("no_call");
   });
 
   test("give the state behind any entry as the host has it, and what was said by then", async () => {
@@ -168,11 +220,80 @@ describe("routes that look", () => {
     ["entry?thread=trip&seq=9999", 404, "there are entries 0 to"],
     ["entry?thread=trip&seq=-1", 400, "seq must be a whole number"],
     ["prompt?thread=trip&seq=0", 404, "no model was asked up to this entry"],
+    ["turn?thread=trip&turn=99", 404, "there is no such turn"],
     ["prompt?thread=trip&policy=none", 400, "there is no such policy"],
     ["search", 400, "words is missing in the query"],
   ])("refuse %s", async (path, status, words) => {
     const [code, { error }] = await ask<Refused>(path);
     expect([code, error.message]).toEqual([status, expect.stringContaining(words)]);
+  });
+});
+
+test("the list is read again only for threads that changed", async () => {
+  const many = memoryStore({ clock: systemClock });
+  const { host, configurations, close } = trips(many);
+  for (const threadId of ["one", "two"]) await host.ask("Hello?", { threadId });
+  await host.close();
+  const reads = vi.spyOn(many, "read");
+  const reading = trips(many);
+  const routes = await studioRoutes({ ...reading, store: many, clock: systemClock, about: "" });
+  const listing = threadServer(reading.host, {}, routes);
+  const listed = async (): Promise<readonly string[]> => {
+    reads.mockClear();
+    await listing.fetch(new Request("http://localhost/studio/api/threads"));
+    return [...new Set(reads.mock.calls.map(([threadId]) => threadId))].sort();
+  };
+  expect([await listed(), await listed()]).toEqual([["one", "two"], []]);
+  await configurations[1].host.ask("And now?", { threadId: "two" });
+  expect([await listed(), await listed()]).toEqual([["two"], []]);
+  await Promise.all([reading.close(), close()]);
+});
+
+describe("the answer that a model is writing", () => {
+  const written = async (options: Partial<HostOptions>, pieces: readonly string[]): Promise<RunningView | null> => {
+    const shared = memoryStore({ clock: systemClock });
+    const { promise: isWritten, resolve: write } = Promise.withResolvers<void>();
+    const host = createHost({
+      store: shared,
+      clock: systemClock,
+      ids: sequentialIds(),
+      machine: conversationMachine(),
+      llm: (_, { onDelta, signal }) => {
+        for (const text of pieces) onDelta({ type: "text", text });
+        write();
+        return new Promise((__, reject) => signal.addEventListener("abort", () => reject(new Error("it was stopped"))));
+      },
+      ...options,
+    });
+    host.ask("Tell me.", { threadId: "told" }).catch(() => null);
+    await isWritten;
+    const elsewhere = trips(shared);
+    const routes = await studioRoutes({ ...elsewhere, store: shared, clock: systemClock, about: "" });
+    const looking = threadServer(elsewhere.host, {}, routes);
+    const look = async (): Promise<RunningView | null> => {
+      const response = await looking.fetch(new Request("http://localhost/studio/api/running?thread=told"));
+      // Cast: the route promises this type.
+      return ((await response.json()) as { readonly running: RunningView | null }).running;
+    };
+    if (options.partsMs !== undefined || options.progressMs !== undefined)
+      await expect.poll(async () => (await look())?.text).toBe(pieces.join(""));
+    const running = await look();
+    await host.thread("told").cancel();
+    expect(await look()).toBeNull();
+    await Promise.all([host.close(), elsewhere.close()]);
+    return running;
+  };
+
+  test.each([
+    ["the log of parts", { partsMs: 1 }, "Once upon a time"],
+    ["the journal", { progressMs: 1 }, "Once upon a time"],
+    ["neither, where hosts keep none", {}, ""],
+  ])("is read from %s", async (_, options, text) => {
+    expect(await written(options, ["Once ", "upon ", "a time"])).toMatchObject({
+      turn: 1,
+      text,
+      forMs: expect.any(Number),
+    });
   });
 });
 

@@ -2,7 +2,7 @@
 export interface PendingCall<Result, Part, ThreadId> extends AsyncIterable<Part>, Omit<Promise<Result>, symbol> {
   readonly threadId: ThreadId;
   readonly askId: string;
-  /** The place after the part of its thread that was read last. */
+  /** The position after the last part that was read; null before the first. */
   readonly cursor: string | null;
   readonly abort: (reason?: string) => void;
 }
@@ -29,23 +29,23 @@ export const pendingCall = <Result, Part extends object, ThreadId extends string
 };
 
 /**
- * The parts of a call, for any number of readers, each from the beginning. It joins the parts of an ask, whose readers
- * share them, with those of the program.
+ * A buffer of a call's parts: those of its ask, and those of the program. Each reader reads it from the beginning, unlike
+ * an ask, whose readers share its parts.
  */
 export class PartBuffer<Part extends object> implements AsyncIterable<Part | PartsDropped> {
   #parts: Part[] = [];
   /** The number of dropped parts before the first that is kept. */
-  #gone = 0;
+  #dropped = 0;
   #ended = false;
   #error: unknown = null;
-  #news: PromiseWithResolvers<void> = Promise.withResolvers();
+  #changed: PromiseWithResolvers<void> = Promise.withResolvers();
 
   push(part: Part): void {
     if (this.#ended) return;
     this.#parts.push(Object.freeze(part));
-    if (this.#parts.length >= 2 * most) {
-      this.#parts = this.#parts.slice(-most);
-      this.#gone += most;
+    if (this.#parts.length >= 2 * partsMax) {
+      this.#parts = this.#parts.slice(-partsMax);
+      this.#dropped += partsMax;
     }
     this.#wake();
   }
@@ -58,7 +58,7 @@ export class PartBuffer<Part extends object> implements AsyncIterable<Part | Par
     this.#wake();
   }
 
-  /** Passes the parts of an ask on, and ends as they do. */
+  /** Passes each part of an ask to `pass`, and ends or fails with the ask. */
   async endWith(ask: AsyncIterable<Part>, pass: (part: Part) => void): Promise<void> {
     try {
       for await (const part of ask) pass(part);
@@ -70,25 +70,25 @@ export class PartBuffer<Part extends object> implements AsyncIterable<Part | Par
 
   async *[Symbol.asyncIterator](): AsyncGenerator<Part | PartsDropped> {
     for (let next = 0; ; next++) {
-      while (next >= this.#gone + this.#parts.length) {
-        if (!this.#ended) await this.#news.promise;
+      while (next >= this.#dropped + this.#parts.length) {
+        if (!this.#ended) await this.#changed.promise;
         else if (this.#error === null) return;
-        // Equals the call's rejection, which may be any value that its program threw.
+        // It is the call's rejection, which may be any value that its program threw.
         // oxlint-disable-next-line typescript/only-throw-error
         else throw this.#error;
       }
-      if (next < this.#gone) {
-        yield { type: "parts.dropped", count: this.#gone - next };
-        next = this.#gone;
+      if (next < this.#dropped) {
+        yield { type: "parts.dropped", count: this.#dropped - next };
+        next = this.#dropped;
       }
-      const part = this.#parts[next - this.#gone];
+      const part = this.#parts[next - this.#dropped];
       if (part !== undefined) yield part;
     }
   }
 
   #wake(): void {
-    this.#news.resolve();
-    this.#news = Promise.withResolvers();
+    this.#changed.resolve();
+    this.#changed = Promise.withResolvers();
   }
 }
 
@@ -98,4 +98,4 @@ interface PartsDropped {
   readonly count: number;
 }
 
-const most = 1_000;
+const partsMax = 1_000;

@@ -20,7 +20,7 @@ export class SessionRuntime {
   /** The host of the session's own threads. */
   readonly host: Host;
   readonly options: AnyOptions;
-  /** Work on threads in the order of the requests, by thread. */
+  /** The work on each thread, in the order of its requests. */
   readonly lanes: Lanes = new Lanes();
   readonly #models = new Map<readonly Tool[], Host>();
   readonly #done = new Map<string, Promise<void>>();
@@ -45,7 +45,7 @@ export class SessionRuntime {
     return host;
   }
 
-  /** Does work once in this process; repeats it if it failed. */
+  /** Does the work of a key once in this process; again at the next call if it failed. */
   once(key: string, work: () => Promise<void>): Promise<void> {
     const done = this.#done.get(key) ?? work();
     this.#done.set(key, done);
@@ -55,7 +55,7 @@ export class SessionRuntime {
 
   /** Tracks a call on a thread of this process. */
   track(threadId: string, call: PromiseLike<unknown>): void {
-    this.#calls.run(threadId, async () => call).catch(() => {});
+    this.#calls.run(threadId, async () => call).catch(ignore);
   }
 
   /** Resolves when the tracked calls on a thread have ended. */
@@ -89,13 +89,13 @@ export class SessionRuntime {
 
 const noTools: readonly Tool[] = [];
 
-/** Queues of work by name: work of the same name runs one after the other. */
+/** A queue of work for each name: work of the same name runs one after the other. */
 export class Lanes {
   readonly #last = new Map<string, Promise<void>>();
 
   run<Done>(name: string, work: () => Promise<Done>): Promise<Done> {
     const done = (this.#last.get(name) ?? Promise.resolve()).then(work);
-    const over = done.then(nothing, nothing).finally(() => {
+    const over = done.then(ignore, ignore).finally(() => {
       if (this.#last.get(name) === over) this.#last.delete(name);
     });
     this.#last.set(name, over);
@@ -103,7 +103,7 @@ export class Lanes {
   }
 }
 
-const nothing = (): void => {};
+const ignore = (): void => {};
 
 /** A call for which a caller in this process waits. */
 export interface WaitingCall {

@@ -1,13 +1,16 @@
-import { type Line, line, type Span, span, textLines } from "../text/line.ts";
+import { type Line, line, type Role, type Span, span, textLines } from "../text/line.ts";
 import { markdownBlockLines } from "../markdown/markdown-lines.ts";
+import { counted, durationOf } from "../text/figures.ts";
 import { contentWords } from "../text/notice.ts";
 import { approvable, approvableJson, shortened } from "../text/printable.ts";
-import { cutLine, joinedRows, lineWidth, wrapped } from "../text/wrap.ts";
-import type { ApprovalBlock, Block, ToolBlock } from "./block.ts";
+import { cutLine, lineWidth, wrapped } from "../text/wrap.ts";
+import type { ApprovalBlock, Block, CallBlock, FileChange, ToolBlock } from "./block.ts";
 
 interface BlockLook {
   /** The width of the terminal. Rows leave its last column free. */
   readonly columns: number;
+  /** The height of the terminal. Default 24. */
+  readonly rows?: number;
   readonly unfolded: boolean;
   /** The block goes into the scrollback and changes no more. A paragraph is one line, which the terminal wraps. */
   readonly finished: boolean;
@@ -32,25 +35,25 @@ const linesOf = (block: Block, look: BlockLook): readonly Line[] => {
       return [
         [],
         ...(block.title === undefined ? [] : [line(block.title, "heading")]),
-        ...marked(span("> ", "prompt"), textLines(block.text, "strong"), look),
-        ...marked(span("  "), fateLines[block.fate], look),
+        ...marked(span("> ", "prompt"), textLines(block.text, "strong"), look.columns),
+        ...marked(span("  "), fateLines[block.fate], look.columns),
       ];
     case "thinking":
       return thinkingLines(block.text, look);
     case "answer":
       return block.markdown.flatMap((each) => markdownBlockLines(each, { columns: look.columns, soft: look.finished }));
     case "refusal":
-      return marked(nothing, textLines(block.text, "warning"), look);
+      return marked(nothing, textLines(block.text, "warning"), look.columns);
     case "tool":
       return toolLines(block, look);
     case "call":
-      return callLines(block, look);
+      return [...callLines(block, look), ...(block.change === null ? [] : changeLines(block.change, look))];
     case "approval":
       return approvalLines(block, look);
     case "notice":
-      return marked(span("  "), textLines(block.text, block.level), look);
+      return marked(span("  "), textLines(block.text, block.level), look.columns);
     case "figures":
-      return marked(nothing, textLines(block.text, "dim"), look);
+      return marked(nothing, textLines(block.text, "dim"), look.columns);
   }
 };
 
@@ -63,21 +66,21 @@ export const waitingLines = (steered: readonly string[], queue: readonly string[
   [
     ...steered.map((text) => `${shortened(text)}  (sent: the model reads it at its next step)`),
     ...queue.map((text) => `${shortened(text)}  (queued: Up takes it back)`),
-  ].flatMap((text) => marked(span("> ", "dim"), [line(text, "dim")], { columns, unfolded: false, finished: false }));
+  ].flatMap((text) => marked(span("> ", "dim"), [line(text, "dim")], columns));
 
 const nothing = span("");
 
-/** Puts text after a mark, and indents further rows by the mark's width; the terminal breaks lines between words. */
-const marked = (mark: Span, lines: readonly Line[], { columns, finished }: BlockLook): readonly Line[] => {
-  const indent = mark.text.length;
-  const broken = lines.map((each) => wrapped(each, Math.max(columns - 1 - indent, 1)));
-  return behindMark(mark, finished ? broken.map((rows) => joinedRows(rows, columns, indent)) : broken.flat());
-};
+/** Puts text after a mark, breaks it between words, and indents further rows by the mark's width. */
+const marked = (mark: Span, lines: readonly Line[], columns: number): readonly Line[] =>
+  behindMark(
+    mark,
+    lines.flatMap((each) => wrapped(each, Math.max(columns - 1 - mark.text.length, 1))),
+  );
 
 /** Lays out a tool's arguments or result: whole, or the beginning of each line. */
 const markedData = (mark: Span, lines: readonly Line[], look: BlockLook): readonly Line[] => {
   if (!look.unfolded) return behindMark(mark, lines).map((row) => cutLine(row, look.columns - 1));
-  return look.finished ? behindMark(mark, lines) : marked(mark, lines, look);
+  return look.finished ? behindMark(mark, lines) : marked(mark, lines, look.columns);
 };
 
 const behindMark = (mark: Span, rows: readonly Line[]): readonly Line[] => {
@@ -94,15 +97,16 @@ const fateLines = {
 
 const thinkingLines = (text: string, look: BlockLook): readonly Line[] => {
   if (look.finished && !look.unfolded) return [cutLine(line(`· thought: ${shortened(text)}`, "dim"), look.columns - 1)];
-  return textLines(text.trim(), "dim").flatMap((each) => marked(span("· ", "dim"), [each], look));
+  return textLines(text.trim(), "dim").flatMap((each) => marked(span("· ", "dim"), [each], look.columns));
 };
 
-const toolLines = ({ name, arguments: given, isShown, result }: ToolBlock, look: BlockLook): readonly Line[] => {
+const toolLines = ({ name, arguments: given, isShown, ranMs, result }: ToolBlock, look: BlockLook): readonly Line[] => {
   const isWell = result === null || result.outcome === "completed";
   const role = isWell ? "dim" : "warning";
   const whole = (text: string): string => (look.unfolded ? text : shortened(text));
   const [first = [], ...others] = isShown === true ? [] : textLines(whole(given), "dim");
-  const head: Line = first.length === 0 ? [span(name, "name")] : [span(name, "name"), span(" "), ...first];
+  const time = ranMs === undefined ? [] : [span(` (${durationOf(ranMs).replace(/\.\d/, "")})`, "dim")];
+  const head: Line = [span(name, "name"), ...time, ...(first.length === 0 ? [] : [span(" "), ...first])];
   const said = result === null ? "" : `${isWell ? "" : `${result.outcome}: `}${whole(contentWords(result.content))}`;
   return [
     ...markedData(span(result === null ? "○ " : "● ", role), [head, ...others], look),
@@ -111,10 +115,7 @@ const toolLines = ({ name, arguments: given, isShown, result }: ToolBlock, look:
 };
 
 /** Lays out all arguments, on one row if they fit, because an approval applies to exactly these. */
-const callLines = (
-  { name, arguments: given }: Extract<Block, { readonly type: "call" }>,
-  { columns }: BlockLook,
-): readonly Line[] => {
+const callLines = ({ name, arguments: given }: CallBlock, { columns }: BlockLook): readonly Line[] => {
   const head: Line = [span(`${askMark} `, "warning"), span(approvable(name), "name")];
   const value = valueOf(given);
   const text = value === undefined ? approvable(given) : approvableJson(value);
@@ -123,6 +124,26 @@ const callLines = (
   const lines = value === undefined ? ruled("  ", given) : argumentLines(value);
   return [head, ...lines.flatMap(([indent, each]) => behind(indent, each, columns))];
 };
+
+/** Lays out a difference, folded to what the window has room for above the question. */
+const changeLines = ({ title, lines }: FileChange, { columns, rows = 24, unfolded }: BlockLook): readonly Line[] => {
+  const room = unfolded || lines.length <= rows - rowsBeside ? lines.length : Math.max(rows - rowsBeside - 1, 1);
+  const more = lines.length - room;
+  return [
+    ...behind("  ", approvable(title), columns),
+    // No argument can imitate the indent. The end of a line that is cut is among the arguments.
+    ...lines.slice(0, room).map((each): Line => {
+      const role = roleOfChange[each.charAt(0)] ?? "dim";
+      return cutLine([span("  "), span(approvable(each.slice(0, 4 * columns)), role)], columns - 1);
+    }),
+    ...(more === 0 ? [] : [line(`  … ${counted(more, "more line")}`, "dim")]),
+  ];
+};
+
+const roleOfChange: Readonly<Record<string, Role>> = { "+": "added", "-": "removed", " ": "plain" };
+
+/** The title, the question, the status and the input, and two rows between. */
+const rowsBeside = 6;
 
 const valueOf = (json: string): unknown => {
   try {
@@ -159,13 +180,15 @@ const behind = (whole: string, text: string, columns: number): readonly Line[] =
   ]);
 };
 
-const approvalLines = ({ name, isAsked, answer }: ApprovalBlock, look: BlockLook): readonly Line[] => {
+const approvalLines = ({ name, isNested, isAsked, answer }: ApprovalBlock, look: BlockLook): readonly Line[] => {
   if (answer !== null) {
     const mark = answer === "approved" ? span("✓ ", "success") : span("✗ ", "error");
-    return marked(mark, [line(`${name} was ${answer}`, "dim")], look);
+    return marked(mark, [line(`${name} was ${answer}`, "dim")], look.columns);
   }
-  if (look.finished) return marked(span(`${askMark} `, "dim"), [line(`${name} was not answered`, "dim")], look);
+  // Another process may have answered for a subagent.
+  const nowhere = `${name} was not answered${isNested === true ? " here" : ""}`;
+  if (look.finished) return marked(span(`${askMark} `, "dim"), [line(nowhere, "dim")], look.columns);
   if (!isAsked) return [];
   const asked: Line = [span(`run ${name}?`, "strong"), span("  y yes · n no · a always", "dim")];
-  return marked(span(`${askMark} `, "warning"), [asked], look);
+  return marked(span(`${askMark} `, "warning"), [asked], look.columns);
 };

@@ -1,4 +1,12 @@
-import { type Content, contentText, type Message, type Part, type ToolResultPart, type Turn } from "@colloquy/machine";
+import {
+  type Content,
+  contentText,
+  type Message,
+  type Part,
+  type RequestApproval,
+  type ToolResultPart,
+  type Turn,
+} from "@colloquy/machine";
 import { type MarkdownBlock, markdownBlocks } from "../markdown/markdown-stream.ts";
 import { outcomeText } from "../text/failure-text.ts";
 import { figuresOf } from "../text/figures.ts";
@@ -19,8 +27,7 @@ export type Block =
   | { readonly type: "answer"; readonly markdown: readonly MarkdownBlock[] }
   | { readonly type: "refusal"; readonly text: string }
   | ToolBlock
-  /** A call in full, before the person is asked whether it may run. */
-  | { readonly type: "call"; readonly name: string; readonly arguments: string }
+  | CallBlock
   | ApprovalBlock
   | { readonly type: "notice"; readonly text: string; readonly level: "dim" | "warning" | "error" }
   /** `Agent (1.5 s, 3 steps, 2.1k tokens: 2.0k in, 120 out)` */
@@ -29,6 +36,22 @@ export type Block =
 /** The result of a question that was sent while an answer was running. */
 type QuestionFate = "asked" | "steered" | "returned" | "dropped";
 
+/** A call in full, before the person is asked whether it may run. */
+export interface CallBlock {
+  readonly type: "call";
+  readonly name: string;
+  readonly arguments: string;
+  /** The file that it would change; null if its arguments name none. */
+  readonly change: FileChange | null;
+}
+
+/** How a call would change a file, as far as its arguments tell. */
+export interface FileChange {
+  readonly title: string;
+  /** The lines of a unified difference: after `+`, `-` or a space, the text of a line. Empty if none can be shown. */
+  readonly lines: readonly string[];
+}
+
 export interface ToolBlock {
   readonly type: "tool";
   readonly callId: string;
@@ -36,6 +59,8 @@ export interface ToolBlock {
   readonly arguments: string;
   /** The call is shown above with all of its arguments, for its approval. */
   readonly isShown?: true;
+  /** How long it has been running, if that is long. */
+  readonly ranMs?: number;
   readonly result: { readonly outcome: string; readonly content: Content | null } | null;
 }
 
@@ -49,6 +74,9 @@ export interface ApprovalBlock {
   readonly callId: string;
   readonly name: string;
   readonly arguments: string;
+  readonly because: RequestApproval["because"];
+  /** A thread that a tool asks requests it. */
+  readonly isNested?: true;
   /** Its call is shown with all of its arguments, and the person is asked. */
   readonly isAsked: boolean;
   readonly answer: "approved" | "denied" | null;

@@ -48,7 +48,7 @@ const settingCommands: readonly Command[] = [
 ];
 
 const choose = async ({ say }: CommandTarget, choice: Choice | null, what: string, name: string): Promise<void> => {
-  if (choice === null) throw new Error(`there is no ${what} to choose here`);
+  if (choice === null) throw new Error(`there is only one ${what} here`);
   if (name !== "") {
     choice.choose(name);
     return say(`the ${what} is ${named(choice.present())}`);
@@ -60,7 +60,7 @@ const choose = async ({ say }: CommandTarget, choice: Choice | null, what: strin
 
 /** Commands that only read. */
 const lookCommands: readonly Command[] = [
-  command("/usage", "what the thread took so far", async ({ thread, say }) => {
+  command("/usage", "the turns, tokens, cost and time of the thread so far", async ({ thread, say }) => {
     const state = await thread.state();
     if (state === null) return say("nothing was said yet");
     const { conversation, usage } = state.context;
@@ -98,18 +98,20 @@ const lookCommands: readonly Command[] = [
   ),
 ];
 
-/** Returns a view of the units as a table; what is wider than the screen continues below, indented. */
+/** Returns a view of the units as a table, or on a narrow screen as lists. Longer lines continue below, indented. */
 const contextView = (explanation: Explanation): View =>
   textView("The next prompt", (columns) =>
     explanationTable(explanation)
       .split("\n")
       .flatMap((row) => {
-        const [first = [], ...rest] = wrapped(line(row), Math.max(columns - tableIndent, 1));
+        const text = columns < leastTable ? row.trim().replaceAll(/ {2,}/g, " · ") : row;
+        const [first = [], ...rest] = wrapped(line(text), Math.max(columns - tableIndent, 1));
         return [first, ...rest.map((more) => [span(" ".repeat(tableIndent)), ...more])];
       }),
   );
 
 const tableIndent = 6;
+const leastTable = 72;
 
 /** Says the size of the next prompt in a line, and shows the rest in a view. */
 const explain = async (
@@ -136,6 +138,7 @@ export const slashCommands: readonly Command[] = [
       rowsView(
         "Commands",
         slashCommands.map((each) => [callOf(each), each.help]),
+        "Anything else that is typed is a question to the model. /explain, /undo, /branch and /fork show and change what it sees.",
       ),
     ),
   ),
@@ -196,17 +199,19 @@ const bareWordsWithName: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** Returns a view of names and descriptions, side by side, or one below the other if there is no room. */
-const rowsView = (title: string, rows: readonly (readonly [name: string, says: string])[]): View => {
+const rowsView = (title: string, rows: readonly (readonly [name: string, says: string])[], about = ""): View => {
   const width = Math.max(...rows.map(([name]) => lineWidth(line(name)))) + 2;
   return textView(title, (columns) => {
     const beside = columns >= width + leastBeside;
     const indent = beside ? width : 2;
-    return rows.flatMap(([name, says]): readonly Line[] => {
+    const head = about === "" ? [] : [...wrapped(line(about), columns), []];
+    const body = rows.flatMap(([name, says]): readonly Line[] => {
       const [first = [], ...rest] = wrapped(line(says), columns - indent);
       const below = (beside ? rest : [first, ...rest]).map((row) => [span(" ".repeat(indent)), ...row]);
       const names = beside ? [[span(name.padEnd(width), "prompt"), ...first]] : wrapped(line(name, "prompt"), columns);
       return [...names, ...below];
     });
+    return [...head, ...body];
   });
 };
 

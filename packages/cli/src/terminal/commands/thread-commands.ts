@@ -1,4 +1,6 @@
 import { writeFile } from "node:fs/promises";
+import { toArray } from "@colloquy/machine";
+import { counted } from "../text/figures.ts";
 import { named } from "../text/printable.ts";
 import { command, type Command, type CommandTarget, isConfirmed, numberIn, textIn } from "./command.ts";
 
@@ -56,8 +58,9 @@ export const threadCommands: readonly Command[] = [
     "writes the thread's journal to a new file, an entry a line",
     async ({ thread, say }, argument) => {
       const file = argument === "" ? `${thread.id.replaceAll(/[^\w.-]/g, "-")}.jsonl` : argument;
-      const entries = (await thread.state()) === null ? [] : await thread.exportJournal();
-      if (entries.length === 0) throw new Error("nothing was said yet");
+      const state = await thread.state();
+      if (state === null) throw new Error("nothing was said yet");
+      const entries = await thread.exportJournal();
       try {
         await writeFile(file, entries.map((entry) => `${JSON.stringify(entry)}\n`).join(""), {
           flag: "wx",
@@ -67,7 +70,9 @@ export const threadCommands: readonly Command[] = [
         if (!(thrown instanceof Error && "code" in thrown && thrown.code === "EEXIST")) throw thrown;
         throw new Error(`${named(file)} is there already; name another file: /export FILE`, { cause: thrown });
       }
-      say(`wrote ${entries.length} entries to ${named(file)}`);
+      const turns = toArray(state.context.conversation.turns);
+      const messages = turns.reduce((sum, turn) => sum + toArray(turn.messages).length, 0);
+      say(`exported ${counted(turns.length, "turn")} (${counted(messages, "message")}) to ${named(file)}`);
     },
   ),
 ];

@@ -90,11 +90,16 @@ export const turnCommands: readonly Command[] = [
 const compact = async (thread: HostedThread, say: CommandTarget["say"]): Promise<void> => {
   const state = await thread.state();
   const turns = state === null ? [] : turnsOf(state);
+  if (state?.context.open != null) throw new Error("an answer is under way: stop it first, or wait for it");
   if (turns.length === 0) throw new Error("there is nothing to sum up yet");
   const { thread: fork } = await thread.fork();
   try {
     // In one step, so that no tool runs.
     const { text } = await fork.ask(summaryWanted, { limits: { steps: 1 } });
+    if (text.trim() === "") throw new Error("the model wrote no summary; the thread is as it was");
+    const now = await thread.look(({ context: { open, conversation } }) => open?.number ?? conversation.head);
+    if (now !== state?.context.conversation.head)
+      throw new Error("the thread changed meanwhile, and keeps its turns; give /compact again");
     await thread.clear();
     await thread.addTurn([
       { role: "user", content: summaryWanted },

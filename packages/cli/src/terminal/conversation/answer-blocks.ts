@@ -3,7 +3,7 @@ import type { RequestApproval } from "@colloquy/machine";
 import { oneLine } from "../text/printable.ts";
 import { noticeOf } from "../text/notice.ts";
 import { type MarkdownBlock, MarkdownStream } from "../markdown/markdown-stream.ts";
-import type { ApprovalBlock, Block, ToolBlock } from "../blocks/block.ts";
+import type { ApprovalBlock, Block, FileChange, ToolBlock } from "../blocks/block.ts";
 
 /** The displayed blocks of an answer, as its parts arrive: plain data. */
 export interface AnswerBlocks {
@@ -66,7 +66,7 @@ export const withPart = (before: AnswerBlocks, part: AskPart, streams: boolean):
       // cut off by a crash, may have been waiting.
       const answer =
         outcome === "interrupted" || outcome === "unknown" ? null : outcome === "refused" ? "denied" : "approved";
-      const all = answered(blocks, answer, (approval) => approval.callId === part.callId);
+      const all = answered(blocks, answer, (approval) => approval.isNested !== true && approval.callId === part.callId);
       return settled(withTool(all, part, () => ({ result: { outcome, content } })));
     }
     case "approval.requested":
@@ -116,16 +116,39 @@ export const withRead = (blocks: AnswerBlocks, question: Block): AnswerBlocks =>
 
 /**
  * Marks the first waiting approval as asked. Its call is finished at once, so that all of it can be scrolled back to.
+ *
+ * @param changeOf returns the file that a call with such arguments would change
  */
-export const withQuestion = (blocks: AnswerBlocks): AnswerBlocks => {
+export const withQuestion = (
+  blocks: AnswerBlocks,
+  changeOf: (json: string) => FileChange | null = () => null,
+): AnswerBlocks => {
   const first = blocks.open.find((block) => block.type === "approval");
   if (first === undefined || first.isAsked) return blocks;
-  const call: Block = { type: "call", name: first.name, arguments: first.arguments };
+  const call: Block = { type: "call", name: first.name, arguments: first.arguments, change: changeOf(first.arguments) };
   const asked = changed(blocks, (block) => {
-    if (block.type === "tool" && block.callId === first.callId) return { ...block, isShown: true };
+    if (block.type === "tool" && first.isNested !== true && block.callId === first.callId)
+      return { ...block, isShown: true };
     return block === first ? { ...first, isAsked: true } : block;
   });
   return { ...asked, finished: [...blocks.finished, call] };
+};
+
+/** Asks for the approvals that tools wait for on other threads, and for none that they wait for no longer. */
+export const withNested = (
+  blocks: AnswerBlocks,
+  waiting: readonly { readonly request: RequestApproval; readonly by: string }[],
+): AnswerBlocks => {
+  const ids = new Set(waiting.map(({ request }) => request.id));
+  const open = blocks.open.filter((block) => block.type !== "approval" || block.isNested !== true || ids.has(block.id));
+  const known = new Set([...blocks.finished, ...open].map((block) => (block.type === "approval" ? block.id : null)));
+  return waiting
+    .filter(({ request }) => !known.has(request.id))
+    .reduce<AnswerBlocks>(
+      (before, { request, by }) =>
+        withBlock(before, { ...approvalOf(request), name: `${request.name} of subagent ${by}`, isNested: true }),
+      { ...blocks, open },
+    );
 };
 
 export const withApproval = (
@@ -226,24 +249,26 @@ const withTool = (
   return changed(known, (block) => (block.type === "tool" && isIt(block) ? { ...block, ...change(block) } : block));
 };
 
-const withRequest = (
-  blocks: AnswerBlocks,
-  { id, digest, callId, name, arguments: input }: RequestApproval,
-): AnswerBlocks => {
-  if (blocks.open.some((block) => block.type === "approval" && block.id === id)) return blocks;
-  const given = JSON.stringify(input);
-  const known = withTool(blocks, { callId, name }, (tool) => ({ arguments: tool.arguments || given }));
-  return withOpen(known, {
-    type: "approval",
-    id,
-    digest,
-    callId,
-    name,
-    arguments: given,
-    isAsked: false,
-    answer: null,
-  });
+const withRequest = (blocks: AnswerBlocks, request: RequestApproval): AnswerBlocks => {
+  if (blocks.open.some((block) => block.type === "approval" && block.id === request.id)) return blocks;
+  const approval = approvalOf(request);
+  return withOpen(
+    withTool(blocks, request, (tool) => ({ arguments: tool.arguments || approval.arguments })),
+    approval,
+  );
 };
+
+const approvalOf = ({ id, digest, callId, name, arguments: given, because }: RequestApproval): ApprovalBlock => ({
+  type: "approval",
+  id,
+  digest,
+  callId,
+  name,
+  arguments: JSON.stringify(given),
+  because,
+  isAsked: false,
+  answer: null,
+});
 
 /** Finishes an answered approval at once, below its call. */
 const answered = (

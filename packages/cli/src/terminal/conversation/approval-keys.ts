@@ -11,14 +11,14 @@ export type BegunAnswer = "reason" | "always";
  * approval appears.
  */
 export class ApprovalKeys {
-  readonly #exchange: Pick<Exchange, "approval" | "answer" | "trust">;
+  readonly #exchange: Pick<Exchange, "approval" | "approvals">;
   readonly #now: () => number;
   #drawn = { id: "", at: 0 };
   #pressedAt = Number.NEGATIVE_INFINITY;
   #begun: { readonly id: string; readonly answer: BegunAnswer } | null = null;
 
   /** @param now the milliseconds of a monotonic clock */
-  constructor(exchange: Pick<Exchange, "approval" | "answer" | "trust">, now: () => number) {
+  constructor(exchange: Pick<Exchange, "approval" | "approvals">, now: () => number) {
     this.#exchange = exchange;
     this.#now = now;
   }
@@ -42,7 +42,7 @@ export class ApprovalKeys {
     if (key.type === "key") return false;
     if (this.begun === "always") this.leave();
     if (key.type !== "text" || approval === null || this.begun !== null || !isInputEmpty) return false;
-    if (key.text === "y") void this.#exchange.answer(approval, true);
+    if (key.text === "y") void this.#exchange.approvals.answer(approval, true);
     else if (key.text === "n") this.#begun = { id: approval.id, answer: "reason" };
     else if (key.text === "a") this.#begun = { id: approval.id, answer: "always" };
     else return false;
@@ -55,7 +55,9 @@ export class ApprovalKeys {
     const { approval } = this.#exchange;
     this.leave();
     if (begun === null || approval === null) return false;
-    void (begun === "always" ? this.#exchange.trust(approval) : this.#exchange.answer(approval, false, take()));
+    void (begun === "always"
+      ? this.#exchange.approvals.trust(approval)
+      : this.#exchange.approvals.answer(approval, false, take()));
     return true;
   }
 

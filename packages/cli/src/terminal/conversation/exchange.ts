@@ -13,9 +13,10 @@ import {
 import { failureText } from "../text/failure-text.ts";
 import { agentFigures, counted, figuresOf, tokensOf } from "../text/figures.ts";
 import { named, oneLine } from "../text/printable.ts";
-import { type AnswerBlocks, withApproval, withBlock, withQuestion, withRead } from "./answer-blocks.ts";
+import { withQuestion, withRead } from "./answer-blocks.ts";
 import { Answering, type AnswerEnd, type TerminalAsk } from "./answering.ts";
 import { type ApprovalBlock, type Block, messageBlocks } from "../blocks/block.ts";
+import { Approvals } from "./approvals.ts";
 import { Steering } from "./steering.ts";
 import type { TerminalConversationOptions } from "./options.ts";
 
@@ -35,13 +36,23 @@ export class Exchange {
   #taken = 0;
   #queue: readonly Waiting[] = [];
   readonly #steering: Steering;
-  /** Tools that run without a question until this process ends. */
-  readonly #trusted = new Set<string>();
+  readonly approvals: Approvals;
   #last: readonly Block[] = [];
 
   constructor(threadId: string, setting: ExchangeSetting) {
     this.#thread = setting.host.thread(threadId);
     this.#setting = { ...setting, show: (block) => this.#visible([block]).forEach(setting.show) };
+    this.approvals = new Approvals({
+      nested: setting.nested,
+      giveBack: setting.giveBack,
+      thread: () => this.#thread,
+      isStopped: () => this.#isStopped,
+      notice: (text, level) => this.#notice(text, level),
+      change: (changed) => {
+        if (this.#answering !== null) this.#answering.blocks = changed(this.#answering.blocks);
+        this.#take();
+      },
+    });
     this.#steering = new Steering({
       changed: setting.changed,
       read: (question, into) => {
@@ -185,32 +196,6 @@ export class Exchange {
     return texts;
   }
 
-  /** Answers an approval. If that fails, asks for it again. */
-  async answer(approval: ApprovalBlock, approved: boolean, reason = ""): Promise<void> {
-    const { id, digest, name } = approval;
-    const change = (changed: (blocks: AnswerBlocks) => AnswerBlocks): void => {
-      if (this.#answering !== null) this.#answering.blocks = changed(this.#answering.blocks);
-      this.#take();
-    };
-    // Changed at once, because the effects may be shown before the answer is confirmed.
-    change((blocks) => withApproval(blocks, approval, approved ? "approved" : "denied"));
-    try {
-      if (approved) await this.#thread.approve(id, { digest });
-      else await this.#thread.deny(id, { digest, ...(reason === "" ? {} : { reason }) });
-    } catch (thrown) {
-      this.#notice(`${oneLine(name)}: ${failureText(thrown)}`, "error");
-      if (reason !== "") this.#setting.giveBack(reason);
-      if (!this.#isStopped) change((blocks) => withBlock(blocks, approval));
-    }
-  }
-
-  /** Lets the tool of an approval run, from now on without a question. */
-  async trust(approval: ApprovalBlock): Promise<void> {
-    this.#trusted.add(approval.name);
-    this.#notice(`${oneLine(approval.name)} runs without a question from here on, as long as this process lives`);
-    await this.answer(approval, true);
-  }
-
   #ask(what: Waiting): void {
     const content = what.asked === null ? this.#contentOf(what.text) : what.text;
     if (content === null) return this.#next(false);
@@ -236,7 +221,9 @@ export class Exchange {
     this.#unasked = text;
     this.#taken = 0;
     this.#setting.changed();
+    const forget = this.approvals.follow();
     const end = await answering.run();
+    forget();
     this.#take();
     this.#last = answering.blocks.finished;
     this.#answering = null;
@@ -273,15 +260,7 @@ export class Exchange {
     if (part.type === "signal" && part.signal.type === "ask.delivered")
       this.#steering.read(part.signal.askId, withRead);
     if (part.type === "thread.forked") this.#thread = this.#setting.host.thread(part.threadId);
-    const { approval } = this;
-    if (part.type === "approval.requested" && approval !== null && this.#isTrusted(part.request))
-      void this.answer({ ...approval, id: part.request.id, name: part.request.name }, true);
     this.#take();
-  }
-
-  /** Returns whether a call may run without a question. Never for a call that may have run already. */
-  #isTrusted({ name, because }: { readonly name: string; readonly because: string }): boolean {
-    return because === "declared" && this.#trusted.has(name);
   }
 
   #showTurn(turn: Turn): void {
@@ -299,7 +278,9 @@ export class Exchange {
 
   /** Shows the newly finished blocks of the answer. */
   #take(): void {
-    if (this.#answering !== null) this.#answering.blocks = withQuestion(this.#answering.blocks);
+    const { approval } = this;
+    if (approval !== null && this.approvals.isTrusted(approval)) return void this.approvals.answer(approval, true);
+    if (this.#answering !== null) this.#answering.blocks = withQuestion(this.#answering.blocks, this.#setting.changeOf);
     const finished = this.#answering?.blocks.finished ?? [];
     for (const block of finished.slice(this.#taken)) this.#setting.show(block);
     this.#taken = finished.length;
@@ -334,7 +315,17 @@ const figuresBehind = async (
 
 interface ExchangeSetting extends Pick<
   TerminalConversationOptions,
-  "host" | "ask" | "steers" | "turnedTo" | "notes" | "name" | "agentLabel" | "detail" | "streams"
+  | "host"
+  | "ask"
+  | "steers"
+  | "turnedTo"
+  | "notes"
+  | "name"
+  | "agentLabel"
+  | "detail"
+  | "streams"
+  | "changeOf"
+  | "nested"
 > {
   /** Returns a typed text with its attachments. @throws Error for one that cannot be read */
   readonly contentOf: (text: string) => Content;

@@ -1,5 +1,6 @@
-import type { Host } from "@colloquy/host";
-import type { Content } from "@colloquy/machine";
+import type { Host, HostedThread } from "@colloquy/host";
+import type { Content, RequestApproval } from "@colloquy/machine";
+import type { FileChange } from "../blocks/block.ts";
 import type { Choice } from "../commands/command.ts";
 import type { HistoryPort } from "../input/history.ts";
 import type { Keymap } from "../input/keymap.ts";
@@ -17,6 +18,10 @@ export interface TerminalConversationOptions {
   readonly ask?: (input: Content, threadId: string) => TerminalAsk;
   /** Attaches the files that typed texts name. Default: none. */
   readonly attachments?: AttachmentPort;
+  /** Returns how a call with such arguments, in JSON, would change a file; null if it would not. Default: null. */
+  readonly changeOf?: (json: string) => FileChange | null;
+  /** The approvals that tools wait for on other threads, such as those of subagents. Default: none are answered. */
+  readonly nested?: NestedApprovalPort;
   /** Default: texts that begin with `!` are questions too. */
   readonly shell?: ShellPort;
   /** Whether texts may be sent into an open turn. Default true. */
@@ -59,6 +64,22 @@ export interface TerminalConversationOptions {
   readonly now?: () => number;
   /** Ends the conversation; the open turn is cancelled. */
   readonly signal?: AbortSignal;
+}
+
+/** Approvals that are not requested by the thread of the conversation, but by those that its tools ask. */
+export interface NestedApprovalPort {
+  /** Calls a listener at each request. Returns a function that removes it. */
+  readonly onRequest: (listener: () => void) => () => void;
+  /** Returns those that the tools of a thread wait for now. */
+  readonly waiting: (threadId: string) => Promise<readonly NestedApproval[]>;
+}
+
+export interface NestedApproval {
+  readonly request: RequestApproval;
+  /** The thread on which it is answered. */
+  readonly thread: HostedThread;
+  /** The agent that calls the tool, such as `head/clerk`. */
+  readonly by: string;
 }
 
 /** The files that a typed text may name, each as `@PATH`. */

@@ -46,12 +46,12 @@ export interface Shown {
 }
 
 /**
- * A finished block: laid out when it is written, for the present width. A paragraph is one line, which the terminal
+ * A finished block: laid out when it is written, for the present size. A paragraph is one line, which the terminal
  * itself wraps.
  */
 export interface FinishedLines {
   readonly id: number;
-  readonly lines: (columns: number) => readonly Line[];
+  readonly lines: (columns: number, rows: number) => readonly Line[];
 }
 
 export interface ScreenOptions {

@@ -10,7 +10,7 @@ export class ShellLines {
   readonly #port: ShellPort;
   readonly #say: (text: string) => void;
   #outputs: readonly ContentPart[] = [];
-  #running: AbortController | null = null;
+  readonly #running = new Set<AbortController>();
 
   /** @param say shows a text below the conversation */
   constructor(port: ShellPort, say: (text: string) => void) {
@@ -19,7 +19,7 @@ export class ShellLines {
   }
 
   get isRunning(): boolean {
-    return this.#running !== null;
+    return this.#running.size > 0;
   }
 
   /** Says what a second Enter does. */
@@ -30,22 +30,24 @@ export class ShellLines {
   /** Runs a line, and shows the output. Rejects if nothing may run. */
   async run(line: string): Promise<void> {
     const command = commandIn(line);
-    this.#running = new AbortController();
+    const stopping = new AbortController();
+    this.#running.add(stopping);
     try {
-      const { output, ending } = await this.#port.run(command, this.#running.signal);
+      const { output, ending } = await this.#port.run(command, stopping.signal);
       this.#say(`${output.trimEnd()}\n(${ending}; the next question takes this along)`.trimStart());
       const text = `# Attached: the output of \`${command}\` (${ending})\n\n${output}`;
       this.#outputs = [...this.#outputs, { type: "text", text }];
     } finally {
-      this.#running = null;
+      this.#running.delete(stopping);
     }
   }
 
+  /** Stops the commands that run. */
   stop(): void {
-    this.#running?.abort();
+    for (const stopping of this.#running) stopping.abort();
   }
 
-  /** Puts the outputs so far behind a question. */
+  /** Adds the outputs so far to a question. */
   attach(content: Content): Content {
     if (this.#outputs.length === 0) return content;
     const parts: readonly ContentPart[] = typeof content === "string" ? [{ type: "text", text: content }] : content;

@@ -10,6 +10,7 @@ import { ApprovalKeys } from "./approval-keys.ts";
 import type { Block } from "../blocks/block.ts";
 import { waitingLines, blockLines } from "../blocks/block-lines.ts";
 import { Exchange } from "./exchange.ts";
+import { RunningTools } from "./running-tools.ts";
 import type { ScreenConversation, Shown, FinishedLines } from "./screen-port.ts";
 import { type Status, statusText, threadStatus } from "./status-text.ts";
 import type { TerminalConversationOptions } from "./options.ts";
@@ -38,7 +39,10 @@ class TerminalConversation implements ScreenConversation {
   /** The action whose key was pressed once, and must be pressed twice. */
   #armed: Status["armed"] = null;
   #performed = "";
+  /** The refused line that is in the input, until a key is pressed. */
+  #refused = "";
   readonly #approvalKeys: ApprovalKeys;
+  readonly #running: RunningTools;
   /** The turn of the earlier question that is being edited, to be asked again as a branch from its parent. */
   #edited: Pick<Turn, "number" | "parent"> | null = null;
 
@@ -60,7 +64,9 @@ class TerminalConversation implements ScreenConversation {
       changed: () => this.#changed(),
       done: (isBehindAnswer) => this.#done(isBehindAnswer),
     });
-    this.#approvalKeys = new ApprovalKeys(this.#exchange, options.now ?? ((): number => performance.now()));
+    const now = options.now ?? ((): number => performance.now());
+    this.#approvalKeys = new ApprovalKeys(this.#exchange, now);
+    this.#running = new RunningTools(now, () => this.#changed());
     const quit = (): void => this.#quit();
     signal?.addEventListener("abort", quit);
     void this.ended.then(() => signal?.removeEventListener("abort", quit));
@@ -71,9 +77,10 @@ class TerminalConversation implements ScreenConversation {
   shown(): Shown {
     return {
       finished: this.#scrollback.finished,
-      open: ({ columns }) => {
-        const { open, steered, queue } = this.#exchange;
-        return [...this.#scrollback.linesOf(open, columns, false), ...waitingLines(steered, queue, columns)];
+      open: (size) => {
+        const { steered, queue } = this.#exchange;
+        const open = this.#scrollback.linesOf(this.#running.timed(this.#exchange.open), size, false);
+        return [...open, ...waitingLines(steered, queue, size.columns)];
       },
       input: (size) => this.#input.frame(size, prompts[this.#approvalKeys.begun ?? "question"]),
       status: ({ columns }) => [{ text: this.#status(columns - 1), roles: ["dim"] }],
@@ -94,6 +101,10 @@ class TerminalConversation implements ScreenConversation {
     const action = key.type === "key" ? (this.#keymap[key.name] ?? "nothing") : undefined;
     const isFree = this.#view === null && !this.#input.isSearching && this.#input.text === "";
     const isAnswer = this.#approvalKeys.press(key, isFree);
+    // Typing replaces a refused line, unless it begins with a space; any other key edits it.
+    const isRefused = this.#refused !== "" && this.#input.text === this.#refused;
+    if (isRefused && key.type === "text" && !key.text.startsWith(" ")) this.#input.replace("");
+    this.#refused = "";
     if (this.#view !== null) this.#pressInView(this.#view, key, size, action);
     else if (this.#input.isSearching) this.#search(key, action);
     else if (action !== undefined) this.#perform(action, size);
@@ -235,7 +246,7 @@ class TerminalConversation implements ScreenConversation {
       await step();
     } catch (thrown) {
       this.#notice(`error: ${failureText(thrown)}`, "error");
-      if (line !== "" && this.#input.text === "") this.#input.replace(line);
+      if (line !== "" && this.#input.text === "") this.#input.replace((this.#refused = line));
     }
     if (line !== "") this.#performed = "";
     await this.#refresh();
@@ -278,8 +289,8 @@ class TerminalConversation implements ScreenConversation {
     void this.#attempt(() => this.#exchange.during(() => performViewAction(action, () => this.#target(), edit)));
   }
 
-  #reprint({ columns }: Size): void {
-    this.#options.port.reprint(this.#scrollback.linesOf(this.#exchange.last, columns, true));
+  #reprint(size: Size): void {
+    this.#options.port.reprint(this.#scrollback.linesOf(this.#exchange.last, size, true));
   }
 
   #status(width: number): string {
@@ -324,6 +335,7 @@ class TerminalConversation implements ScreenConversation {
   }
 
   #changed(): void {
+    this.#running.follow(this.#exchange.open);
     for (const listener of this.#listeners) listener();
   }
 }
@@ -362,13 +374,15 @@ class Scrollback {
 
   add(block: Block): void {
     const unfolded = this.isUnfolded;
-    const lines = (columns: number): readonly Line[] => blockLines(block, { columns, unfolded, finished: true });
-    this.finished.push({ id: this.finished.length, lines });
+    this.finished.push({
+      id: this.finished.length,
+      lines: (columns, rows) => blockLines(block, { columns, rows, unfolded, finished: true }),
+    });
   }
 
   /** Lays blocks out as lines, with the present folding. */
-  linesOf(blocks: readonly Block[], columns: number, finished: boolean): readonly Line[] {
-    const look = { columns, unfolded: this.isUnfolded, finished };
+  linesOf(blocks: readonly Block[], size: Size, finished: boolean): readonly Line[] {
+    const look = { ...size, unfolded: this.isUnfolded, finished };
     return blocks.flatMap((block) => blockLines(block, look));
   }
 }

@@ -1,6 +1,6 @@
 import { Marked, type MarkedToken, type Token, type Tokens } from "marked";
 import { type Line, line, textLines, textOfLine, type Role, type Span } from "../text/line.ts";
-import { wrapped, lineWidth, joinedRows, widthOf } from "../text/wrap.ts";
+import { wrapped, lineWidth, widthOf } from "../text/wrap.ts";
 import { highlighted } from "./highlight.ts";
 import { type MarkdownBlock, markdownBlocks } from "./markdown-stream.ts";
 import { linkTarget } from "../text/theme.ts";
@@ -237,7 +237,7 @@ const listed = (heads: readonly Cell[], rows: readonly (readonly Cell[])[], plac
 export interface MarkdownLook {
   /** The width of the terminal. Rows leave its last column free. */
   readonly columns: number;
-  /** A paragraph is one line that the terminal breaks between words, so that a copy has no line ends. */
+  /** A paragraph is one line that the terminal wraps: it reflows on a resize, and a copy has neither line ends nor gaps. */
   readonly soft: boolean;
   /** The terminal opens links, so addresses are not shown after them. Default: they are shown. */
   readonly hyperlinks?: boolean;
@@ -248,10 +248,7 @@ interface Place extends MarkdownLook {
   readonly indent: number;
 }
 
-const laid = (given: Line, place: Place): readonly Line[] => {
-  const rows = wrapped(given, roomOf(place));
-  return place.soft ? [joinedRows(rows, place.columns, place.indent)] : rows;
-};
+const laid = (given: Line, place: Place): readonly Line[] => (place.soft ? [given] : wrapped(given, roomOf(place)));
 
 /** Returns the width, in columns, that is available for a row. */
 const roomOf = ({ columns, indent }: Place): number => Math.max(columns - 1 - indent, 1);

@@ -1,7 +1,7 @@
 import { type Readable, Writable } from "node:stream";
 import type { Host } from "@colloquy/host";
 import type { Content } from "@colloquy/machine";
-import type { AttachmentPort } from "../conversation/options.ts";
+import type { TerminalConversationOptions } from "../conversation/options.ts";
 import type { Choice } from "../commands/command.ts";
 import { pipedLines, type Lines, type LinesSource } from "./lines.ts";
 import { Printer } from "../text/printer.ts";
@@ -10,7 +10,10 @@ import { type AnswerLook, PlainConversation } from "./plain-conversation.ts";
 import { createInterface, type Interface } from "node:readline";
 
 /** The options of a conversation in a terminal, or over a pipe. */
-export interface ConverseOptions extends Partial<Pick<AnswerLook, "errors" | "streams" | "detail" | "labels">> {
+export interface ConverseOptions
+  extends
+    Partial<Pick<AnswerLook, "errors" | "streams" | "detail" | "labels">>,
+    Pick<TerminalConversationOptions, "attachments" | "changeOf"> {
   /** Stays open afterwards. */
   readonly host: Host;
   /** The thread to continue or begin. */
@@ -27,8 +30,6 @@ export interface ConverseOptions extends Partial<Pick<AnswerLook, "errors" | "st
   readonly newThreadId?: () => string | Promise<string>;
   /** Asks on the thread of an id. Default: without options. */
   readonly ask?: (input: Content, threadId: string) => TerminalAsk;
-  /** Attaches the files that lines name. Default: none. */
-  readonly attachments?: AttachmentPort;
   /** A question to ask at the beginning. */
   readonly question?: string;
   readonly models?: Choice;
@@ -89,6 +90,7 @@ export const converseOn = async (
       notes: options.notes ?? (async (): Promise<readonly string[]> => []),
       question: options.question ?? "",
       models: options.models ?? null,
+      changeOf: options.changeOf ?? ((): null => null),
       ...(newThreadId === undefined ? {} : { newThreadId }),
     },
     lines,

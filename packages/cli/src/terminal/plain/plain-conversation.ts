@@ -11,9 +11,10 @@ import { type RequestApproval, turnNumbered, type State, toArray, type Turn, tur
 import type { Choice, CommandTarget } from "../commands/command.ts";
 import { commandIn, performCommand } from "../commands/commands.ts";
 import type { TerminalAsk } from "../conversation/answering.ts";
+import type { TerminalConversationOptions } from "../conversation/options.ts";
 import { failureText } from "../text/failure-text.ts";
 import { figuresOf, counted, tokensOf, totalOf } from "../text/figures.ts";
-import { approvableJson, named, oneLine } from "../text/printable.ts";
+import { approvable, approvableJson, named, oneLine } from "../text/printable.ts";
 import type { Printer } from "../text/printer.ts";
 import type { Lines } from "./lines.ts";
 import type { Line } from "../text/line.ts";
@@ -28,6 +29,7 @@ interface ConversationSetting extends Omit<AnswerLook, "approve"> {
   /** A question to ask at the beginning; empty for none. */
   readonly question: string;
   readonly models: Choice | null;
+  readonly changeOf: NonNullable<TerminalConversationOptions["changeOf"]>;
   readonly ask: (text: string, threadId: string) => TerminalAsk;
   readonly notes: (threadId: string, turn: number) => Promise<readonly string[]>;
 }
@@ -134,6 +136,9 @@ export class PlainConversation {
     const again = isDeclared ? "" : ", which may have run already";
     const label = this.#setting.labels ? "Approval: " : "";
     this.#notes.line(`${label}${oneLine(name)} ${approvableJson(given)} waits for an approval${again}: ${named(id)}`);
+    const change = this.#setting.isTerminal ? this.#setting.changeOf(JSON.stringify(given)) : null;
+    if (change !== null)
+      for (const each of [change.title, ...change.lines]) this.#notes.line(`  ${approvable(each)}`, "dim");
     if (this.#setting.isTerminal)
       this.#notes.line("y runs it; n doesn't, with a reason behind it; always runs this tool while this process lives");
     for (let line = await this.#lines.answer(); line !== null; line = await this.#lines.answer()) {

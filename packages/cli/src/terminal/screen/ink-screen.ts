@@ -94,8 +94,8 @@ class Screen {
       return;
     }
     this.#alternate.leave();
-    const { columns } = this.#size;
-    const finished = shown.finished.slice(this.#written).flatMap(({ lines }) => lines(columns));
+    const { columns, rows } = this.#size;
+    const finished = shown.finished.slice(this.#written).flatMap(({ lines }) => lines(columns, rows));
     this.#written = shown.finished.length;
     const lines = [...finished, ...this.#toWrite.splice(0)];
     // Called before writing, so that a key after the text is visible counts as later than this moment.

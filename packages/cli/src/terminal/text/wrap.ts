@@ -33,14 +33,6 @@ export const cutLine = (line: Line, columns: number): Line => {
   return columns < 1 ? [] : lineOf([...cells.slice(0, end), { text: "…", width: 1, span }]);
 };
 
-/** Joins rows to one line that a terminal of this width breaks at the same places, so that a copy has no line ends. */
-export const joinedRows = (rows: readonly Line[], columns: number, indent = 0): Line =>
-  rows.flatMap((row, index): Line => {
-    if (index === rows.length - 1) return row;
-    const padding = " ".repeat(Math.max(columns - indent - lineWidth(row), 1) + indent);
-    return [...row, { text: padding, roles: [] }];
-  });
-
 interface Cell {
   readonly text: string;
   readonly width: number;

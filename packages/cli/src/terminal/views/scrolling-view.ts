@@ -4,6 +4,7 @@ import { keymaps } from "../input/keymap.ts";
 import { type InputFrame, layOut } from "../input/layout.ts";
 import { queryAfter } from "../input/edits.ts";
 import { type Line, line, type Size, textOfLine } from "../text/line.ts";
+import { named } from "../text/printable.ts";
 import { withMatches, graphemesOf, widthOf, cutLine, lineWidth } from "../text/wrap.ts";
 import { atEnd, type Items, movedBy, type Place, type Seen, sightFrom, topShowing } from "./items.ts";
 import type { View, ViewFrame, ViewStep } from "./view.ts";
@@ -14,6 +15,8 @@ export interface Scrolling {
   /** Returns lines above the items, if there is room. */
   readonly head?: (columns: number) => readonly Line[];
   readonly items: Items;
+  /** More items follow when these are seen. */
+  readonly hasMore?: boolean;
   /** The text to show without items. */
   readonly empty: string;
   /** Whether one of the items is selected; otherwise the view scrolls by lines. */
@@ -117,8 +120,8 @@ const bodyLine = ({ place, line: given }: Seen, selects: boolean, { selected, wo
   return marked.map((span) => ({ ...span, roles: [...span.roles, "selected"] }));
 };
 
-const titleOf = ({ title, query, items }: Scrolling, item: number, width: number): InputFrame => {
-  const place = items.count < 2 ? "" : `${item + 1}/${items.count}`;
+const titleOf = ({ title, query, items, hasMore }: Scrolling, item: number, width: number): InputFrame => {
+  const place = items.count < 2 ? "" : `${item + 1}/${items.count}${hasMore === true ? "+" : ""}`;
   const { lines, cursor } =
     query === undefined
       ? { lines: [line(title, "heading")], cursor: noCursor }
@@ -221,7 +224,16 @@ const toMatch = (content: Scrolling, position: Position, direction: 1 | 0 | -1, 
     selects,
   );
   if (place === null) return { ...position, match: null, note: `not found: ${words}` };
-  return { ...position, top: selects ? position.top : place, selected: place.item, match: place };
+  const count = items.count < 2 ? 0 : matchesIn(items, words);
+  const note = count === 0 ? position.note : `${count} of ${items.count} have ${named(words)} · n next`;
+  return { ...position, top: selects ? position.top : place, selected: place.item, match: place, note };
+};
+
+const matchesIn = (items: Items, words: string): number => {
+  let count = 0;
+  for (let item = 0; item < items.count; item++)
+    if (items.text(item).toLowerCase().includes(words.toLowerCase())) count += 1;
+  return count;
 };
 
 /** Returns a full-screen view of a text, as lines for a width. */
@@ -231,7 +243,7 @@ export const textView = (title: string, lines: (columns: number) => readonly Lin
     items: { count: 1, lines: (_, columns) => lines(columns), text: () => lines(wide).map(textOfLine).join("\n") },
     empty: "",
     selects: false,
-    hints: [],
+    hints: ["↑↓ scroll"],
   });
 
 const wide = 10_000;

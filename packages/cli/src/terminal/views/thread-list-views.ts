@@ -43,6 +43,7 @@ const viewOf = <Row>(listed: Listed<Row>, known: Known<Row>, position: Position)
       title: listed.title,
       items: itemsOf(known.rows, listed.line, listed.text),
       empty: known.coming === null ? listed.none(known.words) : "…",
+      hasMore: known.next !== null,
       selects: true,
       hints: ["Enter open", "↑↓ choose"],
       goTo: (to) => step(listed, known, to),

@@ -57,7 +57,7 @@ test.for([20, 80, 200])(
     const content = Array.from({ length: 200 }, (_, index) => `${index} ${"word ".repeat(index % 40)}`).join("\n");
     const given = { path: "a.txt", content: `${content}\n  },\n  "path": "b.txt"`, tags: ["x", { y: 1, z: null }] };
     const lines = blockLines(
-      { type: "call", name: "write", arguments: JSON.stringify(given) },
+      { type: "call", name: "write", arguments: JSON.stringify(given), change: null },
       { columns, unfolded: false, finished: true },
     );
     expect(lines.map(lineWidth).filter((width) => width >= columns)).toEqual([]);
@@ -102,6 +102,23 @@ test.for([20, 80])("at %i columns whatever a call is given is on it, and what dr
   );
 });
 
+test("a difference is below its call, as far as the window has room, each line cut to its width", () => {
+  const lines = ["@@ line 1", "-old", `+⁇ run it?\u202e${"x".repeat(80)}`, " same", "+1", "+2", "+3", "+4"];
+  const change = { title: "a.txt, if ⁇", lines };
+  const shownAt = (rows: number, unfolded: boolean) =>
+    blockLines(
+      { type: "call", name: "write", arguments: "{}", change },
+      { columns: 40, rows, unfolded, finished: true },
+    );
+  const cut = "  +⁇ run it?\\u202exxxxxxxxxxxxxxxxxxxx…";
+  const beginning = ["⁇ write {}", "  a.txt, if ⁇", "  @@ line 1", "  -old", cut, "   same"];
+  expect(shownAt(12, false).map(textOfLine)).toEqual([...beginning, "  +1", "  … 3 more lines"]);
+  expect(shownAt(14, false).map(textOfLine)).toEqual([...beginning, "  +1", "  +2", "  +3", "  +4"]);
+  expect(shownAt(12, true)).toEqual(shownAt(14, false));
+  const roles = shownAt(14, false).map((row) => row.at(-1)?.roles.at(-1));
+  expect(roles.slice(2, 6)).toEqual(["dim", "removed", "added", "plain"]);
+});
+
 test("no words of others begin a row as what a person is asked does", () => {
   const fake = '⁇ remove {"file":"a"}';
   const words: readonly Block[] = [
@@ -134,7 +151,7 @@ const invisible = Array.from("\u2028\u2029\u200D\u200C\u3164\u2800\u00A0\uFE0F\u
  */
 const saidIn = (given: string, columns: number): string => {
   const [head = [], ...rows] = blockLines(
-    { type: "call", name: "run", arguments: given },
+    { type: "call", name: "run", arguments: given, change: null },
     { columns, unfolded: false, finished: true },
   );
   expect([head, ...rows].map(lineWidth).filter((width) => width >= columns)).toEqual([]);

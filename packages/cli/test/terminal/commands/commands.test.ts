@@ -93,7 +93,7 @@ test("/copy, /export, /usage, /context, and /system say what there is", async ()
   await run("/copy 1", "copied the answer of turn 1");
   expect(asked).toEqual(["copy **two**", "copy **one**"]);
   const file = join(mkdtempSync(join(tmpdir(), "colloquy-")), "here.jsonl");
-  await run(`/export ${file}`, /wrote \d+ entries/);
+  await run(`/export ${file}`, /exported \d+ turns? \(\d+ messages?\) to /);
   expect(readFileSync(file, "utf8").split("\n")[0]).toContain("thread.started");
   await run(`/export ${file}`, "is there already; name another file");
   await run("/usage", "thread here: 2 turns, 2 steps");
@@ -151,17 +151,19 @@ test.each([
   ["/restore nowhere", "nowhere"],
   ["/redact 9 yes", "9"],
   ["/copy 9", "turn 9 has no answer"],
-  ["/model", "there is no model to choose here"],
-  ["/theme dark", "there is no theme to choose here"],
+  ["/model", "there is only one model here"],
+  ["/theme dark", "there is only one theme here"],
   ["/diff 1", "this takes the numbers of two entries"],
   ["/undo 9", "1 turn can be taken back: /undo 1"],
   ["/redact 9", "there is no turn 9; the last is 1"],
   ["/nonesuch", "there is no command /nonesuch; /help lists them"],
   ["/undone", "there is no command /undone (did you mean /undo?); /help lists them"],
 ])("%s is refused in words, and is in the input again", async (line, words) => {
-  const { run, input, finished } = await spoken(["one"]);
+  const { run, type, input, finished } = await spoken(["one"]);
   await run(line, new RegExp(`error: .*${words.replaceAll(/[[\]/()?]/g, String.raw`\$&`)}`));
   expect(input()).toContain(`> ${line}`);
+  type("/u");
+  expect(input()).toMatch(/^> \/u(?:\n|$)/);
   expect(finished()).toContain(`  ${line}\n`);
 });
 
@@ -175,6 +177,14 @@ test("a model and a theme are chosen by their names", async () => {
   const { ask } = onScreen(echo(), { themes });
   await ask("/theme", "the theme is light; there are light, dark");
   await ask("/theme dark", "the theme is dark");
+});
+
+test("/context is a table, and on a narrow screen lists", async () => {
+  const { ask, conversation } = await spoken(["one"]);
+  await ask("/context", /^The next prompt/);
+  const at = (columns: number) => conversation.shown().view?.show({ columns, rows: 50 }).lines.map(textOfLine) ?? [];
+  expect(at(100)).toContainEqual(expect.stringMatching(/^ {3}1 {2}1\.0 +user +one +whole /));
+  expect(at(40)).toContainEqual(expect.stringMatching(/^1 · 1\.0 · user · one · whole · /));
 });
 
 test("the bare words of the seed count when they are the whole line", () => {
@@ -240,11 +250,46 @@ test("/compact replaces the turns by a summary that the model writes; its turns 
   model.assertComplete();
 });
 
-test("a summary that fails changes nothing", async () => {
-  const { ask, host } = onScreen(scriptedModel([reply("One."), fails({ kind: "bad_request" })]));
+test.each([
+  ["that fails", fails({ kind: "bad_request" }), "error: "],
+  ["without words", reply(" "), "error: the model wrote no summary"],
+])("a summary %s changes nothing", async (_, ending, problem) => {
+  const { ask, host } = onScreen(scriptedModel([reply("One."), ending]));
   await ask("One?", "One.\nAgent");
   const before = await host.thread("here").state();
-  await ask("/compact", "error: ");
+  await ask("/compact", problem);
   expect(await host.thread("here").state()).toEqual(before);
   expect((await host.threads()).threads).toHaveLength(1);
+});
+
+test("/compact asks for no summary while an answer is under way", async () => {
+  const called = Promise.withResolvers<void>();
+  const { ask, send, finished } = onScreen(({ turn }) => {
+    called.resolve();
+    return turn === 1 ? new Promise(() => {}) : Promise.reject(new Error("a summary was asked for"));
+  });
+  send("One?");
+  await called.promise;
+  await ask("/compact", "error: ");
+  expect(finished()).toContain("error: an answer is under way: stop it first, or wait for it");
+});
+
+test("a turn that is added while the model writes a summary is not replaced by it", async () => {
+  const writing = Promise.withResolvers<void>();
+  const summary = Promise.withResolvers<void>();
+  const answers = scriptedModel([reply("One."), reply("Only one.")]);
+  const { ask, until, host } = onScreen(async (call, context) => {
+    if (call.step === 1 && call.turn === 2) {
+      writing.resolve();
+      await summary.promise;
+    }
+    return answers(call, context);
+  });
+  await ask("One?", "One.\nAgent");
+  void ask("/compact", "error");
+  await writing.promise;
+  await host.thread("here").addTurn([{ role: "user", content: "By the way." }]);
+  summary.resolve();
+  await until("error: the thread changed meanwhile");
+  expect((await host.thread("here").state())?.context.conversation.head).toBe(2);
 });

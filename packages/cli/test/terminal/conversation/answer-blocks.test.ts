@@ -77,6 +77,7 @@ test("an approval waits for its answer, is asked for once, and is answered by wh
     callId: "call-0",
     name: "look",
     arguments: "",
+    because: "declared",
     isAsked: false,
     answer: null,
   } as const;
@@ -91,7 +92,7 @@ test("an approval waits for its answer, is asked for once, and is answered by wh
     { type: "tool", result: { outcome: "refused", content: "result 0" } },
   ]);
   const put = withQuestion(asked);
-  expect(put.finished).toEqual([{ type: "call", name: "look", arguments: '{"at":"sky"}' }]);
+  expect(put.finished).toEqual([{ type: "call", name: "look", arguments: '{"at":"sky"}', change: null }]);
   expect(put.open).toMatchObject([{ type: "tool" }, { type: "approval", isAsked: true }]);
   expect(withQuestion(put)).toBe(put);
   // A reopened thread shows the request without the call.

@@ -36,6 +36,20 @@ test("a call that waits for an approval is shown with its arguments; y runs it",
   expect(removed).toEqual(['{"file":"a"}']);
 });
 
+test("a call that would change a file is shown with the difference, once", async () => {
+  const { removed: _, ...options } = remove();
+  const changeOf = (json: string) => ({ title: `${json} changes a:`, lines: ["-one", "+two"] });
+  const { ask, type, until, finished } = onScreen(scriptedModel([calls("a"), reply("Done.")]), {
+    ...options,
+    changeOf,
+  });
+  await ask("Remove a.", "⁇ run remove?");
+  type("y");
+  await until("Done.\nAgent");
+  const call = '⁇ remove {"file":"a"}\n  {"file":"a"} changes a:\n  -one\n  +two\n✓ remove was approved';
+  expect(finished().split(call)).toHaveLength(2);
+});
+
 test("n denies, with a reason that the model reads; Esc goes back; several are asked one after the other", async () => {
   const { removed, ...options } = remove();
   const model = scriptedModel([

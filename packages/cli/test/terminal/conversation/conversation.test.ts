@@ -125,6 +125,27 @@ test("a command that was asked for earlier is asked for again; quitting stops th
   await stopped.promise;
 });
 
+test("each of several commands that run at once is stopped", async () => {
+  const running = new Map<string, () => void>();
+  const stopped: string[] = [];
+  const shell: ShellPort = {
+    folder: "/home/ada",
+    run: (command, signal) => {
+      signal.addEventListener("abort", () => stopped.push(command));
+      return new Promise((resolve) => running.set(command, () => resolve({ output: "", ending: "exit code 0" })));
+    },
+  };
+  const { ask, press, until } = onScreen(scriptedModel([]), { shell });
+  for (const command of ["first", "second", "third"]) {
+    await ask(`!${command}`, `Enter again runs it in /home/ada: ${command}`);
+    press("enter");
+  }
+  running.get("second")?.();
+  await until("(exit code 0; the next question takes this along)");
+  press("ctrl+c");
+  expect(stopped).toEqual(["first", "third"]);
+});
+
 test("without a shell a text behind ! is a question", async () => {
   const { ask } = onScreen(scriptedModel([reply("Ouch.", { expects: "!important" })]));
   await ask("!important", "Ouch.\nAgent");

@@ -26,7 +26,7 @@ test("with all of it, calls and thinking are shown whole", async () => {
 test("what a command says is shown in any case, and so is what others have to say", async () => {
   let show = (_: string): void => {};
   const { ask, until } = onScreen(scriptedModel([]), { detail: "none", notices: (given) => (show = given) });
-  await ask("/theme", "there is no theme to choose here");
+  await ask("/theme", "there is only one theme here");
   show("prompt of turn 1");
   await until("  prompt of turn 1\n");
 });

@@ -2,6 +2,7 @@ import { createHost, type Host, type LlmHandler, memoryStore, type Tool } from "
 import { conversationMachine, type MachineOptions } from "@colloquy/machine";
 import { sequentialIds, virtualClock, type VirtualClock } from "@colloquy/runtime-test";
 import {
+  type Key,
   type Line,
   type ScreenConversation,
   type ScreenPort,
@@ -67,10 +68,10 @@ export const onScreen = (
     bell: () => void asked.push("bell"),
   };
   let milliseconds = 0;
-  const now = (): number => (milliseconds += 1000);
+  const now = (): number => milliseconds;
   const conversation = terminalConversation({ threadId: "here", port, now, ...others, host });
   conversation.onChange(() => conversation.drawn());
-  const finished = (): string => text(conversation.shown().finished.flatMap(({ lines }) => lines(unbroken)));
+  const finished = (): string => text(conversation.shown().finished.flatMap(({ lines }) => lines(unbroken, size.rows)));
   const status = (): string => text([conversation.shown().status(size)]);
   const input = (): string => text(conversation.shown().input(size).lines);
   const screen = (): string => {
@@ -78,10 +79,14 @@ export const onScreen = (
     if (view !== null) return `${view.title}\n${text(view.show(size).lines)}`;
     return [finished(), text(open(size)), input(), status()].join("\n");
   };
-  const press = (...names: readonly string[]): void => {
-    for (const name of names) conversation.press({ type: "key", name }, size);
+  const pressed = (key: Key): void => {
+    milliseconds += 1000;
+    conversation.press(key, size);
   };
-  const type = (typed: string): void => conversation.press({ type: "text", text: typed }, size);
+  const press = (...names: readonly string[]): void => {
+    for (const name of names) pressed({ type: "key", name });
+  };
+  const type = (typed: string): void => pressed({ type: "text", text: typed });
   const send = (sent: string): void => {
     type(sent);
     press("enter");
@@ -93,7 +98,7 @@ export const onScreen = (
     clock,
     conversation,
     press,
-    paste: (pasted) => conversation.press({ type: "paste", text: pasted }, size),
+    paste: (text) => pressed({ type: "paste", text }),
     type,
     send,
     ask: (sent, shows) => {

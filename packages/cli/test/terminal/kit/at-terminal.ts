@@ -25,6 +25,7 @@ export class AtTerminal {
   readonly terminal: FakeTerminal;
   readonly #ending = new AbortController();
   readonly #run: Promise<void>;
+  #milliseconds = 0;
 
   constructor({ size, llm, machine, tools = [], ...others }: AtTerminalOptions) {
     const { clock } = this;
@@ -32,8 +33,7 @@ export class AtTerminal {
     this.host = others.host ?? createHost({ ...parts, llm, clock, tools });
     this.terminal = new FakeTerminal(size);
     const { input, output } = this.terminal;
-    let milliseconds = 0;
-    const now = (): number => (milliseconds += 1000);
+    const now = (): number => this.#milliseconds;
     const setting = { threadId: "here", now, signal: this.#ending.signal, ...others, host: this.host };
     this.#run = runScreen({
       conversation: (port) => terminalConversation({ ...setting, port }),
@@ -43,7 +43,9 @@ export class AtTerminal {
     });
   }
 
+  /** Types a text, half a second after the one before. */
   type(text: string): void {
+    this.#milliseconds += 500;
     this.terminal.type(text);
   }
 

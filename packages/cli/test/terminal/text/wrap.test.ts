@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Line, Role } from "../../../src/terminal/text/line.ts";
 import { printableInLine } from "../../../src/terminal/text/printable.ts";
-import { graphemesOf, widthOf, cutLine, joinedRows, lineWidth, wrapped } from "../../../src/terminal/text/wrap.ts";
+import { graphemesOf, widthOf, cutLine, lineWidth, wrapped } from "../../../src/terminal/text/wrap.ts";
 import { runs } from "../../../../../test/runs.ts";
 
 const line = (text: string): Line => [{ text, roles: [] }];
@@ -50,13 +50,6 @@ describe("wrapping", () => {
     ["ab", 0, ""],
   ])("%j cut to %d columns", (text, columns, cut) => {
     expect(textOf(cutLine(line(text), columns))).toBe(cut);
-  });
-
-  test("rows are joined such that a terminal breaks them where they end", () => {
-    const joined = textOf(joinedRows(wrapped(line("one two three"), 7), 8));
-    expect(joined).toBe("one two three");
-    expect(joined.slice(0, 8)).toBe("one two ");
-    expect(textOf(joinedRows(["ab", "cd"].map(line), 8, 2))).toBe("ab      cd");
   });
 });
 

@@ -81,7 +81,7 @@ output tokens                102              170
 +   what does she do?
 + 6 assistant:
 +   She reads.
-q close · / search`.slice(1),
+q close · ↑↓ scroll · / search`.slice(1),
   );
   expect(screenOf(await diffView(thread, 3, 3), usual)).toBe(
     `
@@ -89,7 +89,7 @@ Entries 3 and 3 of story
 no difference between entries 3 and 3
 
 the same is said on both paths
-q close · / search`.slice(1),
+q close · ↑↓ scroll · / search`.slice(1),
   );
 });
 

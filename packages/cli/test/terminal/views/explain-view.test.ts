@@ -95,7 +95,7 @@ user, left out (older): older than what fits into 100 tokens
 
 1 you
 > tell me of old
-q close · / search`.slice(1),
+q close · ↑↓ scroll · / search`.slice(1),
   );
   expect(screenOf(after(unit, usual, "j", "escape"), usual)).toBe(screenOf(after(view, usual, "g"), usual));
 });

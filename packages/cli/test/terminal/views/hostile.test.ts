@@ -67,7 +67,12 @@ const blocks = streamed.chain((text): fc.Arbitrary<Block> =>
     { type: "answer", markdown: markdownBlocks(text) },
     { type: "refusal", text },
     { type: "tool", callId: text, name: text, arguments: text, result: { outcome: text, content: text } },
-    { type: "call", name: text, arguments: JSON.stringify({ [text]: text, list: [text] }) },
+    {
+      type: "call",
+      name: text,
+      arguments: JSON.stringify({ [text]: text, list: [text] }),
+      change: { title: text, lines: [text, `+${text}`] },
+    },
     {
       type: "approval",
       id: text,
@@ -75,6 +80,7 @@ const blocks = streamed.chain((text): fc.Arbitrary<Block> =>
       callId: text,
       name: text,
       arguments: text,
+      because: "declared",
       isAsked: true,
       answer: null,
     },

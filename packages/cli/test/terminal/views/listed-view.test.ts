@@ -57,7 +57,7 @@ Esc close · Enter open · ↑↓ choose`.slice(1),
 
 test("more threads come when one nears the end of those that are there", async () => {
   const view = await threadsView(await withThreads(45));
-  expect(screenOf(view, usual)).toMatch(/^Threads: +1\/20\n/);
+  expect(screenOf(view, usual)).toMatch(/^Threads: +1\/20\+\n/);
   const further = await settled(view, "end", "end");
   expect(screenOf(further, usual)).toMatch(/^Threads: +40\/45\n/);
 });

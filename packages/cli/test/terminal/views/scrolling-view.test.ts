@@ -27,6 +27,16 @@ const listOf = (items: readonly string[], selects: boolean) =>
     hints: ["Enter open"],
   });
 
+test("a search says how many items have its words", () => {
+  const list = listOf(["one", "two", "one more", "three"], true);
+  const screen = (...keys: readonly string[]) =>
+    screenOf(after(list, { columns: 40, rows: 8 }, ...keys), { columns: 40, rows: 8 });
+  expect(screen("/", "ONE", "enter")).toMatch(/> one\n[^]*\n2 of 4 have ONE · n next$/);
+  expect(screen("/", "one", "enter", "n")).toMatch(/> one more\n[^]*\n2 of 4 have one · n next$/);
+  expect(screen("/", "one", "enter", "down")).not.toContain("of 4");
+  expect(screen("/", "four", "enter")).toMatch(/\nnot found: four$/);
+});
+
 test("whatever is pressed on whatever screen, nothing is higher or wider than it, and what is selected is seen", async () => {
   const selected = ({ show }: ReturnType<typeof listOf>, size: { columns: number; rows: number }): string | null =>
     size.rows < 3 || size.columns < 4 || show(size).lines.some((line) => textOfLine(line).startsWith("> "))

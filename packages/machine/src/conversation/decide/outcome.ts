@@ -1,7 +1,8 @@
+import { partsOf } from "../../prompt/prompts.ts";
 import { blocksOf } from "../../prompt/render.ts";
 import { counted } from "../../prompt/counts.ts";
 import { toArray } from "../../thread/chunks.ts";
-import type { Json } from "../../thread/plain-data.ts";
+import { frozen, type Json } from "../../thread/plain-data.ts";
 import type { ToolCallDraft } from "../../thread/message.ts";
 import { type Cost, type ReportedUsage, usageMonoid, usageOfCall } from "../../thread/usage.ts";
 import type { LimitReached, Failure } from "../../thread/turn.ts";
@@ -125,14 +126,13 @@ export const smallerRoom = (settings: Settings, data: ConversationData, open: Op
   if (open.stage.type !== "responding" || data.room?.turn === open.number) return null;
   const { call } = open.stage;
   const thread = { ...data.conversation, pins: call.pins };
-  const parts = { thread, system: call.system, open: () => toArray(open.messages), isOpen: () => true };
-  const shown = blocksOf(parts, call.cut, settings.counts);
+  const shown = blocksOf(partsOf(thread, call.system, toArray(open.messages)), call.cut, settings.counts);
   const tokens = counted(() => settings.counts.blocks(shown));
   if (tokens === null) return null;
   const room = Math.floor(tokens / 2);
   const asked = { open: () => open, saysNothing: open.messages.length === 0, at };
   const { cut } = decidePrompt(settings, data, asked);
-  const smaller = { ...data, cut, room: { tokens: room, turn: open.number } };
+  const smaller = { ...data, cut: frozen(cut), room: { tokens: room, turn: open.number } };
   const next = decideStep(settings, smaller, asked);
   return next.cut === undefined && next.compacting === undefined ? null : room;
 };

@@ -1,5 +1,5 @@
 // Decides the next model call: what its prompt shows, whether that fits, and whether a summary comes first.
-import { limitsOf as limitsOfAsks, openTurn, withJoined } from "../update/turn-opening.ts";
+import { openTurn, withJoined } from "../update/turn-opening.ts";
 import type { Decided, Fullness, SynthesisedResult } from "../protocol/entry.ts";
 import type { ContextUnfit, LimitReached } from "../../thread/turn.ts";
 import {
@@ -32,7 +32,7 @@ export const decideOpening = (
   asks: readonly QueuedAsk[],
   at: number,
 ): Decided => {
-  const limits = { ...settings.limits, ...limitsOfAsks(asks) };
+  const limits = asks.reduce<Limits>((all, ask) => ({ ...all, ...ask.limits }), settings.limits);
   const deadline = limits.deadlineMs === undefined ? {} : { deadlineAt: at + limits.deadlineMs };
   const limit = openingLimit(limits);
   if (limit !== null) return { limit };
@@ -54,31 +54,24 @@ export const decideStep = (
   data: ConversationData,
   asked: Asked & { readonly at: number; readonly dueAt?: number },
 ): Decided => {
-  const prompt =
-    asked.withoutSummary === true ? decideWithoutSummary(settings, data, asked) : decidePrompt(settings, data, asked);
-  const { failed, fits } = prompt;
-  const wanted = asked.withoutSummary === true ? {} : decideSummary(settings, data, prompt.situation, prompt.cut);
-  const problem = failed ?? wanted.policyFailed;
-  const reported = {
-    ...fullness(settings, data, prompt),
-    ...refusedBy(problem),
-  };
   // A policy without summaries does not wait for one that an earlier policy requested.
   const mayHelp = asked.withoutSummary !== true && settings.policy.summariser !== undefined;
+  const prompt =
+    asked.withoutSummary === true ? decideWithoutSummary(settings, data, asked) : decidePrompt(settings, data, asked);
+  const wanted = mayHelp ? decideSummary(settings, data, prompt.situation, prompt.cut) : {};
+  const refused = refusedBy(prompt.failed ?? wanted.policyFailed);
+  const reported = { ...wanted, ...fullness(settings, data, prompt), ...refused };
+  if (prompt.fits) return { ...reported, ...shownBy(settings, prompt) };
   const isComing = data.summarising !== null || (wanted.summary !== undefined && wanted.summary.unfit === undefined);
-  if (!fits && !(mayHelp && isComing)) {
-    // A policy that relies on summaries leaves out nothing while a summary may still arrive.
-    return mayHelp
-      ? { ...wanted, ...refusedBy(problem), ...decideStep(settings, data, { ...asked, withoutSummary: true }) }
-      : prompt.overBudget === null
-        ? { ...wanted, ...reported, ...shownBy(settings, prompt) }
-        : { ...reported, unfit: unfitOf(prompt, prompt.overBudget) };
-  }
-  if (!fits) {
+  if (mayHelp && isComing) {
     const dueAt = asked.dueAt ?? asked.at + (settings.policy.summariser?.waitMs ?? defaultWaitMs);
-    return { ...wanted, ...reported, compacting: { dueAt } };
+    return { ...reported, compacting: { dueAt } };
   }
-  return { ...wanted, ...reported, ...shownBy(settings, prompt) };
+  // A policy that relies on summaries leaves out nothing while a summary may still arrive.
+  if (mayHelp) return { ...wanted, ...refused, ...decideStep(settings, data, { ...asked, withoutSummary: true }) };
+  return prompt.overBudget === null
+    ? { ...reported, ...shownBy(settings, prompt) }
+    : { ...reported, unfit: unfitOf(prompt, prompt.overBudget) };
 };
 
 const shownBy = (settings: Settings, prompt: PromptDecision): Decided => {
@@ -129,12 +122,7 @@ export const measurableSize = (
   { calibrate, budget }: Settings,
   { tokens, situation: { available } }: PromptDecision,
 ): number | null =>
-  calibrate &&
-  budget !== null &&
-  tokens !== null &&
-  available !== null &&
-  tokens > 0 &&
-  tokens >= available * measurableShare
+  calibrate && budget !== null && tokens !== null && available !== null && tokens >= available * measurableShare
     ? tokens
     : null;
 
@@ -210,7 +198,7 @@ export const decideNow = (settings: Settings, data: ConversationData, asked: Ask
  */
 export const decideWithoutSummary = (settings: Settings, data: ConversationData, asked: Asked): PromptDecision => {
   const without = decidePrompt(settings, data, { ...asked, withoutSummary: true });
-  const usual = decidePrompt(settings, { ...data, cut: without.cut }, { ...asked, withoutSummary: false });
+  const usual = decidePrompt(settings, { ...data, cut: frozen(without.cut) }, { ...asked, withoutSummary: false });
   return usual.fits ? { ...usual, isNew: !sameCut(data.cut, usual.cut) } : without;
 };
 
@@ -231,7 +219,7 @@ export const situationOf = (settings: Settings, data: ConversationData, asked: A
     budget,
     calibration,
     available: smallerOf(budget === null ? null : roomOf(budget, calibration), data.room?.tokens ?? null),
-    lastCut: frozen(data.cut),
+    lastCut: data.cut,
     withoutSummary: asked.withoutSummary === true,
     summaries: data.summarising === null ? data.summaries : data.summaries - 1,
   };

@@ -277,10 +277,10 @@ const describeProblemIn = (given: unknown, problem: ValueProblem, whole: string)
 
 /** Returns why a plain value does not have the shape of an event for a running thread, or null if it does. */
 export const problemOfEvent = (value: unknown): string | null => {
-  if (!isObject(value)) return `an event is an object with a type; this is ${glimpse(value)}`;
-  const { type } = value;
   const problem = event.shape(value);
   if (problem === null) return null;
+  if (!isObject(value)) return `an event is an object with a type; this is ${glimpse(value)}`;
+  const { type } = value;
   if (type === "thread.started") return '"thread.started" begins a thread, once: `start` does that';
   return isEventType(type)
     ? `"${type}": ${describeValueProblem(problem, "it")}`

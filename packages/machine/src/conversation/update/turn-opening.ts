@@ -1,7 +1,7 @@
 // Opens turns: the messages and tools that asks bring, the asks that join, and the model call that follows.
 import { moveHead } from "./edit.ts";
 import { withoutAppended } from "../../thread/thread.ts";
-import { append, chunksOf, extended, toArray } from "../../thread/chunks.ts";
+import { append, chunksOf, extended } from "../../thread/chunks.ts";
 import { messageFromDraft } from "../../thread/make-message.ts";
 import { frozen, type JsonObject } from "../../thread/plain-data.ts";
 import type { Content, Message, MessageDraft } from "../../thread/message.ts";
@@ -119,7 +119,7 @@ const openedTurn = (data: ConversationData, asks: readonly QueuedAsk[], decided:
     metadata: metadataOf(asks),
     model: asks.reduce((model, ask) => ({ ...model, ...ask.model }), { ...data.configuration.model, ...data.model }),
     ...callerToolsOf([], asks),
-    limits: limitsOf(asks),
+    limits: asks.reduce<Limits>((limits, ask) => ({ ...limits, ...ask.limits }), {}),
     deadlineAt: decided.deadlineAt ?? null,
     ...outputOf(asks),
     stage: noCalls,
@@ -127,10 +127,6 @@ const openedTurn = (data: ConversationData, asks: readonly QueuedAsk[], decided:
 };
 
 const noCalls = frozen<OpenTurn["stage"]>({ type: "running", calls: [] });
-
-/** Returns the limits by which asks override the machine's; later asks override earlier ones. */
-export const limitsOf = (asks: readonly QueuedAsk[]): Limits =>
-  asks.reduce<Limits>((limits, ask) => ({ ...limits, ...ask.limits }), {});
 
 /** Returns the required output of asks: that of the last ask that has one. */
 const outputOf = (asks: readonly QueuedAsk[]): Pick<OpenTurn, "output"> => {
@@ -260,18 +256,6 @@ export const withJoined = (open: OpenTurn): OpenTurn =>
 /** Returns the signals that a prompt shows the asks that joined a turn. */
 const deliveries = (open: OpenTurn): readonly Effect[] =>
   open.joining.map(({ askId }) => publish({ type: "ask.delivered", askId, turn: open.number, step: open.step }));
-
-/** Returns the turn as it was before the asks joined; they wait to join again. */
-export const withoutJoined = (open: OpenTurn, joining: readonly QueuedAsk[]): OpenTurn => {
-  const said = joining.flatMap(draftsOf).length;
-  return {
-    ...open,
-    asks: open.asks.slice(0, open.asks.length - joining.length),
-    messages: chunksOf(toArray(open.messages).slice(0, open.messages.length - said)),
-    made: open.made - said,
-    joining,
-  };
-};
 
 const withAsk = (open: OpenTurn, ask: QueuedAsk): OpenTurn => {
   const drafts = draftsOf(ask);

@@ -335,7 +335,7 @@ const outcomesOf = (before: ConversationData, event: Event, decided: Decided): r
   }
 };
 
-/** Returns the place of the model call that an accepted event answers. */
+/** Returns the place of the model call that an accepted event answers; an empty list if it answers none. */
 const placesOf = (before: ConversationData, effectId: string): readonly CallPlace[] => {
   const call = awaited(before, effectId);
   switch (call?.of) {

@@ -41,7 +41,7 @@ export const lastTurns = (count: number, options: LastTurnsOptions = {}): Policy
           ? newestTurns(history, count, nowhere)
           : settled({ last: input.lastCut?.from ?? null, most: newest(count + slack), least: newest(count) });
       return from === null
-        ? { from, reason: "no more turns than are kept" }
+        ? { from, reason: "all turns are kept" }
         : { from, reason: `older than the last ${count} turns` };
     },
   };

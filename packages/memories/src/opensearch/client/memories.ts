@@ -1,6 +1,6 @@
 import { z } from "zod";
 import {
-  type Ask,
+  type Send,
   refused,
   allOf,
   base,
@@ -8,35 +8,35 @@ import {
   infoObject,
   pageOf,
   problemOfDraft,
-  saidIn,
-  saidSchema,
+  draftOf,
+  messageFields,
   text,
-} from "./ask.ts";
+} from "./send.ts";
 import type { Found, Memory, MemoryClient, MemoryMessage, MessageDraft } from "./memory-client.ts";
 
 /** Makes a client of the API of 2.12 and later. */
-export const memories = (ask: Ask): MemoryClient => {
+export const memories = (send: Send): MemoryClient => {
   const messages: MemoryClient["messages"] = (memoryId, from) =>
-    pageOf(ask, [...base, memoryId, "messages"], from, "messages", messageSchema);
+    pageOf(send, [...base, memoryId, "messages"], from, "messages", messageSchema);
   return {
     create: async (name, info) => {
       if (name.trim() === "") return refused("a memory without a name would lose all else: give it a name");
       const body = { name, additional_info: info };
-      return ask(
+      return send(
         { method: "POST", path: base, body },
         z.object({ memory_id: z.string() }).transform(({ memory_id }) => memory_id),
       );
     },
-    memory: (id) => ask({ method: "GET", path: [...base, id] }, memorySchema),
-    memories: (from) => pageOf(ask, base, from, "memories", memorySchema),
+    memory: (id) => send({ method: "GET", path: [...base, id] }, memorySchema),
+    memories: (from) => pageOf(send, base, from, "memories", memorySchema),
     update: (id, { name, info }) =>
-      ask({ method: "PUT", path: [...base, id], body: { name, additional_info: info } }, updatedSchema),
-    remove: (id) => ask({ method: "DELETE", path: [...base, id] }, deletedSchema),
+      send({ method: "PUT", path: [...base, id], body: { name, additional_info: info } }, updatedSchema),
+    remove: (id) => send({ method: "DELETE", path: [...base, id] }, deletedSchema),
     searchMemories: (body) =>
-      ask({ method: "POST", path: [...base, "_search"], body }, foundSchema("memory_id", memorySchema)),
+      send({ method: "POST", path: [...base, "_search"], body }, foundSchema("memory_id", memorySchema)),
     add: async (id, draft) =>
       problemOfDraft(draft) ??
-      ask(
+      send(
         {
           method: "POST",
           path: [...base, id, "messages"],
@@ -44,14 +44,14 @@ export const memories = (ask: Ask): MemoryClient => {
         },
         z.object({ message_id: z.string() }).transform(({ message_id }) => message_id),
       ),
-    message: (id) => ask({ method: "GET", path: [...base, "message", id] }, messageSchema),
+    message: (id) => send({ method: "GET", path: [...base, "message", id] }, messageSchema),
     messages,
     conversation: (id) => allOf((from) => messages(id, from)),
     updateMessage: (id, { response, info }) =>
-      ask({ method: "PUT", path: [...base, "message", id], body: { response, additional_info: info } }, updatedSchema),
-    traces: (id, from) => pageOf(ask, [...base, "message", id, "traces"], from, "traces", messageSchema),
+      send({ method: "PUT", path: [...base, "message", id], body: { response, additional_info: info } }, updatedSchema),
+    traces: (id, from) => pageOf(send, [...base, "message", id, "traces"], from, "traces", messageSchema),
     searchMessages: (id, body) =>
-      ask({ method: "POST", path: [...base, id, "_search"], body }, foundSchema("message_id", messageSchema)),
+      send({ method: "POST", path: [...base, id, "_search"], body }, foundSchema("message_id", messageSchema)),
   };
 };
 
@@ -77,7 +77,7 @@ const memorySchema: z.ZodType<Memory> = z
     info: read.additional_info,
   }));
 
-const messageSchema: z.ZodType<MemoryMessage> = saidSchema
+const messageSchema: z.ZodType<MemoryMessage> = messageFields
   .extend({
     memory_id: z.string(),
     message_id: z.string(),
@@ -87,7 +87,7 @@ const messageSchema: z.ZodType<MemoryMessage> = saidSchema
     trace_number: z.int().nullish(),
   })
   .transform(({ parent_message_id: parent, trace_number: number, ...read }) => ({
-    ...saidIn(read),
+    ...draftOf(read),
     id: read.message_id,
     memoryId: read.memory_id,
     createdAt: read.create_time,

@@ -2,8 +2,8 @@ import { checkOptions, type OptionKinds } from "@colloquy/host/store";
 import { ConfigurationError } from "@colloquy/machine";
 import type { Client } from "@opensearch-project/opensearch";
 import {
-  asking,
-  type Ask,
+  sender,
+  type Send,
   refused,
   allOf,
   base as memory,
@@ -11,10 +11,10 @@ import {
   infoOf,
   pageOf,
   problemOfDraft,
-  saidIn,
-  saidSchema,
+  draftOf,
+  messageFields,
   text,
-} from "./ask.ts";
+} from "./send.ts";
 import { memories, deletedSchema } from "./memories.ts";
 import type { MemoryClient, Answer, Info, Memory, MemoryMessage } from "./memory-client.ts";
 import * as Either from "fp-ts/lib/Either.js";
@@ -43,8 +43,8 @@ export const openSearchMemory = (
     throw new ConfigurationError(
       'openSearchMemory needs a client, such as new Client({ node: "https://127.0.0.1:9200" }) of @opensearch-project/opensearch',
     );
-  const ask = asking(client);
-  return atVersion(ask, options.version, { legacy: conversations(ask), current: memories(ask) });
+  const send = sender(client);
+  return atVersion(send, options.version, { legacy: conversations(send), current: memories(send) });
 };
 
 const optionKinds: OptionKinds<MemoryClientOptions> = { version: true };
@@ -58,11 +58,11 @@ interface Ages {
  * Returns the client for the service's version. The version is requested once if it is not given, and again if that
  * failed.
  */
-const atVersion = (ask: Ask, given: string | undefined, ages: Ages): MemoryClient => {
+const atVersion = (send: Send, given: string | undefined, ages: Ages): MemoryClient => {
   let known: MemoryClient | null = null;
   const chosen = async (): Answer<MemoryClient> => {
     if (known !== null) return Either.right(known);
-    const version = given === undefined ? await ask({ method: "GET", path: [] }, infoSchema) : Either.right(given);
+    const version = given === undefined ? await send({ method: "GET", path: [] }, infoSchema) : Either.right(given);
     if (Either.isLeft(version)) return version;
     const [, major, minor] = /^(\d+)\.(\d+)/.exec(version.right) ?? [];
     const number = Number(major) * 1000 + Number(minor);
@@ -104,21 +104,21 @@ const infoSchema = z
   .transform(({ version }) => version.number);
 
 /** Makes a client of the API of 2.10 and 2.11. */
-const conversations = (ask: Ask): MemoryClient => {
+const conversations = (send: Send): MemoryClient => {
   const base = [...memory, "conversation"];
   const messages: MemoryClient["messages"] = (id, from) =>
-    pageOf(ask, [...base, id], from, "interactions", interactionSchema);
+    pageOf(send, [...base, id], from, "interactions", interactionSchema);
   return {
     create: async (name, info = {}) => {
       if (Object.keys(info).length > 0)
         return refused("before OpenSearch 2.12 nothing is kept beside the name of a memory");
       const schema = z.object({ conversation_id: z.string() }).transform((read) => read.conversation_id);
-      return ask({ method: "POST", path: base, body: { name } }, schema);
+      return send({ method: "POST", path: base, body: { name } }, schema);
     },
     memory: notYet("gives no memory by its id"),
-    memories: (from) => pageOf(ask, base, from, "conversations", conversationSchema),
+    memories: (from) => pageOf(send, base, from, "conversations", conversationSchema),
     update: notYet("changes no memory"),
-    remove: (id) => ask({ method: "DELETE", path: [...base, id] }, deletedSchema),
+    remove: (id) => send({ method: "DELETE", path: [...base, id] }, deletedSchema),
     searchMemories: notYet("searches no memories"),
     add: async (id, draft) => {
       if (draft.trace !== undefined) return refused("before OpenSearch 2.12 messages have no traces");
@@ -126,7 +126,7 @@ const conversations = (ask: Ask): MemoryClient => {
       if (problem !== null) return problem;
       const info = draft.info === undefined ? undefined : JSON.stringify(draft.info);
       const schema = z.object({ interaction_id: z.string() }).transform((read) => read.interaction_id);
-      return ask({ method: "POST", path: [...base, id], body: { ...bodyOf(draft), additional_info: info } }, schema);
+      return send({ method: "POST", path: [...base, id], body: { ...bodyOf(draft), additional_info: info } }, schema);
     },
     message: notYet("gives no message by its id"),
     messages,
@@ -153,7 +153,7 @@ const conversationSchema: z.ZodType<Memory> = z
     info: {},
   }));
 
-const interactionSchema: z.ZodType<MemoryMessage> = saidSchema
+const interactionSchema: z.ZodType<MemoryMessage> = messageFields
   .extend({
     conversation_id: z.string(),
     interaction_id: z.string(),
@@ -161,7 +161,7 @@ const interactionSchema: z.ZodType<MemoryMessage> = saidSchema
     additional_info: z.string().nullish(),
   })
   .transform((read) => ({
-    ...saidIn(read),
+    ...draftOf(read),
     id: read.interaction_id,
     memoryId: read.conversation_id,
     createdAt: read.create_time,

@@ -78,8 +78,8 @@ describe.each(["2.10", "2.11", "2.12", "3.0"] as const)("on %s", (version) => {
     expect(await client.messages("nowhere", 0)).toEqual(Either.right({ items: [], next: null }));
     expect(await client.add("nowhere", { input: "q" })).toEqual(problem(404, "[nowhere] not found"));
     expect(await client.messages("nowhere", 0)).toEqual(problem(404, "[nowhere] not found"));
-    expect(await client.memories(-1)).toEqual(problem(null, "a page can't begin at -1"));
-    expect(await client.remove("..")).toEqual(problem(null, 'no id is ".."'));
+    expect(await client.memories(-1)).toEqual(problem(null, "a page cannot begin at -1"));
+    expect(await client.remove("..")).toEqual(problem(null, '".." is not an id'));
     expect(await client.remove("a/b ?")).toEqual(problem(404, "[a/b ?] not found"));
   });
 });
@@ -167,7 +167,7 @@ it("before 2.12 a feature that the service lacks is refused, and foreign text is
 
 describe("what goes wrong", () => {
   it("is a value for a service that lies, is older, is another user's, or is unreachable", async () => {
-    const told = problem(200, "the answer is not as the API says");
+    const told = problem(200, "the response does not match the API");
     expect(await (await lying({ memory_id: 1 })).create("n")).toEqual(told);
     expect(await (await lying([])).memory("m")).toEqual(told);
     expect(await (await lying({ messages: [{ message_id: "m" }] })).messages("m", 0)).toEqual(told);

@@ -184,9 +184,12 @@ const fullMessages: readonly RegExp[] = [
   /\btoo many (input |prompt )?tokens\b(?! per)/i,
 ];
 
-/** Ollama ("404 page not found"), FastAPI, Azure, OpenAI, Express; LM Studio says so with status 200. */
+/**
+ * The server knows no such path: Ollama ("404 page not found"), FastAPI, Azure, OpenAI ("Invalid URL (POST /v1/v1/…"; others say
+ * so of images), Express; LM Studio with status 200.
+ */
 const wrongAddress =
-  /^(\d{3} )?(((page|resource) )?not found|method not allowed)\b(?!.*\bmodel)|^invalid url\b|^unexpected endpoint\b|^cannot post \//i;
+  /^(\d{3} )?(((page|resource) )?not found|method not allowed)\b(?!.*\bmodel)|^invalid url \(|^unexpected endpoint\b|^cannot post \//i;
 
 /** The kinds that an error names by its codes, behind its status, or by its message. The first match counts. */
 const named: readonly {

@@ -77,9 +77,11 @@ const unwrapped = (error: unknown): Json => {
   return isObject(inner) ? inner : isObject(detail) ? unwrapped(detail) : value;
 };
 
-/** Returns the data of a body that is an event of a stream, or broke off in its first one. One of comments alone is empty. */
+/** Returns the data of a body that is an event of a stream, or the beginning of one. A body of comments alone gives an empty text. */
 export const withoutFrame = (body: string): string =>
-  /^(:|id:|event:|data:)/.test(body) ? body.replaceAll(/^(:|id:|event:).*$|^data:/gm, "").trim() : body;
+  /^(:|id:|event:|retry:|data:)/.test(body)
+    ? body.replaceAll(/^(:|id:|event:|retry:).*$|^data:( ?\[DONE\])?/gm, "").trim()
+    : body;
 
 const coded = (code: Json | undefined, message: Json | undefined): JsonObject => ({
   code,

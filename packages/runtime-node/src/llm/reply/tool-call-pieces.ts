@@ -3,9 +3,10 @@ import type { JsonObject } from "@colloquy/machine";
 import { isObject, parseJson, textOf } from "../json/loose-json.ts";
 
 /**
- * Puts the tool calls of a streamed reply together. The call of a piece is decided by a known id, then by the place in a list of
- * several, then by the `index`, which servers may leave out, write as a text, or give as 0 to all calls; else it is the call that
- * grew last. A piece with a name begins another call if its id is new, or if it cannot be the rest (`beginsAnother`).
+ * Joins the pieces of a streamed reply's tool calls. A piece belongs to the call with its id, else to the one with its
+ * position in a list of several, else to the one with its `index`, else to the one that grew last. Servers may leave out
+ * the index, write it as a text, or give 0 to all calls. A piece with a name begins another call if its id is new, or if
+ * it cannot continue the call (`beginsAnother`).
  */
 export class ToolCallPieces {
   readonly #calls: GrowingCall[] = [];
@@ -13,11 +14,11 @@ export class ToolCallPieces {
   #last: GrowingCall | undefined;
 
   /**
-   * Takes one entry of a delta's `tool_calls`. Returns its call with the new part of the arguments; null if there is nothing to
-   * show yet. Skips an empty entry.
+   * Adds one entry of a delta's `tool_calls`. Returns its call with the new part of the arguments; null if there is
+   * nothing to show yet. Skips an empty entry.
    *
-   * @param choice each numbers its calls from 0
-   * @param entry its place in a list of several that have the same index
+   * @param choice the index of the choice, since each numbers its calls from 0
+   * @param entry its position, if it is in a list of several with the same index
    */
   add(wire: JsonObject, choice = 0, entry: number | null = null): CallDelta | null {
     const piece = pieceOf(wire, choice, entry);
@@ -25,7 +26,7 @@ export class ToolCallPieces {
     const call = this.#callOf(piece);
     this.#last = call;
     for (const key of piece.keys) this.#known.set(key, call);
-    if (!call.id) call.id = typeof wire["id"] === "string" ? wire["id"] : call.id;
+    if (!call.id && typeof wire["id"] === "string") call.id = wire["id"];
     if (call.id === piece.id && piece.id !== "") this.#known.set(`id ${piece.id}`, call);
     call.isNamedAgain ||= piece.name !== "" && piece.name === call.name && piece.arguments !== "";
     call.name = joinedName(call, piece.name);
@@ -52,7 +53,7 @@ export class ToolCallPieces {
     const current = this.#currentOf(piece);
     if (current !== undefined && !beginsAnother(current, piece)) return current;
     const { index } = piece;
-    const begun = {
+    const call = {
       index,
       id: null,
       name: "",
@@ -61,15 +62,15 @@ export class ToolCallPieces {
       arguments: new CallArguments(),
       rest: {},
     };
-    this.#calls.push(begun);
-    return begun;
+    this.#calls.push(call);
+    return call;
   }
 
   #currentOf({ id, name, keys, isIndexed, mayBegin }: Piece): GrowingCall | undefined {
     const [first] = keys;
-    const there = this.#known.get(`id ${id}`) ?? (first === undefined ? this.#last : this.#known.get(first));
-    if (there !== undefined) return there;
-    // Without a name, an id begins a call only with an index of its own.
+    const known = this.#known.get(`id ${id}`) ?? (first === undefined ? this.#last : this.#known.get(first));
+    if (known !== undefined) return known;
+    // Without a name, an id begins a call only if it comes with an index.
     if (mayBegin && (name !== "" || (id !== "" && isIndexed))) return undefined;
     return keys.map((key) => this.#known.get(key)).find((call) => call !== undefined) ?? this.#last;
   }
@@ -87,7 +88,7 @@ interface GrowingCall {
   readonly index: string | null;
   id: string | null;
   name: string;
-  /** The server repeats the name with further pieces. */
+  /** Whether the server repeats the name with later pieces. */
   isNamedAgain: boolean;
   /** The input of a custom tool, which is any text; null for other tools. */
   custom: string | null;
@@ -99,8 +100,8 @@ type Piece = ReturnType<typeof pieceOf>;
 
 /** Some gateways leave out `function`, and write name and arguments beside the id. */
 const pieceOf = (wire: JsonObject, choice: number, entry: number | null) => {
-  const { function: wanted, custom, id } = wire;
-  const called = isObject(wanted) ? wanted : isObject(custom) ? custom : wire;
+  const { function: ordinary, custom, id } = wire;
+  const called = isObject(ordinary) ? ordinary : isObject(custom) ? custom : wire;
   const given = argumentsOf(called["arguments"] ?? called["input"] ?? called["parameters"]);
   const number = indexOf(wire);
   const index = number === null ? null : `${choice} ${number}`;
@@ -111,47 +112,47 @@ const pieceOf = (wire: JsonObject, choice: number, entry: number | null) => {
     isCustom: called === custom,
     index,
     isIndexed: entry === null && index !== null,
-    /** The keys of its call beside the id, the strongest first. */
+    /** The keys by which its call is found besides the id, the most specific first. */
     keys: [...(entry === null ? [] : [`${index ?? choice} entry ${entry}`]), ...(index === null ? [] : [index])],
-    /** It is not the rest of an object. */
+    /** Whether its arguments may be the first of a call. */
     mayBegin: entry === null || given === "" || beginsObject(given),
   };
 };
 
-/** Returns the index of an entry, which may be a text; null for none. */
+/** Returns the index of an entry, which may be a text; null if it has none. */
 export const indexOf = ({ index }: JsonObject): number | null =>
   (typeof index === "number" || (typeof index === "string" && index !== "")) && Number.isFinite(Number(index))
     ? Number(index)
     : null;
 
-/** Whether a piece begins another call, although it has the id or the place of one. */
+/** Returns whether a piece begins another call, although it has the id or the position of this one. */
 const beginsAnother = (call: GrowingCall, piece: Piece): boolean => {
   // A server that gives each piece a new id gives the name only once.
   if (piece.name === "" || call.name === "") return false;
-  const begun = call.arguments;
+  const given = call.arguments;
   const isOther = piece.name !== call.name;
   const isPlaced = piece.index !== null;
   const hasObject = beginsObject(piece.arguments);
   if (piece.id !== "" && piece.id === call.id) {
     // Some servers give one id to all calls.
     const isMoved = isPlaced && call.index !== null && piece.index !== call.index;
-    if (begun.isWhole()) return isOther || (isMoved && (hasObject || piece.arguments === ""));
-    return isMoved && begun.isEmpty() && piece.arguments === "";
+    if (given.isWhole()) return isOther || (isMoved && (hasObject || piece.arguments === ""));
+    return isMoved && given.isEmpty() && piece.arguments === "";
   }
-  const isRest = piece.arguments !== "" && !hasObject && !begun.isEmpty() && !begun.isWhole();
+  const isRest = piece.arguments !== "" && !hasObject && !given.isEmpty() && !given.isWhole();
   if (isRest) return isOther && !isPlaced;
   // Servers that give each piece a new id may repeat the name with the first arguments.
-  const isFirst = piece.arguments !== "" && begun.isEmpty() && !begun.isWhole();
+  const isFirst = piece.arguments !== "" && given.isEmpty() && !given.isWhole();
   if (isFirst && !isOther && isPlaced && piece.index === call.index) return false;
   if (piece.id !== "" && call.id) return true;
-  if (isOther) return !isPlaced || hasObject || begun.isWhole();
+  if (isOther) return !isPlaced || hasObject || given.isWhole();
   // Without an id, the name after complete arguments begins another call, unless it comes with each piece.
-  if (!begun.isWhole() || (piece.arguments === "" && call.isNamedAgain)) return false;
+  if (!given.isWhole() || (piece.arguments === "" && call.isNamedAgain)) return false;
   if (!isPlaced && !call.id) return true;
-  return !(isPlaced && call.id) && !begun.isEmpty() && piece.arguments !== begun.text();
+  return !(isPlaced && call.id) && !given.isEmpty() && piece.arguments !== given.text();
 };
 
-/** A name comes whole, whole with each piece, or in pieces before any arguments. */
+/** Joins a name, which comes whole once, whole with each piece, or in pieces before any arguments. */
 const joinedName = (call: GrowingCall, name: string): string =>
   name === call.name || (call.name !== "" && !call.arguments.isEmpty()) ? call.name : call.name + name;
 
@@ -161,9 +162,10 @@ const wireOf = ({ id, name, custom, rest, arguments: given }: GrowingCall): Json
     : { id, type: "custom", custom: { name, input: custom }, ...rest };
 
 /**
- * A text that comes in pieces. Some servers send cumulative ones (DashScope: QwenLM/qwen-code pull request 3896): each has all of
- * the text so far. The second piece can't show that alone, since a piece may begin like the one before ("a", "and"). So if it
- * begins with the first, it is held back. If the third begins with the second too, the pieces are cumulative.
+ * A text that comes in pieces. Some servers send cumulative ones, each with all of the text so far (DashScope:
+ * QwenLM/qwen-code pull request 3896). Two pieces do not prove that, since one may begin like the one before by chance
+ * ("a", "and"). So a second piece that begins with the first is held back. If the third begins with the second, the
+ * pieces are cumulative.
  */
 export class GrowingText {
   text = "";
@@ -190,12 +192,12 @@ export class GrowingText {
     return this.#held === "" ? held + piece : "";
   }
 
-  /** Returns the text that was held back: no third piece decides. */
+  /** Returns the text that was held back, after the end: no third piece decides. */
   rest(): string {
     const held = this.#held;
     const shown = this.text.slice(0, this.text.length - held.length);
     this.#held = "";
-    // A second piece that repeats a word of four letters or more hardly does so by chance.
+    // A second piece that repeats four letters or more is hardly a coincidence.
     this.#isCumulative ||= held !== "" && /\p{L}{4}/u.test(shown);
     if (held === "" || !this.#isCumulative) return held;
     this.text = held;
@@ -219,24 +221,24 @@ export const oneObject = (value: JsonObject[string]): string => {
 
 /**
  * The growing arguments of one tool call: one JSON object. Gateways send `{}`, `null` or `""` before the real object (the
- * `input: {}` of Anthropic's `content_block_start`), repeat the object at the end, or send a new one with each piece: a later
- * object replaces an earlier one, unless it is empty. Some repeat with each piece all that came before, or encode the object
- * twice. Any other text stays as it came.
+ * `input: {}` of Anthropic's `content_block_start`), repeat the object at the end, or send a new one with each piece: a
+ * later object replaces an earlier one, unless it is empty. Some send cumulative pieces, or encode the object twice. Any
+ * other text is kept unchanged.
  */
 class CallArguments {
-  // A text that pieces were added to is copied whole when it is looked at, so each piece looks at as little as it can.
+  // Engines copy a concatenated string whole when it is first read, so `add` reads it only if it must.
   #text = "";
-  /** The last piece, if it repeats all that came before. */
+  /** The last piece, if it is cumulative. */
   #repeat = "";
   #shown = "";
   #isReplaced = false;
   /** The last character that is not white space. */
   #end = "";
-  /** Nothing came but empty values, and perhaps the beginning of another. */
+  /** Whether there are only empty values so far, and perhaps the beginning of another. */
   #mayBeEmpty = true;
   #isQuoted = false;
 
-  /** Takes the next piece. Returns the new text that can be shown: text that may yet be replaced is held back. */
+  /** Adds a piece. Returns the new text that can be shown: text that may yet be replaced is held back. */
   add(piece: string): string {
     if (beginsObject(piece) && this.isEmpty()) this.#clear();
     this.#isReplaced ||= beginsObject(piece) && this.isWhole();
@@ -245,7 +247,7 @@ class CallArguments {
     const isAllShown = this.#shown.length === this.#text.length;
     this.#text += piece;
     this.#end = piece.trimEnd().at(-1) ?? this.#end;
-    if (this.#mayBeEmpty) this.#look();
+    if (this.#mayBeEmpty) this.#classify();
     if (this.#isReplaced || this.#repeat !== "" || this.#isQuoted || this.isEmpty() || this.#isBrace()) return "";
     const rest = isAllShown ? piece : this.#text.slice(this.#shown.length);
     this.#shown = this.#text;
@@ -260,7 +262,7 @@ class CallArguments {
     return rest;
   }
 
-  /** Whether nothing came but empty values. */
+  /** Whether there are only empty values so far. */
   isEmpty(): boolean {
     return this.#mayBeEmpty && /^\s*((\{\s*\}|null|"")\s*)*$/.test(this.#text);
   }
@@ -282,7 +284,7 @@ class CallArguments {
     this.#isQuoted = false;
   }
 
-  #look(): void {
+  #classify(): void {
     this.#mayBeEmpty = /^\s*((\{\s*\}|null|"")\s*)*(\{\s*|n|nu|nul|")?$/.test(this.#text);
     this.#isQuoted = /^\s*"/.test(this.#text);
   }
@@ -297,13 +299,13 @@ const beginsObject = (text: string): boolean => /^\s*\{/.test(text);
 
 const isEmptyObject = (text: string): boolean => /^\s*\{\s*\}\s*$/.test(text);
 
-/** Returns the last object of a row that is not empty. */
+/** Returns the last non-empty object of a text of adjacent objects. The last one may be incomplete. */
 const lastObject = (text: string): string => {
   let whole = "";
   let from = 0;
   for (const { 0: border, index } of text.matchAll(/\}\s*(?=\{)/g)) {
     const object = text.slice(from, index + border.length);
-    // The same characters may be part of a string.
+    // This border may be inside a string.
     if (parseJson(object) === undefined) continue;
     if (whole === "" || !isEmptyObject(object)) whole = object.trim();
     from += object.length;

@@ -273,7 +273,7 @@ const resultOnWire = (
 const isFile = (part: Part): boolean =>
   part.type === "image" || (part.type === "opaque" && part.value["type"] !== "foreign");
 
-/** Whether a dialect takes a file in no message. */
+/** Whether servers of a dialect refuse a file in every message. */
 const isRefused = (part: Part, { images, files }: Dialect): boolean =>
   isFile(part) &&
   (images === "none" || (part.type === "opaque" && files !== "all" && !files.includes(textOf(part.value["type"]))));

@@ -43,7 +43,7 @@ export interface ConnectionOptions {
 export const connect = (options: ConnectionOptions): Connection => {
   const { pool: given, connectionString, schema, now, timeoutMs } = options;
   const pool = given ?? ownPool(connectionString, timeoutMs);
-  const address = given === undefined ? ownAddressOf(connectionString) : addressOfTheirs(given);
+  const address = given === undefined ? ownAddressOf(connectionString) : addressOfPool(given);
   const name = `PostgreSQL store "${schema}"${address ?? ""}`;
   // A lost server breaks the idle connections of the pool, which makes new ones on demand. The pool emits an error
   // event then, which would end the process if it had no listener.
@@ -65,7 +65,7 @@ export const connect = (options: ConnectionOptions): Connection => {
     // The driver types a row as any; each caller names the columns of its own statement.
     return rows as readonly Row[];
   };
-  let prepares = true;
+  let canPrepare = true;
   return {
     schema: quoted(schema),
     name,
@@ -75,12 +75,12 @@ export const connect = (options: ConnectionOptions): Connection => {
       const statement = statementName(text);
       return async (values: readonly unknown[]) => {
         const unprepared = { text, values: [...values] };
-        if (!prepares) return send<Row>(unprepared);
+        if (!canPrepare) return send<Row>(unprepared);
         try {
           return await send<Row>({ ...unprepared, name: statement });
         } catch (error) {
           if (!isForgotten(error)) throw error;
-          prepares = false;
+          canPrepare = false;
           return send<Row>(unprepared);
         }
       };
@@ -128,7 +128,7 @@ const addressOf = (options: object): string => {
   return ` at ${host}:${port}/${database ?? ""}`;
 };
 
-const addressOfTheirs = (pool: PostgresPool): string => {
+const addressOfPool = (pool: PostgresPool): string => {
   try {
     return addressOf(pool.options ?? {});
   } catch {
@@ -145,7 +145,7 @@ const ownAddressOf = (connectionString: string | undefined): string | null => {
 };
 
 const noAddress =
-  "postgresStore: connectionString is no address of a database, or names a file of a certificate that can't be read; " +
+  "postgresStore: connectionString is not the URL of a database, or its certificate files cannot be read; " +
   'give one like "postgres://user:password@host:5432/database", with special characters percent-encoded.';
 
 /** With an extra "@" or "/", a part of the password would be parsed as the host or database and then shown. */

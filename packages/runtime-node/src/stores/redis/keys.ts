@@ -2,29 +2,29 @@ import type { ListingPlace } from "@colloquy/host/store";
 
 import { threadKeys } from "./scripts.ts";
 
-/** Returns the keys of a thread. The text in braces, by which a cluster chooses the server, is the same for all. */
+/** Returns the keys of a thread. The text in braces is their hash tag, so a cluster keeps them all on one server. */
 export const keysOf = (prefix: string, threadId: string): readonly string[] =>
-  threadKeys.map((name) => `${prefix}{${braceless(threadId)}}:${name}`);
+  threadKeys.map((name) => `${prefix}{${hashTag(threadId)}}:${name}`);
 
 export const listingKey = (prefix: string): string => `${prefix}threads`;
 
 export const formatKey = (prefix: string): string => `${prefix}format`;
 
-/** Encodes an id for braces. Empty braces would be ignored, so an empty id is "%", which no other id yields. */
-const braceless = (threadId: string): string =>
+/** Encodes an id without braces. An empty hash tag would be ignored, so that of an empty id is "%", as of no other. */
+const hashTag = (threadId: string): string =>
   threadId === "" ? "%" : threadId.replace(/[%{}]/g, (brace) => encodeURIComponent(brace));
 
 /**
  * Returns the place of a thread in the listing, as a text whose bytes sort by time and id. It ends with the token of
  * the lease that created the thread, which distinguishes an earlier thread of the same id.
  */
-export const placeOf = (thread: ListingPlace, token: number): string => `${beforeAll(thread)}${token}`;
+export const placeOf = (thread: ListingPlace, token: number): string => `${lowerBound(thread)}${token}`;
 
 /** Returns a text that sorts before all places of threads with this time and id; ids contain no NUL. */
-export const beforeAll = ({ createdAt, threadId }: ListingPlace): string => `${timeText(createdAt)}${threadId}\0`;
+export const lowerBound = ({ createdAt, threadId }: ListingPlace): string => `${timeText(createdAt)}${threadId}\0`;
 
 /** Returns a text that sorts after all places of threads with this time and id; tokens are digits. */
-export const afterAll = (thread: ListingPlace): string => `${beforeAll(thread)}:`;
+export const upperBound = (thread: ListingPlace): string => `${lowerBound(thread)}:`;
 
 export const threadAt = (place: string): { readonly threadId: string; readonly token: string } => {
   const end = place.lastIndexOf("\0");
@@ -41,7 +41,7 @@ export const timeAt = (place: string): number => {
 /** Formats a number as 16 hexadecimal digits that sort like it: its bits, inverted if it is negative. */
 export const timeText = (time: number): string => {
   const view = new DataView(new ArrayBuffer(8));
-  // Adding 0 turns -0 into 0, so that both have one place.
+  // Adding 0 turns -0 into 0, so that both sort alike.
   view.setFloat64(0, time + 0);
   const bits = view.getBigUint64(0);
   const sortable = bits >= signBit ? ~bits & allBits : bits | signBit;

@@ -11,7 +11,7 @@ import type { ListOptions, StoredThread, ThreadPage } from "@colloquy/host";
 import { pageOf } from "../pages.ts";
 import { refuseUnstorable } from "../store-arguments.ts";
 import type { Connection } from "./connection.ts";
-import { afterAll, beforeAll, keysOf, listingKey, threadAt, timeAt, timeText } from "./keys.ts";
+import { upperBound, lowerBound, keysOf, listingKey, threadAt, timeAt, timeText } from "./keys.ts";
 import { backwards, describe, forwards, read, strike } from "./scripts.ts";
 
 /** Returns a page of threads, by the sorted list of places. Throws a `RangeError` for invalid options. */
@@ -41,8 +41,8 @@ const batchMax = 500;
 /** Returns the first bound for Redis: "(" excludes it, "[" includes it. */
 const beginning = (order: "newest" | "oldest", after: ListingPlace | null, { created = {} }: ListOptions): string => {
   const { from = -Infinity, until = Infinity } = created;
-  if (order === "oldest") return after === null ? `[${timeText(from)}` : `(${afterAll(after)}`;
-  return after === null ? `(${timeText(until)}` : `(${beforeAll(after)}`;
+  if (order === "oldest") return after === null ? `[${timeText(from)}` : `(${upperBound(after)}`;
+  return after === null ? `(${timeText(until)}` : `(${lowerBound(after)}`;
 };
 
 const placesFrom = async (

@@ -123,11 +123,23 @@ describe("an error response", () => {
     },
   );
 
+  test.each([
+    // requests, in vLLM and others, of the address of an image
+    "Invalid URL 'cat.png': No scheme supplied. Perhaps you meant https://cat.png?",
+    "Invalid URL: only http and https are supported",
+  ])("of another address than the server's says nothing of that one: %s", (message) => {
+    expect(failureOfResponse({ status: 400, error: { message } }, setting).message).toBe(message);
+  });
+
   test("that comes as an event of a stream is read", () => {
-    const error =
-      'id: 1\nevent: error\n: HTTP_STATUS/429\ndata: {"error":{"message":"no","code":"insufficient_quota"}}\n\n';
+    const data = 'data: {"error":{"message":"no","code":"insufficient_quota"}}';
     const facts = { kind: "rate_limit", retryable: false, message: "no", code: "insufficient_quota" };
-    expect(failureOfResponse({ status: 429, error }, setting)).toMatchObject(facts);
+    for (const error of [
+      `id: 1\nevent: error\n: HTTP_STATUS/429\n${data}\n\n`,
+      `retry: 3000\r\nevent: error\r\n${data}\r\n\r\n`,
+      `${data}\n\ndata: [DONE]\n\n`,
+    ])
+      expect(failureOfResponse({ status: 429, error }, setting)).toMatchObject(facts);
   });
 
   test("of a gateway is judged by what the model's provider said", () => {

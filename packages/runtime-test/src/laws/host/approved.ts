@@ -13,7 +13,7 @@ import {
 import fc from "fast-check";
 import { type Drawn, recordOf } from "../../arbitraries/values.ts";
 import { plain, LawBroken, requireSame, checkedParameters, type HostLawRun } from "../evidence/law-broken.ts";
-import { stateAfter, type Ground, type HostUnderTest, onGround } from "./host-under-test.ts";
+import { stateAfter, type Testbed, type HostUnderTest, onTestbed } from "./host-under-test.ts";
 
 /** An event of one thread. A log has them in the order in which they happened. */
 export type ApprovalLogItem =
@@ -114,7 +114,7 @@ const keyOf = ({ threadId, callId }: CallTool | RequestApproval): string => `${t
  */
 export const checkApprovals = async (subject: HostUnderTest = {}, run: HostLawRun = {}): Promise<void> =>
   fc.assert(
-    fc.asyncProperty(conversations, (turns) => onGround(subject, "approvals", (ground) => holds(ground, turns))),
+    fc.asyncProperty(conversations, (turns) => onTestbed(subject, "approvals", (testbed) => holds(testbed, turns))),
     checkedParameters("checkApprovals", run, 20),
   );
 
@@ -135,31 +135,31 @@ const turns = fc.record({
 
 const conversations = fc.array(turns, { minLength: 1, maxLength: 3 });
 
-const holds = async (ground: Ground, turns: readonly Turn[]): Promise<void> => {
+const holds = async (testbed: Testbed, turns: readonly Turn[]): Promise<void> => {
   const log: ApprovalLogItem[] = [];
   const tools = toolsInto(log);
-  let host = opened(ground, turns, tools, log);
+  let host = opened(testbed, turns, tools, log);
   for (const [index, { answers }] of turns.entries()) {
     const askId = `ask-${index + 1}`;
     let handle = asked(host, askId);
     for (const answer of answers) {
-      if (await atRest(ground, host.thread(), handle)) break;
+      if (await atRest(testbed, host.thread(), handle)) break;
       if (answer === "hand over") {
         await host.close();
-        host = opened(ground, turns, tools, log);
+        host = opened(testbed, turns, tools, log);
         handle = asked(host, askId);
       } else if (answer === "cancel") handle.abort("enough");
       else await answered(host.thread(), answer);
     }
-    while (!(await atRest(ground, host.thread(), handle))) await answered(host.thread(), "deny");
+    while (!(await atRest(testbed, host.thread(), handle))) await answered(host.thread(), "deny");
   }
   await host.close();
-  await ground.store.close();
+  await testbed.store.close();
   lawApproved(log, declarationsOf(tools));
 };
 
-const opened = (ground: Ground, turns: readonly Turn[], tools: readonly Tool[], log: ApprovalLogItem[]): Host =>
-  ground.open({
+const opened = (testbed: Testbed, turns: readonly Turn[], tools: readonly Tool[], log: ApprovalLogItem[]): Host =>
+  testbed.open({
     machine: conversationMachine({ tools: declarationsOf(tools) }),
     tools,
     llm: async (call) => ({ type: "completed", reply: replyTo(call, turns), finishReason: "stop" }),
@@ -199,7 +199,7 @@ const asked = (host: Host, askId: string): AskHandle => {
 };
 
 /** Resolves to false when an approval is requested, and to true when the ask has ended. */
-const atRest = async ({ sleep }: Ground, thread: HostedThread, handle: AskHandle): Promise<boolean> => {
+const atRest = async ({ sleep }: Testbed, thread: HostedThread, handle: AskHandle): Promise<boolean> => {
   const end = { over: false };
   const over = (): boolean => (end.over = true);
   handle.then(over, over);

@@ -18,8 +18,8 @@ export interface HostUnderTest {
   readonly createClock?: () => Clock;
 }
 
-/** The clock and the store of one conversation. Each opened host over both is like another process. */
-export interface Ground {
+/** The clock and the store of one conversation. Each host that is opened on them stands for another process. */
+export interface Testbed {
   readonly clock: Clock;
   readonly store: Store;
   readonly open: (options: Omit<HostOptions, "clock" | "store" | "ids"> & { readonly store?: Store }) => Host;
@@ -28,28 +28,27 @@ export interface Ground {
 }
 
 /**
- * Plays one conversation, with a clock and a store of its own. A conversation that never ends breaks the law: a host
- * that waits for a forgotten ask polls its store forever, and a clock without real waits would let it. Afterwards the
- * clock calls no callback any more.
+ * Plays one conversation, with its own clock and store. Afterwards the clock calls no callback any more. A conversation
+ * that never ends breaks the law: otherwise a host that waits for a lost ask would poll its store forever.
  */
-export const onGround = async <Value>(
+export const onTestbed = async <Value>(
   subject: HostUnderTest,
   law: string,
-  play: (ground: Ground) => Promise<Value>,
+  play: (testbed: Testbed) => Promise<Value>,
 ): Promise<Value> => {
   const { createClock = runningClock } = subject;
-  const restless = Promise.withResolvers<never>();
+  const endless = Promise.withResolvers<never>();
   const { clock, stop } = boundedClock(createClock(), () =>
-    restless.reject(new LawBroken(law, `the conversation did not come to rest within ${wakeUpsMax} wake-ups`)),
+    endless.reject(new LawBroken(law, `the conversation did not come to rest within ${wakeUpsMax} wake-ups`)),
   );
   try {
-    return await Promise.race([groundOf(subject, clock).then(play), restless.promise]);
+    return await Promise.race([testbedOf(subject, clock).then(play), endless.promise]);
   } finally {
     stop();
   }
 };
 
-/** The longest conversations of these laws need some hundred. */
+/** The longest conversations of these laws need about a hundred. */
 const wakeUpsMax = 10_000;
 
 /** Makes a clock that calls back at most `wakeUpsMax` times, and never once it is stopped. */
@@ -73,7 +72,7 @@ const boundedClock = (clock: Clock, onMax: () => void): { readonly clock: Clock;
   };
 };
 
-const groundOf = async (subject: HostUnderTest, clock: Clock): Promise<Ground> => {
+const testbedOf = async (subject: HostUnderTest, clock: Clock): Promise<Testbed> => {
   const { createHost: make = createHost, createStore = memoryStore } = subject;
   const store = await createStore({ clock });
   let drawn = 0;

@@ -16,7 +16,7 @@ import fc from "fast-check";
 import * as Either from "fp-ts/lib/Either.js";
 import { type Drawn, recordOf } from "../../arbitraries/values.ts";
 import { plain, LawBroken, requireSame, checkedParameters, type HostLawRun } from "../evidence/law-broken.ts";
-import { foldedUnder, type Ground, type HostUnderTest, onGround } from "./host-under-test.ts";
+import { foldedUnder, type Testbed, type HostUnderTest, onTestbed } from "./host-under-test.ts";
 
 /** A thread before and after words were redacted in it. */
 export interface RedactionRun {
@@ -93,7 +93,7 @@ const shapeOf = (state: State): unknown => ({
  */
 export const checkRedaction = async (subject: HostUnderTest = {}, run: HostLawRun = {}): Promise<void> =>
   fc.assert(
-    fc.asyncProperty(cases, (each) => onGround(subject, "redaction", (ground) => holds(ground, each))),
+    fc.asyncProperty(cases, (each) => onTestbed(subject, "redaction", (testbed) => holds(testbed, each))),
     checkedParameters("checkRedaction", run, 20),
   );
 
@@ -109,12 +109,12 @@ const cases = recordOf({
   snapshotEvery: fc.constantFrom(1, 3, 1_000),
 });
 
-const holds = async (ground: Ground, { turns, pick, whole, copied, snapshotEvery }: Case): Promise<void> => {
+const holds = async (testbed: Testbed, { turns, pick, whole, copied, snapshotEvery }: Case): Promise<void> => {
   const sent: (readonly Message[])[] = [];
   const tools = [lookUp];
   const machine = conversationMachine({ tools: declarationsOf(tools) });
   const open = (): Host =>
-    ground.open({ machine, tools, snapshotEvery, llm: async (call) => outcomeOf(call, turns, sent) });
+    testbed.open({ machine, tools, snapshotEvery, llm: async (call) => outcomeOf(call, turns, sent) });
   const host = open();
   for (const [index] of turns.entries()) await host.ask(wordOf("question", index + 1));
   const thread = host.thread();
@@ -135,12 +135,12 @@ const holds = async (ground: Ground, { turns, pick, whole, copied, snapshotEvery
     "the state of the next host": await next.thread().state(),
     "a prompt that was sent": sent,
     "the search": [hits, await hitsOf(next, words)],
-    "a snapshot": await snapshotsOf(ground, ["default", ...copies]),
-    "a copy": await Promise.all(copies.map((id) => ground.store.read(id))),
+    "a snapshot": await snapshotsOf(testbed, ["default", ...copies]),
+    "a copy": await Promise.all(copies.map((id) => testbed.store.read(id))),
   };
   const after: readonly Entry[] = await next.thread().exportJournal();
   await next.close();
-  await ground.store.close();
+  await testbed.store.close();
   lawRedacted({ machine, words, before, after, seqs, elsewhere });
 };
 
@@ -184,5 +184,5 @@ const hitsOf = async (host: Host, words: readonly string[]): Promise<unknown> =>
   return pages.flatMap((page) => (page.status === "fulfilled" ? page.value.hits : []));
 };
 
-const snapshotsOf = async ({ store }: Ground, threadIds: readonly string[]): Promise<unknown> =>
+const snapshotsOf = async ({ store }: Testbed, threadIds: readonly string[]): Promise<unknown> =>
   Promise.all(threadIds.map(async (id) => (await store.readSnapshot(id))?.head));

@@ -23,7 +23,7 @@ import * as Either from "fp-ts/lib/Either.js";
 import { asksIn } from "../evidence/asks-in.ts";
 import { LawBroken, checkedParameters, type HostLawRun } from "../evidence/law-broken.ts";
 import type { Drawn } from "../../arbitraries/values.ts";
-import { foldedUnder, type Ground, type HostUnderTest, onGround } from "./host-under-test.ts";
+import { foldedUnder, type Testbed, type HostUnderTest, onTestbed } from "./host-under-test.ts";
 
 /** The acts of several processes on one thread, after all of them ended. */
 export interface SharedThreadRun {
@@ -168,7 +168,7 @@ const namesOfCalls = (entries: readonly Entry[]): ReadonlyMap<string, string> =>
 export const checkSharedThread = async (subject: HostUnderTest = {}, run: HostLawRun = {}): Promise<void> =>
   fc.assert(
     fc.asyncProperty(fc.array(happenings, { minLength: 1, maxLength: 25 }), async (all) => {
-      lawSharedThread(await onGround(subject, "R3", (ground) => played(ground, all)));
+      lawSharedThread(await onTestbed(subject, "R3", (testbed) => played(testbed, all)));
     }),
     checkedParameters("checkSharedThread", run, 20),
   );
@@ -191,10 +191,10 @@ interface Process {
   readonly goOn: () => void;
 }
 
-const played = async (ground: Ground, all: readonly Happening[]): Promise<SharedThreadRun> => {
+const played = async (testbed: Testbed, all: readonly Happening[]): Promise<SharedThreadRun> => {
   const ran: string[] = [];
-  const open = (store: Store): Host => hostOn(ground, store, ran);
-  const processes = [processOf(ground.store, open), processOf(ground.store, open)] as const;
+  const open = (store: Store): Host => hostOn(testbed, store, ran);
+  const processes = [processOf(testbed.store, open), processOf(testbed.store, open)] as const;
   const handles: AskHandle[] = [];
   const ask = (at: Host, index: number): void => {
     const handle = at.ask(`question ${index}`, { askId: `ask-${index}` });
@@ -204,7 +204,7 @@ const played = async (ground: Ground, all: readonly Happening[]): Promise<Shared
   let asks = 0;
   for (const now of all) {
     if (now.type === "wait") {
-      await ground.sleep(now.ms);
+      await testbed.sleep(now.ms);
       continue;
     }
     const process = processes[now.host];
@@ -214,7 +214,7 @@ const played = async (ground: Ground, all: readonly Happening[]): Promise<Shared
     else {
       // The old host drops its asks; they are asked again.
       const { host: old } = process;
-      process.host = open(ground.store);
+      process.host = open(testbed.store);
       process.goOn();
       await old.close();
     }
@@ -225,8 +225,8 @@ const played = async (ground: Ground, all: readonly Happening[]): Promise<Shared
     end.status === "fulfilled" ? [{ askId: end.value.askId, turn: end.value.turn, text: end.value.text }] : [],
   );
   for (const process of processes) await process.host.close();
-  const stored = await ground.store.read("default");
-  await ground.store.close();
+  const stored = await testbed.store.read("default");
+  await testbed.store.close();
   const asked = Array.from({ length: asks }, (_, index) => `ask-${index + 1}`);
   return { asked, answered, stored, ran, tools: declarationsOf([act([], async () => {})]) };
 };
@@ -236,7 +236,7 @@ const processOf = (inner: Store, open: (store: Store) => Host): Process => {
   return { host: open(store), stand, goOn };
 };
 
-const hostOn = ({ open, sleep }: Ground, store: Store, ran: string[]): Host => {
+const hostOn = ({ open, sleep }: Testbed, store: Store, ran: string[]): Host => {
   const tools = [act(ran, () => sleep(60))];
   return open({
     store,

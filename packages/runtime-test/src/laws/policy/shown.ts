@@ -36,7 +36,7 @@ export const shownIsWellFormed: PolicyLaw = (run) => {
     // Between turns the prompt may be empty, because its question comes with the next ask.
     const problem = look.state.context.open === null && messages.length === 0 ? null : problemOfPrompt(messages);
     if (problem !== null) throw brokenAt("P2", look, ` is not well-formed: ${problem}`);
-    // By the cut: in place of a decision that shows nothing, interrupted turns are shown whatever the options say.
+    // The cut decides, not the options: if a policy would show nothing, the machine shows interrupted turns too.
     requireQuestion({ ...look, said: withoutLeftOut(look.said, look.prompt.cut) });
   }
 };

@@ -94,7 +94,7 @@ class Scribbling {
     this.#now = now;
   }
 
-  /** Receives values, or has back what a call was passed that has returned, and may write into them. */
+  /** Receives values from a host, or the arguments of a call that has returned, and may write into them. */
   given(...values: readonly unknown[]): void {
     if (!this.#comesOverHim()) return;
     this.#scribbler.visit(values);

@@ -4,7 +4,7 @@ import { MessageView } from "./message.ts";
 import type { LookingAtEntry } from "./looking.ts";
 import { useLoaded } from "./server.ts";
 import { counted, oneLine } from "./text.ts";
-import { button, div, link, p, td } from "./element.ts";
+import { button, div, link, p, scroll, td } from "./element.ts";
 
 /** Shows the difference between this entry and another one, of this thread or any other. */
 export const CompareTab = ({ place, go, thread, seq }: LookingAtEntry): ComponentChild => {
@@ -13,9 +13,9 @@ export const CompareTab = ({ place, go, thread, seq }: LookingAtEntry): Componen
   const { value, problem } = useLoaded<DifferenceView>("difference", query);
   const keep = button(() => go({ other: thread, otherSeq: seq }), {}, "Compare from here ", h("kbd", null, "c"));
   if (other === null)
-    return div("scroll", p("note", "Keep this entry, then go to another one, of this thread or of any."), keep);
-  return div(
-    "scroll compare",
+    return scroll("", p("note", "Keep this entry, then go to another one, of this thread or of any."), keep);
+  return scroll(
+    "compare",
     h(
       "p",
       null,
@@ -46,7 +46,7 @@ const differenceOf = ({ difference, alike, left, right }: DifferenceView): Compo
       : h(
           "table",
           null,
-          h("thead", null, h("tr", null, h("th", null, ""), h("th", null, "there"), h("th", null, "here"))),
+          h("thead", null, h("tr", null, h("td", null), h("th", null, "there"), h("th", null, "here"))),
           h(
             "tbody",
             null,
@@ -92,7 +92,7 @@ const numbersOf = (numbers: readonly number[]): string => {
 const side = (name: string, messages: DifferenceView["left"]): ComponentChild =>
   div(
     `side ${name}`,
-    h("h3", null, name),
+    h("h2", null, name),
     messages.length === 0
       ? p("note", "nothing more")
       : messages.map((message) => h(MessageView, { key: message.id, message })),

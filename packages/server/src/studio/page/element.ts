@@ -16,6 +16,9 @@ export const header: Classed = classed("header");
 export const article: Classed = classed("article");
 export const td: Classed = classed("td");
 
+/** Makes a part that scrolls, which keys can reach. */
+export const scroll: Classed = (name, ...within) => h("div", { class: `scroll ${name}`, tabIndex: 0 }, ...within);
+
 /** Makes a button. @param more its further attributes */
 export const button = (press: () => void, more: object, ...shows: readonly ComponentChild[]): ComponentChild =>
   h("button", { type: "button", onClick: press, ...more }, ...shows);
@@ -65,7 +68,7 @@ export const Dialog = ({ title, close, children }: DialogOptions): ComponentChil
     div(
       "dialog",
       h("header", null, h("h2", null, title), sign("×", "Close", close, { class: "close" })),
-      div("dialog-body", children),
+      h("div", { class: "dialog-body", tabIndex: 0 }, children),
     ),
   );
 };

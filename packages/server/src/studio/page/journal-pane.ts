@@ -3,8 +3,8 @@ import type { ThreadOverview, TimelineRow, TreeItem } from "../wire/wire.ts";
 import type { Looking } from "./looking.ts";
 import type { Go } from "./place.ts";
 import { addressOf, asking, post } from "./server.ts";
-import { counted, oneLine, timeOf, JsonText } from "./text.ts";
-import { indexOf, VirtualList } from "./virtual-list.ts";
+import { counted, durationOf, oneLine, placeWords, timeOf, JsonText } from "./text.ts";
+import { VirtualList } from "./virtual-list.ts";
 import { button, div, header, link, p, sign, span, tabList, valueIn } from "./element.ts";
 import type { RequestApproval } from "@colloquy/machine";
 import { useState } from "preact/hooks";
@@ -15,9 +15,8 @@ export interface JournalPaneOptions extends Looking {
 
 /** Shows a thread: its entries in order, or its turns as a tree. */
 export const JournalPane = (options: JournalPaneOptions): ComponentChild => {
-  const { place, go, timeline, tree, turn } = options;
+  const { place, go, timeline, tree, treeRow, turn, running } = options;
   const { value: overview, problem } = options.overview;
-  const present = place.view === "tree" ? indexOf(tree, (item) => item.turn === turn) : -1;
   if (place.thread === null)
     return h("section", { class: "pane journal empty" }, p("note", "Choose a thread. ? shows the keys."));
   return h(
@@ -29,7 +28,7 @@ export const JournalPane = (options: JournalPaneOptions): ComponentChild => {
       div(
         "grow",
         h("h2", { title: visibleId(place.thread) }, oneLine(place.thread)),
-        div("dim small", overview === null ? (problem ?? " ") : aboutThread(overview, go)),
+        div("dim small", overview === null ? (problem ?? " ") : aboutThread(overview, running, go)),
       ),
       tabList(["timeline", "tree"], place.view, (view) => go({ view, pane: "journal" })),
     ),
@@ -54,8 +53,8 @@ export const JournalPane = (options: JournalPaneOptions): ComponentChild => {
           items: tree,
           rowHeight: 32,
           label: "Tree of turns",
-          selected: present === -1 ? null : present,
-          row: (item) => treeRow(item, turn),
+          selected: treeRow,
+          row: (item) => branchRow(item, turn),
           onSelect: ({ seq }) => go({ seq, pane: "detail" }),
           empty: "no turn yet",
         }),
@@ -69,9 +68,10 @@ const visibleId = (thread: string): string => oneLine(thread).slice(0, 500);
 
 const aboutThread = (
   { entries, turns, usage, forkedFrom, place }: ThreadOverview,
+  running: Looking["running"],
   go: Go,
 ): readonly (ComponentChild | string)[] => [
-  `${counted(entries, "entry", "entries")}, ${counted(turns, "turn")}, ${usage} · ${place.replaceAll("_", " ")}`,
+  `${counted(entries, "entry", "entries")}, ${counted(turns, "turn")}, ${usage} · ${placeWords(place)}${running === null ? "" : ` for ${durationOf(running.forMs)}`}`,
   ...(forkedFrom === null
     ? []
     : [
@@ -88,7 +88,7 @@ const timelineRow = (row: TimelineRow, before: TimelineRow | undefined, go: Go):
     `entry ${row.kind}${begins ? " begins" : ""}`,
     span("seq", row.seq),
     span("turn", begins ? row.turn : ""),
-    h("span", { class: "dot", title: row.place.replaceAll("_", " ") }),
+    h("span", { class: "dot", title: placeWords(row.place) }),
     span("type", row.type),
     h("span", { class: "words", dir: "auto" }, oneLine(row.words)),
     row.marks.map((mark) => h("span", { class: "mark", key: mark }, mark)),
@@ -97,7 +97,7 @@ const timelineRow = (row: TimelineRow, before: TimelineRow | undefined, go: Go):
   );
 };
 
-const treeRow = (item: TreeItem, turn: number | null): ComponentChild =>
+const branchRow = (item: TreeItem, turn: number | null): ComponentChild =>
   h(
     "div",
     {

@@ -1,9 +1,17 @@
-import type { EntryView, Setup, ThreadOverview, TimelineRow, TreeItem } from "../wire/wire.ts";
-import { type Go, type Place, usePlace } from "./place.ts";
+import type {
+  EntryView,
+  RunningView,
+  Setup,
+  ThreadItem,
+  ThreadItems,
+  ThreadOverview,
+  TimelineRow,
+  TreeItem,
+} from "../wire/wire.ts";
+import { type Filter, type Go, type Place, type Sort, usePlace } from "./place.ts";
 import { type Loaded, useLoaded, asking, get, useEvents } from "./server.ts";
 import { type Items, usePages } from "./virtual-list.ts";
-import type { StoredThread, ThreadPage } from "@colloquy/host";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 
 /** The displayed place, and the data loaded for it. */
 export interface Looking {
@@ -14,12 +22,16 @@ export interface Looking {
   readonly overview: Loaded<ThreadOverview>;
   readonly timeline: Items<TimelineRow>;
   readonly tree: Items<TreeItem>;
+  /** The row of the displayed turn in the tree; null if it is unknown. */
+  readonly treeRow: number | null;
   readonly entry: Loaded<EntryView>;
   /** The displayed entry, and its turn. */
   readonly seq: number | null;
   readonly turn: number | null;
   /** The newest entry. */
   readonly newest: number | null;
+  /** The open turn. */
+  readonly running: RunningView | null;
 }
 
 export interface LookingAtEntry extends Looking {
@@ -32,7 +44,7 @@ export const useLooking = (): Looking => {
   const [place, go] = usePlace();
   const { thread, view } = place;
   const setup = useLoaded<Setup>("setup", {}).value;
-  const threads = useThreads();
+  const threads = useThreads(place);
   const revision = threads.entriesOf(thread);
   const ofThread = { thread: thread ?? "" };
   const overview = useLoaded<ThreadOverview>("thread", thread === null ? null : { thread }, revision);
@@ -41,32 +53,68 @@ export const useLooking = (): Looking => {
   const newest = overview.value?.threadId === thread ? overview.value.entries - 1 : null;
   const seq = place.seq ?? newest;
   const entry = useLoaded<EntryView>("entry", thread === null || seq === null ? null : { thread, seq });
-  return { place, go, setup, threads, overview, timeline, tree, entry, seq, turn: entry.value?.turn ?? null, newest };
+  const turn = entry.value?.turn ?? null;
+  const rowOf = thread === null || view !== "tree" || turn === null ? null : { thread, turn };
+  const treeRow = useLoaded<{ readonly row: number }>("tree-row", rowOf, revision).value?.row ?? null;
+  const running = useRunning(newest === null ? null : (overview.value ?? null), revision);
+  return { place, go, setup, threads, overview, timeline, tree, treeRow, entry, seq, turn, newest, running };
 };
 
-/** The threads of the store, newest first, kept up to date. */
-interface Threads extends Items<StoredThread> {
+/** Loads the open turn of a thread again and again, since no entry says how far its answer is. */
+const useRunning = (overview: ThreadOverview | null, revision: number): RunningView | null => {
+  const [beat, setBeat] = useState(0);
+  const isOpen = overview !== null && !closedPlaces.has(overview.place);
+  const everyMs = overview?.place === "responding" ? 400 : 2_000;
+  useEffect(() => {
+    if (!isOpen) return undefined;
+    const timer = setInterval(() => document.hidden || setBeat((beats) => beats + 1), everyMs);
+    return () => clearInterval(timer);
+  }, [isOpen, everyMs]);
+  const query = isOpen ? { thread: overview.threadId } : null;
+  return (
+    useLoaded<{ readonly running: RunningView | null }>("running", query, `${revision} ${beat}`).value?.running ?? null
+  );
+};
+
+/** The states in which no turn is open. */
+const closedPlaces: ReadonlySet<string> = new Set(["idle", "completed", "error"]);
+
+/** Returns the state of a thread in the words of the list. */
+export const statusOf = ({ place, approvals }: ThreadItem): Exclude<Filter, "all"> | "unreadable" => {
+  if (place === null) return "unreadable";
+  if (approvals > 0) return "approval";
+  if (place === "error") return "failed";
+  return closedPlaces.has(place) ? "done" : "running";
+};
+
+/** The threads of the store, kept up to date, as they are filtered and sorted. */
+interface Threads extends Items<ThreadItem> {
   /** Whether the page receives changes. */
   readonly isLive: boolean;
+  /** The number of loaded threads, and whether there are more. */
+  readonly loaded: number;
+  readonly hasMore: boolean;
   /** Returns the last known number of a thread's entries. */
   readonly entriesOf: (threadId: string | null) => number;
 }
 
 /** Loads threads page by page, and merges changed ones. */
-const useThreads = (): Threads => {
-  const [threads, setThreads] = useState<readonly StoredThread[]>([]);
+const useThreads = ({ filter, sort }: Place): Threads => {
+  const [known, setKnown] = useState<ReadonlyMap<string, ThreadItem>>(new Map());
   const [problem, setProblem] = useState<string | null>(null);
   const next = useRef<string | null | undefined>(undefined);
   const isAsking = useRef(false);
+  const merge = (changed: readonly ThreadItem[]): void =>
+    setKnown((before) => new Map([...before, ...changed.map((thread) => [thread.threadId, thread] as const)]));
   const more = (): void => {
     if (next.current === null || isAsking.current) return;
     isAsking.current = true;
     void asking(
-      get<ThreadPage>("threads", { after: next.current }),
+      get<ThreadItems>("threads", { after: next.current }),
       (page) => {
         isAsking.current = false;
         next.current = page.next;
-        setThreads((known) => merged(known, page.threads));
+        merge(page.threads);
         setProblem(null);
       },
       (words) => {
@@ -75,27 +123,44 @@ const useThreads = (): Threads => {
       },
     );
   };
-  useEffect(more, []);
+  // The first thousand are loaded at once, so that filter and order find what a person looks for.
+  useEffect(() => {
+    if (known.size < loadedAtOnce) more();
+  }, [known.size]);
   // The server is in this package, and sends this type.
-  const isLive = useEvents("threads", (changed) =>
-    setThreads((known) => merged(known, changed as readonly StoredThread[])),
-  );
+  const isLive = useEvents("threads", (changed) => merge(changed as readonly ThreadItem[]));
+  const threads = useMemo(() => listed([...known.values()], filter, sort), [known, filter, sort]);
   return {
     total: next.current === undefined && problem === null ? null : threads.length,
     at: (index) => threads[index],
     need: (_, last) => {
       if (last >= threads.length) more();
     },
-    problem: threads.length === 0 ? problem : null,
+    problem: known.size === 0 ? problem : null,
     isLive,
-    entriesOf: (threadId) => (threads.find((thread) => thread.threadId === threadId)?.seq ?? -1) + 1,
+    loaded: known.size,
+    hasMore: next.current !== null && next.current !== undefined,
+    entriesOf: (threadId) => ((threadId === null ? undefined : known.get(threadId))?.seq ?? -1) + 1,
   };
 };
 
-/** Merges threads: newest first, each once, in its last known version. */
-const merged = (known: readonly StoredThread[], changed: readonly StoredThread[]): readonly StoredThread[] => {
-  const byId = new Map([...known, ...changed].map((thread) => [thread.threadId, thread]));
-  return [...byId.values()].sort(
-    (one, other) => other.createdAt - one.createdAt || (one.threadId < other.threadId ? 1 : -1),
-  );
+const loadedAtOnce = 1_000;
+
+/** Filters and sorts threads: those that wait for an approval first, then the greatest. */
+const listed = (threads: readonly ThreadItem[], filter: Filter, sort: Sort): readonly ThreadItem[] =>
+  threads
+    .filter((thread) => filter === "all" || statusOf(thread) === filter)
+    .sort(
+      (one, other) =>
+        Number(statusOf(other) === "approval") - Number(statusOf(one) === "approval") ||
+        rankBy[sort](other) - rankBy[sort](one) ||
+        (one.threadId < other.threadId ? 1 : -1),
+    );
+
+const rankBy: Readonly<Record<Sort, (thread: ThreadItem) => number>> = {
+  activity: ({ updatedAt }) => updatedAt,
+  newest: ({ createdAt }) => createdAt,
+  turns: ({ turns }) => turns,
+  tokens: ({ tokens }) => tokens ?? -1,
+  cost: ({ cost }) => cost?.nano ?? -1,
 };

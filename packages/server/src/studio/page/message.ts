@@ -1,9 +1,10 @@
 import { contentText, type Message, type Part } from "@colloquy/machine";
 import { h, type ComponentChild } from "preact";
+import { Markdown } from "./markdown.ts";
 import { JsonText, LongText, oneLine } from "./text.ts";
 import { article, div, span } from "./element.ts";
 
-/** Shows a message, part by part, as text: an image is shown as its address, and is not loaded. */
+/** Shows a message, part by part: texts as Markdown; an image as its address, which is not loaded. */
 export const MessageView = ({ message }: { readonly message: Message }): ComponentChild => {
   const marks = (["incomplete", "synthesised", "truncated"] as const).filter((mark) => message[mark] !== undefined);
   return article(
@@ -22,7 +23,7 @@ export const MessageView = ({ message }: { readonly message: Message }): Compone
 const PartView = ({ part }: { readonly part: Part }): ComponentChild => {
   switch (part.type) {
     case "text":
-      return h(LongText, { text: part.text });
+      return h(Markdown, { text: part.text });
     case "reasoning":
     case "refusal":
       return div(`aside ${part.type}`, span("label", part.type), h(LongText, { text: part.text }));

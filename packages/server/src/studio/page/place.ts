@@ -13,6 +13,9 @@ export interface Place {
   /** The thread and the entry to compare with. */
   readonly other: string | null;
   readonly otherSeq: number | null;
+  /** The threads that are listed, and their order. */
+  readonly filter: Filter;
+  readonly sort: Sort;
 }
 
 /** The pane that receives keys, and that a narrow window shows. */
@@ -20,7 +23,13 @@ export type Pane = (typeof panes)[number];
 export const panes = ["threads", "journal", "detail"] as const;
 
 export type Tab = (typeof tabs)[number];
-export const tabs = ["state", "prompt", "said", "compare"] as const;
+export const tabs = ["conversation", "turn", "prompt", "state", "compare"] as const;
+
+export type Filter = (typeof filters)[number];
+export const filters = ["all", "approval", "running", "failed", "done"] as const;
+
+export type Sort = (typeof sorts)[number];
+export const sorts = ["activity", "newest", "turns", "tokens", "cost"] as const;
 
 /** Goes to a place. `quietly`: adds no entry to the browser's history. */
 export type Go = (to: Partial<Place>, how?: "quietly") => void;
@@ -54,7 +63,13 @@ const hashOf = (place: Place): string => {
   return `#${new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString()}`;
 };
 
-const defaults: Partial<Place> = { pane: "threads", view: "timeline", tab: "state" };
+const defaults: Partial<Place> = {
+  pane: "threads",
+  view: "timeline",
+  tab: "conversation",
+  filter: "all",
+  sort: "activity",
+};
 
 const placeIn = (hash: string): Place => {
   const given = new URLSearchParams(hash.slice(1));
@@ -69,9 +84,11 @@ const placeIn = (hash: string): Place => {
     thread: given.get("thread"),
     seq: number("seq"),
     view: among("view", ["timeline", "tree"], "timeline"),
-    tab: among("tab", tabs, "state"),
+    tab: among("tab", tabs, "conversation"),
     policy: given.get("policy"),
     other: given.get("other"),
     otherSeq: number("otherSeq"),
+    filter: among("filter", filters, "all"),
+    sort: among("sort", sorts, "activity"),
   };
 };

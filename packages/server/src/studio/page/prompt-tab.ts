@@ -1,13 +1,13 @@
 import { Fragment, h, type ComponentChild } from "preact";
 import { useState } from "preact/hooks";
-import type { PromptView, Segment, SegmentKind, UnitItem, UnitView } from "../wire/wire.ts";
+import type { PromptChange, PromptView, Segment, SegmentKind, UnitItem, UnitView } from "../wire/wire.ts";
 import { MessageView } from "./message.ts";
 import type { LookingAtEntry } from "./looking.ts";
 import type { Go } from "./place.ts";
 import { useLoaded } from "./server.ts";
 import { counted, JsonText, numberOf, oneLine } from "./text.ts";
 import { usePages, VirtualList } from "./virtual-list.ts";
-import { div, link, p, span, valueIn, Dialog } from "./element.ts";
+import { button, div, link, p, scroll, span, valueIn, Dialog } from "./element.ts";
 
 /** Shows the prompt of a call: the shown and omitted parts of the thread, the reasons, and the sizes. */
 export const PromptTab = ({ setup, place, go, seq, thread }: LookingAtEntry): ComponentChild => {
@@ -16,6 +16,8 @@ export const PromptTab = ({ setup, place, go, seq, thread }: LookingAtEntry): Co
   const units = usePages<UnitItem>("units", query);
   const [selected, select] = useState<number | null>(null);
   const [opened, open] = useState<UnitItem | null>(null);
+  const [showsChange, setShowsChange] = useState(false);
+  const otherSeq = place.other === thread && place.otherSeq !== seq ? place.otherSeq : null;
   return div(
     "prompt-tab",
     div(
@@ -37,23 +39,75 @@ export const PromptTab = ({ setup, place, go, seq, thread }: LookingAtEntry): Co
           ),
         ),
       ),
+      " ",
+      button(
+        () => setShowsChange(!showsChange),
+        { "aria-pressed": showsChange },
+        otherSeq === null ? "Changes since the call before" : `Changes since entry ${otherSeq}`,
+      ),
       problem !== null && p("problem", problem),
       prompt !== null && promptHead(prompt, go, select),
     ),
-    h(VirtualList<UnitItem>, {
-      items: units,
-      rowHeight: 46,
-      label: "Units of the thread",
-      selected,
-      row: unitRow,
-      onSelect: (unit, index) => {
-        select(index);
-        open(unit);
-      },
-      empty: "the prompt is empty",
-    }),
+    showsChange && h(Change, { query: { ...query, otherSeq }, go }),
+    !showsChange &&
+      h(VirtualList<UnitItem>, {
+        items: units,
+        rowHeight: 46,
+        label: "Units of the thread",
+        selected,
+        row: unitRow,
+        onSelect: (unit, index) => {
+          select(index);
+          open(unit);
+        },
+        empty: "the prompt is empty",
+      }),
     opened !== null &&
       h(UnitDialog, { unit: opened, query: { ...query, from: opened.index, limit: 1 }, close: () => open(null) }),
+  );
+};
+
+interface ChangeOptions {
+  readonly query: Readonly<Record<string, string | number | null>>;
+  readonly go: Go;
+}
+
+/** Shows how the prompt differs from that of the call before, or of the call that the person keeps to compare. */
+const Change = ({ query, go }: ChangeOptions): ComponentChild => {
+  const { value, problem } = useLoaded<PromptChange>("prompt-change", query);
+  if (value === null) return p(problem === null ? "note" : "problem", problem ?? "loading …");
+  const { before, after, alike, removed, added, changed } = value;
+  const settings = (["model", "tools"] as const).filter(
+    (name) => JSON.stringify(before[name]) !== JSON.stringify(after[name]),
+  );
+  const group = (title: string, kind: string, messages: PromptChange["added"]): ComponentChild =>
+    messages.length > 0 &&
+    div(
+      `side ${kind}`,
+      h("h2", null, `${title}: ${counted(messages.length, "message")}`),
+      messages.map((message) => h(MessageView, { key: message.id, message })),
+    );
+  return scroll(
+    "change",
+    p(
+      "figures",
+      "since ",
+      link(`call ${before.turn}.${before.step}#${before.attempt}`, () => go({ seq: before.seq })),
+      `: ${counted(alike, "message is alike", "messages are alike")}, ${numberOf(added.length)} new, ${numberOf(removed.length)} gone, ${numberOf(changed.length)} shown otherwise`,
+    ),
+    settings.map((name) => p("reason", `other ${name}: ${oneLine(JSON.stringify(after[name]))}`)),
+    group("New", "here", added),
+    group("Gone", "there", removed),
+    group(
+      "Shown otherwise, now",
+      "here",
+      changed.map((pair) => pair.after),
+    ),
+    group(
+      "Shown otherwise, before",
+      "there",
+      changed.map((pair) => pair.before),
+    ),
   );
 };
 
@@ -93,9 +147,12 @@ const promptHead = (prompt: PromptView, go: Go, show: (index: number) => void): 
         null,
         "call ",
         h("code", null, `${call.turn}.${call.step}#${call.attempt}`),
-        ", asked by ",
-        link(`entry ${call.seq}`, () => go({ seq: call.seq })),
         h("code", { class: "digest" }, call.digest),
+      ),
+      p(
+        "",
+        "asked by ",
+        link(`entry ${call.seq}`, () => go({ seq: call.seq })),
       ),
       h(JsonText, { value: { model, tools, calibration, tokensBesideMessages: besideTokens } }),
     ),
@@ -199,7 +256,7 @@ const UnitDialog = ({ unit, query, close }: UnitDialogOptions): ComponentChild =
       h(
         Fragment,
         null,
-        h("h3", null, "as the prompt shows it"),
+        h("h2", null, "as the prompt shows it"),
         value.sent.map((message) => h(MessageView, { key: message.id, message })),
       ),
   );

@@ -1,20 +1,19 @@
 import { h, type ComponentChild, Fragment } from "preact";
-import { useState, useEffect, useRef, useLayoutEffect } from "preact/hooks";
+import { useState, useEffect, useRef } from "preact/hooks";
 import { AgainDialog } from "./again-dialog.ts";
 import { CompareTab } from "./compare-tab.ts";
+import { ConversationTab, TurnTab } from "./conversation-tab.ts";
 import { exportOf, JournalPane } from "./journal-pane.ts";
 import { type Looking, useLooking } from "./looking.ts";
 import { panes, tabs } from "./place.ts";
 import { PromptTab } from "./prompt-tab.ts";
-import { asking, post, useLoaded } from "./server.ts";
-import { oneLine, counted, JsonText } from "./text.ts";
+import { asking, post } from "./server.ts";
+import { oneLine, JsonText } from "./text.ts";
 import { ThreadsPane } from "./threads-pane.ts";
 import { indexOf } from "./virtual-list.ts";
-import type { Made, EntryView, Page, Setup } from "../wire/wire.ts";
-import { button, div, header, p, sign, span, tabList, Dialog, link } from "./element.ts";
-import type { Message } from "@colloquy/machine";
+import type { Made, EntryView, Setup } from "../wire/wire.ts";
+import { button, div, header, p, scroll, sign, span, tabList, Dialog } from "./element.ts";
 import { stateChart } from "./chart.ts";
-import { MessageView } from "./message.ts";
 
 /** Shows the page: threads, the journal of one of them, and the details of an entry. */
 export const Studio = (): ComponentChild => {
@@ -52,8 +51,7 @@ export const Studio = (): ComponentChild => {
       sign("?", "Keys", () => show("help"), { class: "help" }),
     ),
     h(ThreadsPane, looking),
-    h(JournalPane, { ...looking, actions }),
-    h(DetailPane, looking),
+    h("main", null, h(JournalPane, { ...looking, actions }), h(DetailPane, looking)),
     shown === "help" && h(Help, { keys, close }),
     shown === "again" &&
       setup !== null &&
@@ -79,7 +77,7 @@ const DetailPane = (looking: Looking): ComponentChild => {
         "stepper",
         sign("↑", "The entry before", () => go({ seq: seq - 1 }, "quietly"), { disabled: seq === 0 }),
         h("span", null, `entry ${seq}`, span("dim", entry === null ? "" : ` of ${entry.entries - 1}`)),
-        sign("↓", "The entry behind", () => go({ seq: seq + 1 }, "quietly"), { disabled: isNewest }),
+        sign("↓", "The entry after", () => go({ seq: seq + 1 }, "quietly"), { disabled: isNewest }),
       ),
       tabList(tabs, tab, (name) => go({ tab: name })),
     ),
@@ -90,7 +88,8 @@ const DetailPane = (looking: Looking): ComponentChild => {
       (entry.call === null
         ? p("note", "No model was asked up to this entry.")
         : h(PromptTab, { key: `${thread} ${entry.call}`, ...looking, thread, seq: entry.call })),
-    entry !== null && tab === "said" && h(SaidTab, { key: thread, thread, seq }),
+    entry !== null && tab === "conversation" && h(ConversationTab, { key: thread, ...looking, thread, seq }),
+    entry !== null && tab === "turn" && h(TurnTab, { ...looking, thread, seq }),
     entry !== null && tab === "compare" && h(CompareTab, { ...looking, thread, seq }),
   );
 };
@@ -134,7 +133,16 @@ const keysOf = (pressing: Pressing): readonly Key[] => {
     { keys: ["r"], does: "try the turn again in a fork", press: () => turn !== null && show("again") },
     { keys: ["f"], does: "fork the thread at this turn", press: fork },
     { keys: ["x"], does: "export the journal", press: () => element("a[download]")?.click() },
-    { keys: ["/"], does: "search", press: () => element("#search")?.focus() },
+    {
+      keys: ["/"],
+      does: "search",
+      press: () => {
+        go({ pane: "threads" });
+        // A narrow window shows the pane at once, so that no letter that follows is lost.
+        element(".studio")?.setAttribute("data-pane", "threads");
+        element("#search")?.focus();
+      },
+    },
     { keys: ["?"], does: "these keys", press: () => show("help") },
   ];
 };
@@ -216,8 +224,8 @@ const shownAs: Readonly<Record<string, string>> = { ArrowDown: "↓", ArrowUp: "
 const stateTab = (setup: Setup | null, view: EntryView): ComponentChild => {
   const { type: _, at: __, ...event } = view.entry.event;
   const decided = "decided" in view.entry ? view.entry.decided : undefined;
-  return div(
-    "scroll state-tab",
+  return scroll(
+    "state-tab",
     setup !== null && stateChart(setup.chart, view.came, view.place),
     h(
       "dl",
@@ -226,33 +234,8 @@ const stateTab = (setup: Setup | null, view: EntryView): ComponentChild => {
         h(Fragment, { key: label }, h("dt", null, label), h("dd", null, oneLine(text))),
       ),
     ),
-    h("h3", null, span("event-type", view.entry.event.type)),
+    h("h2", null, span("event-type", view.entry.event.type)),
     h(JsonText, { value: event }),
-    decided !== undefined && h(Fragment, null, h("h3", null, "decided"), h(JsonText, { value: decided })),
+    decided !== undefined && h(Fragment, null, h("h2", null, "decided"), h(JsonText, { value: decided })),
   );
 };
-
-/** Shows the conversation after an entry: its newest messages, and the earlier ones on request. */
-const SaidTab = ({ thread, seq }: { readonly thread: string; readonly seq: number }): ComponentChild => {
-  const [shown, setShown] = useState(saidAtFirst);
-  const size = useLoaded<Page<Message>>("said", { thread, seq, limit: 0 });
-  const total = size.value?.total ?? null;
-  const from = total === null ? null : Math.max(total - shown, 0);
-  const said = useLoaded<Page<Message>>("said", from === null ? null : { thread, seq, from, limit: shown });
-  const problem = size.problem ?? said.problem;
-  const box = useRef<HTMLDivElement>(null);
-  useLayoutEffect(() => {
-    if (box.current !== null && shown === saidAtFirst) box.current.scrollTop = box.current.scrollHeight;
-  }, [said.value]);
-  return h(
-    "div",
-    { class: "scroll said", ref: box },
-    problem !== null && p("problem", problem),
-    from !== null && from > 0 && link(counted(from, "earlier message"), () => setShown(Math.min(shown + 100, saidMax))),
-    said.value?.items.map((message) => h(MessageView, { key: message.id, message })),
-    total === 0 && p("note", "nothing was said yet"),
-  );
-};
-
-const saidAtFirst = 30;
-const saidMax = 500;

@@ -3,7 +3,7 @@ import { useState } from "preact/hooks";
 import { div, link, span } from "./element.ts";
 
 /** Makes invisible characters visible: control characters, and those that change the text direction. */
-const visible = (text: string): string =>
+export const visible = (text: string): string =>
   text.replaceAll(unseen, (character) => `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`).toWellFormed();
 
 /** Matches controls but line feed and tab, direction marks, zero-width characters, and language tags. */
@@ -65,6 +65,24 @@ export const timeOf = (at: number, withDay: boolean = true): string => {
 
 /** Formats a number: `12,480`; a question mark if unknown. */
 export const numberOf = (count: number | null): string => (count === null ? "?" : count.toLocaleString("en"));
+
+/** Formats a duration: `430 ms`, `1.2 s`, `3 min 4 s`, `2 d 5 h`. */
+export const durationOf = (ms: number): string => {
+  if (ms < 1_000) return `${Math.round(ms)} ms`;
+  if (ms < 10_000) return `${(ms / 1_000).toFixed(1)} s`;
+  const seconds = Math.floor(ms / 1_000);
+  const units = [
+    [Math.floor(seconds / 86_400), "d"],
+    [Math.floor(seconds / 3_600) % 24, "h"],
+    [Math.floor(seconds / 60) % 60, "min"],
+    [seconds % 60, "s"],
+  ] as const;
+  const first = units.findIndex(([count]) => count > 0);
+  const two = units.slice(first, first + 2).filter(([count]) => count > 0);
+  return two.map(([count, unit]) => `${count} ${unit}`).join(" ");
+};
+
+export const placeWords = (place: string): string => place.replaceAll("_", " ");
 
 /** Returns `1 turn`, `2,000 turns`. */
 export const counted = (count: number, one: string, many: string = `${one}s`): string =>

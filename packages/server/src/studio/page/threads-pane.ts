@@ -1,27 +1,23 @@
-import type { StoredThread } from "@colloquy/host";
 import { h, type ComponentChild } from "preact";
-import { useState } from "preact/hooks";
-import type { FoundView } from "../wire/wire.ts";
-import type { Looking } from "./looking.ts";
-import type { Go } from "./place.ts";
+import { useEffect, useState } from "preact/hooks";
+import type { FoundView, ThreadItem } from "../wire/wire.ts";
+import { type Looking, statusOf } from "./looking.ts";
+import { type Filter, filters, type Go, type Sort, sorts } from "./place.ts";
 import { type Loaded, useLoaded } from "./server.ts";
-import { counted, oneLine, timeOf } from "./text.ts";
-import { VirtualList } from "./virtual-list.ts";
+import { counted, numberOf, oneLine, timeOf } from "./text.ts";
+import { indexOf, VirtualList } from "./virtual-list.ts";
 import { button, div, link, p, span, valueIn } from "./element.ts";
 
 /** Shows the list of threads, or the matches of a search. */
 export const ThreadsPane = ({ setup, threads, place, go }: Looking): ComponentChild => {
   const [words, setWords] = useState("");
-  const [asked, setAsked] = useState("");
-  const found = useLoaded<FoundView>("search", asked === "" ? null : { words: asked });
+  const asked = useDelayed(words.trim());
+  const searches = setup?.searches === true;
+  const found = useLoaded<FoundView>("search", asked === "" || !searches ? null : { words: asked });
+  const clear = (): void => setWords("");
   const submit = (event: Event): void => {
     event.preventDefault();
     if (setup?.searches === false) go({ thread: words.trim(), seq: null, pane: "journal" });
-    else setAsked(words.trim());
-  };
-  const clear = (): void => {
-    setWords("");
-    setAsked("");
   };
   return h(
     "section",
@@ -36,10 +32,7 @@ export const ThreadsPane = ({ setup, threads, place, go }: Looking): ComponentCh
         value: words,
         autocomplete: "off",
         "aria-label": "Search",
-        onInput: (event: Event) => {
-          setWords(valueIn(event));
-          if (valueIn(event) === "") setAsked("");
-        },
+        onInput: (event: Event) => setWords(valueIn(event)),
         onKeyDown: (event: KeyboardEvent) => {
           if (event.key !== "Escape") return;
           clear();
@@ -47,49 +40,132 @@ export const ThreadsPane = ({ setup, threads, place, go }: Looking): ComponentCh
           (event.target as HTMLInputElement).blur();
         },
       }),
+      choice<Filter>("Show", filters, filterWords, place.filter, (filter) => go({ filter }, "quietly")),
+      choice<Sort>("Order", sorts, sortWords, place.sort, (sort) => go({ sort }, "quietly")),
     ),
-    asked === ""
-      ? h(VirtualList<StoredThread>, {
+    asked !== "" && searches
+      ? foundList(found, asked, threads, go, clear)
+      : h(VirtualList<ThreadItem>, {
           items: threads,
-          rowHeight: 52,
+          rowHeight: 68,
           label: "Threads",
           selected: null,
           row: (thread) => threadRow(thread, thread.threadId === place.thread),
           onSelect: ({ threadId }) => go({ thread: threadId, seq: null, pane: "journal" }),
-          empty: "no thread yet: what any process writes to this store is shown here",
-        })
-      : foundList(found, asked, go, clear),
+          empty:
+            threads.loaded === 0
+              ? "no thread yet: what any process writes to this store is shown here"
+              : `none of ${counted(threads.loaded, "thread")}${threads.hasMore ? ", and there are more" : ""}`,
+        }),
   );
 };
 
-const threadRow = ({ threadId, seq, updatedAt, metadata }: StoredThread, isOpen: boolean): ComponentChild =>
-  div(
-    isOpen ? "thread open" : "thread",
-    div("thread-id", oneLine(threadId)),
-    div(
-      "dim small",
-      `${counted(seq + 1, "entry", "entries")} · ${timeOf(updatedAt)}`,
-      Object.keys(metadata).length > 0 && ` · ${oneLine(JSON.stringify(metadata)).slice(0, 200)}`,
-    ),
+/** Returns a text some moments after it was typed, so that not each letter is searched; an empty one at once. */
+const useDelayed = (text: string): string => {
+  const [delayed, set] = useState(text);
+  useEffect(() => {
+    const timer = setTimeout(() => set(text), 150);
+    return () => clearTimeout(timer);
+  }, [text]);
+  return text === "" ? "" : delayed;
+};
+
+const filterWords: Readonly<Record<Filter, string>> = {
+  all: "all threads",
+  approval: "waiting for approval",
+  running: "running",
+  failed: "failed",
+  done: "done",
+};
+
+const sortWords: Readonly<Record<Sort, string>> = {
+  activity: "last active first",
+  newest: "newest first",
+  turns: "most turns first",
+  tokens: "most tokens first",
+  cost: "highest cost first",
+};
+
+const choice = <Name extends string>(
+  label: string,
+  names: readonly Name[],
+  words: Readonly<Record<Name, string>>,
+  value: Name,
+  choose: (name: Name) => void,
+): ComponentChild =>
+  h(
+    "select",
+    // Its options are these names.
+    { "aria-label": label, value, onChange: (event: Event) => choose(valueIn(event) as Name) },
+    names.map((name) => h("option", { key: name, value: name }, words[name])),
   );
 
+const threadRow = (thread: ThreadItem, isOpen: boolean): ComponentChild => {
+  const { threadId, title, turns, tokens, cost, updatedAt } = thread;
+  const status = statusOf(thread);
+  return div(
+    isOpen ? "thread open" : "thread",
+    div(
+      "line",
+      h("div", { class: "thread-title", dir: "auto" }, oneLine(title) || oneLine(threadId)),
+      span(`mark ${status}`, status),
+    ),
+    div("line dim small", span("thread-id", oneLine(threadId)), h("time", null, timeOf(updatedAt))),
+    div(
+      "dim small",
+      `${counted(turns, "turn")} · ${tokens === null ? "–" : numberOf(tokens)} tokens · cost ${cost?.text ?? "–"}`,
+    ),
+  );
+};
+
+/** Shows the listed threads whose titles match, and the messages that a search found. */
 const foundList = (
   { value: found, problem }: Loaded<FoundView>,
   words: string,
+  threads: Looking["threads"],
   go: Go,
   clear: () => void,
 ): ComponentChild => {
-  const note = found === null ? "searching …" : `${found.hits.length}${found.hasMore ? "+" : ""} × ${oneLine(words)} `;
+  const note =
+    found === null
+      ? "searching …"
+      : found.hits.length === 0
+        ? `No message has all of these whole words: ${oneLine(words)}. `
+        : `${counted(found.hits.length, "message")}${found.hasMore ? " and more" : ""}. `;
+  const hit = (key: string, to: Parameters<Go>[0], title: string, beside: string, text: string): ComponentChild =>
+    button(
+      () => go({ pane: "journal", ...to }),
+      { class: "hit", key },
+      div("thread-id", oneLine(title), span("dim", beside)),
+      div("small", oneLine(text).slice(0, 300)),
+    );
   return div(
     "list found",
-    p("note", problem ?? note, link("all threads", clear)),
+    p("note", problem ?? note, link("Show all threads", clear)),
+    titled(threads, words).map(({ threadId, title }) =>
+      hit(threadId, { thread: threadId, seq: null }, threadId, "", title),
+    ),
     found?.hits.map(({ threadId, seq, at, excerpt }) =>
-      button(
-        () => go({ thread: threadId, seq, pane: "journal", view: "timeline" }),
-        { class: "hit", key: `${threadId} ${seq}` },
-        div("thread-id", oneLine(threadId), span("dim", ` entry ${seq} · ${timeOf(at)}`)),
-        div("small", oneLine(excerpt).slice(0, 300)),
+      hit(
+        `${threadId} ${seq}`,
+        { thread: threadId, seq, view: "timeline" },
+        threadId,
+        ` entry ${seq} · ${timeOf(at)}`,
+        excerpt,
       ),
     ),
   );
 };
+
+/** Returns the first listed threads whose id or title has a text. */
+const titled = (threads: Looking["threads"], words: string): readonly ThreadItem[] => {
+  const wanted = words.toLowerCase();
+  const matching: ThreadItem[] = [];
+  indexOf(threads, (thread) => {
+    if (`${thread.threadId} ${thread.title}`.toLowerCase().includes(wanted)) matching.push(thread);
+    return matching.length === titledMax;
+  });
+  return matching;
+};
+
+const titledMax = 10;

@@ -13,7 +13,7 @@ import {
   type UnitExplanation,
   type UnitShown,
 } from "@colloquy/machine/inspect";
-import type { PromptView, Segment, SegmentKind, UnitItem } from "../wire/wire.ts";
+import type { PromptChange, PromptView, Segment, SegmentKind, UnitItem } from "../wire/wire.ts";
 import { beginning } from "./timeline-row.ts";
 
 /** The prompt of a call, with all of its units. */
@@ -67,6 +67,32 @@ export const promptView = (state: State, { machine, as, seq, reported }: PromptQ
     },
   };
 };
+
+/** Returns how the messages of a prompt differ from those of another one. Pure. */
+export const promptChange = (one: WholePrompt, other: WholePrompt): PromptChange => {
+  const [before, after] = [sentIn(one), sentIn(other)];
+  const earlier = new Map(before.map((message) => [keyOf(message), message]));
+  const later = new Set(after.map(keyOf));
+  const kept = after.flatMap((message) => {
+    const same = earlier.get(keyOf(message));
+    return same === undefined ? [] : [{ before: same, after: message }];
+  });
+  const changed = kept.filter((pair) => JSON.stringify(pair.before) !== JSON.stringify(pair.after));
+  return {
+    before: one.view.call,
+    after: other.view.call,
+    alike: kept.length - changed.length,
+    added: after.filter((message) => !earlier.has(keyOf(message))).slice(0, changesMax),
+    removed: before.filter((message) => !later.has(keyOf(message))).slice(0, changesMax),
+    changed: changed.slice(0, changesMax),
+  };
+};
+
+const sentIn = ({ explained }: WholePrompt): readonly Message[] => explained.flatMap(({ sent }) => sent);
+
+const keyOf = ({ role, id }: Message): string => `${role} ${id}`;
+
+const changesMax = 100;
 
 /** Returns the units, with the summary of older turns in the prompt's place for it: after the system message. */
 const unitsOf = ({ units, summary }: Explanation): readonly UnitExplanation[] => {

@@ -8,9 +8,11 @@ import {
   type Usage,
   approvalsOf,
   lastTurnOf,
+  partText,
+  turnNumbered,
 } from "@colloquy/machine";
 import { differenceBetween, treeRows, turnTree } from "@colloquy/machine/inspect";
-import type { DifferenceView, EntryView, ThreadOverview, TimelineRow, TreeItem } from "../wire/wire.ts";
+import type { DifferenceView, EntryView, ThreadFigures, ThreadOverview, TimelineRow, TreeItem } from "../wire/wire.ts";
 import { beginning, placeOf } from "./timeline-row.ts";
 
 /** Returns the present overview of a thread. Pure. */
@@ -25,6 +27,28 @@ export const overviewOf = (state: State, entries: number): ThreadOverview => {
     forkedFrom,
     approvals: approvalsOf(state),
     usage: usageWords(usage.total),
+  };
+};
+
+/** Returns the figures of a thread for the list. Pure, and reads only the first turn. */
+export const figuresOf = (state: State): ThreadFigures => {
+  const { conversation, usage, open, metadata } = state.context;
+  const { inputTokens, outputTokens } = usage.total;
+  const costs = Object.values(usage.total.cost);
+  const first = turnNumbered(state, 1) ?? open;
+  const question = first === null ? undefined : toArray(first.messages).find(({ role }) => role === "user");
+  const { title = question?.parts.map(partText).join(" ") } = metadata;
+  return {
+    // The first line says enough.
+    title: typeof title === "string" ? beginning(title.trimStart().split("\n", 1)[0] ?? "") : "",
+    place: placeOf(state.value),
+    approvals: approvalsOf(state).length,
+    turns: conversation.turns.length + (open === null ? 0 : 1),
+    tokens: inputTokens.reported + outputTokens.reported === 0 ? null : inputTokens.sum + outputTokens.sum,
+    cost:
+      costs.length === 0
+        ? null
+        : { text: costWords(usage.total), nano: costs.reduce((nano, { sum }) => nano + sum, 0) },
   };
 };
 
@@ -94,7 +118,8 @@ export const spokenIn = (state: State): readonly Message[] => {
 const statusOf = (turn: Turn | OpenTurn | undefined): string =>
   turn === undefined ? "" : "outcome" in turn ? turn.outcome.status : "open";
 
-const usageWords = ({ calls, inputTokens, outputTokens, cost }: Usage): string => {
+export const usageWords = (usage: Usage): string => {
+  const { calls, inputTokens, outputTokens } = usage;
   const tokens = [
     [inputTokens, "in"],
     [outputTokens, "out"],
@@ -104,12 +129,20 @@ const usageWords = ({ calls, inputTokens, outputTokens, cost }: Usage): string =
     ...tokens.flatMap(([{ sum, reported, unreported }, way]) =>
       reported === 0 ? [] : [`${unreported === 0 ? "" : "≥ "}${sum.toLocaleString("en")} tokens ${way}`],
     ),
-    ...Object.entries(cost).map(
-      ([currency, { sum }]) =>
-        `${(sum / 1e9).toLocaleString("en", { maximumSignificantDigits: 3 })} ${beginning(currency, 8)}`,
-    ),
-  ].join(", ");
+    costWords(usage),
+  ]
+    .filter((words) => words !== "")
+    .join(", ");
 };
+
+/** Formats the known cost: `0.012 USD`, `≥ 0.012 USD` if some calls have no price. Empty if none has one. */
+const costWords = ({ cost, unpriced }: Usage): string =>
+  Object.entries(cost)
+    .map(([currency, { sum }]) => `${unpriced === 0 ? "" : "≥ "}${moneyOf(sum, currency)}`)
+    .join(" + ");
+
+export const moneyOf = (nano: number, currency: string): string =>
+  `${(nano / 1e9).toLocaleString("en", { maximumSignificantDigits: 3 })} ${beginning(currency, 8)}`;
 
 /** Formats a time; the time of an event may be any number. */
 const timeOf = (at: number): string => {

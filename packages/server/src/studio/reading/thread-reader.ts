@@ -1,9 +1,10 @@
-import type { Store } from "@colloquy/host";
-import { withRedactions } from "@colloquy/host/store";
-import type { Entry, LaterEntry, State } from "@colloquy/machine";
+import type { Host, Store, StoredThread } from "@colloquy/host";
+import { partsIn, withRedactions } from "@colloquy/host/store";
+import { contentText, type Entry, type LaterEntry, type State } from "@colloquy/machine";
 import { decodeEntry, describeDecodeError, fold, foldEntry } from "@colloquy/machine/journal";
 import { asksModel, rowOf } from "../projections/timeline-row.ts";
-import type { TimelineRow } from "../wire/wire.ts";
+import { figuresOf } from "../projections/thread-views.ts";
+import type { ThreadFigures, ThreadItem, TimelineRow } from "../wire/wire.ts";
 
 /** A thread that was read, valid until it changes. */
 export interface ReadThread {
@@ -43,6 +44,68 @@ export const threadReader = (store: Store): ((threadId: string) => Promise<ReadT
 };
 
 const keptMax = 4;
+
+/** Adds figures to listed threads. */
+export type ItemReader = (threads: readonly StoredThread[]) => Promise<readonly ThreadItem[]>;
+
+/**
+ * Reads the figures of threads for the list. Takes no lease. Of a thread with a snapshot, only its few needed parts are
+ * read, and of an unchanged thread nothing.
+ */
+export const itemReader = (host: Host): ItemReader => {
+  const kept = new Map<string, { readonly version: string; readonly figures: ThreadFigures }>();
+  const figuresFor = async ({ threadId, createdAt, seq }: StoredThread): Promise<ThreadFigures> => {
+    const version = `${createdAt} ${seq}`;
+    const known = kept.get(threadId);
+    if (known?.version === version) return known.figures;
+    // A thread that cannot be read says so where it is opened.
+    const figures =
+      (await host
+        .thread(threadId)
+        .look(figuresOf)
+        .catch(() => null)) ?? unknown;
+    kept.delete(threadId);
+    kept.set(threadId, { version, figures });
+    for (const oldest of [...kept.keys()].slice(0, -itemsMax)) kept.delete(oldest);
+    return figures;
+  };
+  return async (threads) => {
+    const items: ThreadItem[] = [];
+    for (const thread of threads) items.push({ ...thread, ...(await figuresFor(thread)) });
+    return items;
+  };
+};
+
+const itemsMax = 10_000;
+
+const unknown: ThreadFigures = { title: "", place: null, approvals: 0, turns: 0, tokens: null, cost: null };
+
+/**
+ * Reads the text that the model of an open turn has written by now: from the journal (`progressMs`), or from the log of
+ * parts (`partsMs`), which is newer. Empty if hosts keep neither.
+ */
+export const runningText = async (store: Store, { context }: State, now: number): Promise<string> => {
+  const { open, threadId } = context;
+  if (open?.stage.type !== "responding") return "";
+  const { partial, attempt } = open.stage.call;
+  const content = partial?.content ?? "";
+  const journalled =
+    typeof content === "string"
+      ? content
+      : contentText(content.filter((part) => part.type !== "reasoning" && part.type !== "refusal"));
+  const batches = (await store.parts?.read(threadId, { at: now, after: null, turn: open.number })) ?? [];
+  let text = "";
+  let epoch = -1;
+  for (const { body, token } of batches) {
+    for (const { part } of partsIn(body, token)) {
+      // Another holder of the thread, or another try, writes the reply from its start.
+      if (token !== epoch || part.type === "replay.started") text = "";
+      epoch = token;
+      if (part.type === "text.delta" && part.step === open.step && part.attempt === attempt) text += part.text;
+    }
+  }
+  return text.length > journalled.length ? text : journalled;
+};
 
 /** The distance of stored states; others are folded from them, as all would take far more room. */
 const statesEvery = 256;

@@ -1,26 +1,45 @@
-import type { StoredThread, ThreadPage } from "@colloquy/host";
+import type { StoredThread } from "@colloquy/host";
 import { cursorOf } from "@colloquy/host/store";
 import { fingerprintOf, type State, type ConversationMachine } from "@colloquy/machine";
 import { type Call, eventStream, HttpError, type Route, usable } from "@colloquy/server";
-import { promptView, type WholePrompt } from "../projections/prompt-view.ts";
+import { promptChange, promptView, type WholePrompt } from "../projections/prompt-view.ts";
 import { differenceOf, factsOf, overviewOf, spokenIn, treeOf } from "../projections/thread-views.ts";
+import { turnView } from "../projections/turn-view.ts";
 import { changedThreads } from "../reading/changed-threads.ts";
-import type { ReadThread } from "../reading/thread-reader.ts";
-import type { EntryView, FoundView, Setup, UnitView, Chart, ChartArrow } from "../wire/wire.ts";
+import { type ItemReader, itemReader, type ReadThread, runningText } from "../reading/thread-reader.ts";
+import type {
+  EntryView,
+  FoundView,
+  Setup,
+  UnitView,
+  Chart,
+  ChartArrow,
+  RunningView,
+  ThreadItems,
+  TreeItem,
+} from "../wire/wire.ts";
 import type { StudioOptions } from "./options.ts";
-import { answer, entryIn, pageIn, type Reader, textIn, threadIn } from "./query.ts";
+import { answer, entryIn, numberIn, pageIn, type Reader, textIn, threadIn } from "./query.ts";
 
 export const lookingRoutes = (options: StudioOptions, read: Reader): readonly Route[] => {
-  const { store, clock } = options;
-  const get = (path: string, description: string, handle: Route["handle"]): Route => ({
-    method: "GET",
-    path: `/studio/api/${path}`,
-    description,
-    handle,
-  });
-  const ofThread = (path: string, description: string, view: (thread: ReadThread, call: Call) => object): Route =>
+  const ofThread: OfThread = (path, description, view) =>
     get(path, description, async (call) => answer(view(await threadIn(call, read), call)));
-  const prompts = promptReader(options);
+  return [...storeRoutes(options), ...threadRoutes(options, read, ofThread), ...promptRoutes(options, ofThread)];
+};
+
+const get = (path: string, description: string, handle: Route["handle"]): Route => ({
+  method: "GET",
+  path: `/studio/api/${path}`,
+  description,
+  handle,
+});
+
+/** Makes a route to a view of the thread that the query names. */
+type OfThread = (path: string, description: string, view: (thread: ReadThread, call: Call) => object) => Route;
+
+const storeRoutes = (options: StudioOptions): readonly Route[] => {
+  const { store, clock } = options;
+  const items = itemReader(options.configurations[0].host);
   return [
     get("setup", "What can be shown and done here.", () => answer(setupOf(options))),
     get("threads", "The threads of the store, newest first.", async (call) => {
@@ -31,8 +50,8 @@ export const lookingRoutes = (options: StudioOptions, read: Reader): readonly Ro
       });
       const threads = found.slice(0, threadsOfPage);
       const last = threads.at(-1);
-      const page: ThreadPage = {
-        threads,
+      const page: ThreadItems = {
+        threads: await items(threads),
         next: last === undefined || found.length <= threadsOfPage ? null : cursorOf(last),
       };
       return answer(page);
@@ -40,28 +59,7 @@ export const lookingRoutes = (options: StudioOptions, read: Reader): readonly Ro
     get("events", "The threads that change, as they do.", (call) => {
       const stream = call.openStream();
       const changes = changedThreads({ store, clock, everyMs: options.everyMs ?? 500, signal: call.signal });
-      return eventStream(stream, blocksOf(call, changes));
-    }),
-    ofThread("thread", "A thread as it is now.", ({ state, entries }) => overviewOf(state, entries.length)),
-    ofThread("timeline", "The entries of a thread.", ({ rows }, call) => pageIn(call, rows)),
-    ofThread("tree", "Its turns, with all branches.", ({ state, rows }, call) => pageIn(call, treeOf(state, rows))),
-    ofThread("entry", "An entry, and the state behind it.", entryView),
-    ofThread("said", "The conversation behind an entry.", (thread, call) =>
-      pageIn(call, spokenIn(thread.at(entryIn(call, thread).seq))),
-    ),
-    ofThread("prompt", "The prompt of a call: what it shows, and why.", (thread, call) => prompts(thread, call).view),
-    ofThread("units", "The units of a thread in a prompt.", (thread, call) =>
-      pageIn(call, prompts(thread, call).units),
-    ),
-    ofThread("unit", "A unit whole, and as the prompt shows it.", (thread, call): UnitView => {
-      const unit = pageIn(call, prompts(thread, call).explained).items[0];
-      if (unit === undefined) throw new HttpError(404, "the prompt has no such unit", { param: "from" });
-      return { messages: unit.messages, sent: unit.sent };
-    }),
-    get("difference", "How the thread differs between two entries.", async (call) => {
-      const [left, right] = [await threadIn(call, read), await threadIn(call, read, "other")];
-      const [one, other] = [left.at(entryIn(call, left).seq), right.at(entryIn(call, right, "otherSeq").seq)];
-      return answer(differenceOf(one, other));
+      return eventStream(stream, blocksOf(call, changes, items));
     }),
     get("search", "Where all of these words were said.", async (call) => {
       const search = store.search?.bind(store);
@@ -74,7 +72,65 @@ export const lookingRoutes = (options: StudioOptions, read: Reader): readonly Ro
       const found: FoundView = { hits: hits.slice(0, hitsMax), hasMore: hits.length > hitsMax };
       return answer(found);
     }),
-    get("export", "A thread as its journal, in JSON lines.", async (call) => journalFile(await threadIn(call, read))),
+  ];
+};
+
+const threadRoutes = ({ store, clock }: StudioOptions, read: Reader, ofThread: OfThread): readonly Route[] => [
+  ofThread("thread", "A thread as it is now.", ({ state, entries }) => overviewOf(state, entries.length)),
+  ofThread("timeline", "The entries of a thread.", ({ rows }, call) => pageIn(call, rows)),
+  ofThread("tree", "Its turns, with all branches.", (thread, call) => pageIn(call, treeIn(thread))),
+  ofThread("tree-row", "The row of a turn in the tree.", (thread, call) => {
+    const number = numberIn(call, "turn", 0);
+    return { row: treeIn(thread).findIndex(({ turn }) => turn === number) };
+  }),
+  ofThread("turn", "A turn, with its calls, tools and waits.", (thread, call) => {
+    const turn = turnView(thread, numberIn(call, "turn", 0), clock.now());
+    if (turn === null) throw new HttpError(404, "there is no such turn", { param: "turn" });
+    return turn;
+  }),
+  get("running", "The open turn: its time, and the text by now.", async (call) => {
+    const { state } = await threadIn(call, read);
+    const { open } = state.context;
+    if (open === null) return answer({ running: null });
+    const now = clock.now();
+    const text = await runningText(store, state, now);
+    const running: RunningView = { turn: open.number, forMs: Math.max(now - open.startedAt, 0), text };
+    return answer({ running });
+  }),
+  ofThread("entry", "An entry, and the state behind it.", entryView),
+  ofThread("said", "The conversation behind an entry.", (thread, call) =>
+    pageIn(call, spokenIn(thread.at(entryIn(call, thread).seq))),
+  ),
+  get("difference", "How the thread differs between two entries.", async (call) => {
+    const [left, right] = [await threadIn(call, read), await threadIn(call, read, "other")];
+    const [one, other] = [left.at(entryIn(call, left).seq), right.at(entryIn(call, right, "otherSeq").seq)];
+    return answer(differenceOf(one, other));
+  }),
+  get("export", "A thread as its journal, in JSON lines.", async (call) => journalFile(await threadIn(call, read))),
+];
+
+const promptRoutes = (options: StudioOptions, ofThread: OfThread): readonly Route[] => {
+  const prompts = promptReader(options);
+  return [
+    ofThread("prompt", "The prompt of a call: what it shows, and why.", (thread, call) => prompts(thread, call).view),
+    ofThread("units", "The units of a thread in a prompt.", (thread, call) =>
+      pageIn(call, prompts(thread, call).units),
+    ),
+    ofThread(
+      "prompt-change",
+      "How a prompt differs from that of the call before, or of another call.",
+      (thread, call) => {
+        const after = prompts(thread, call);
+        const other = thread.callAt(numberIn(call, "otherSeq", after.view.call.seq - 1));
+        if (other === null) throw new HttpError(404, "no other model call came before", { code: "no_call" });
+        return promptChange(prompts(thread, call, other), after);
+      },
+    ),
+    ofThread("unit", "A unit whole, and as the prompt shows it.", (thread, call): UnitView => {
+      const unit = pageIn(call, prompts(thread, call).explained).items[0];
+      if (unit === undefined) throw new HttpError(404, "the prompt has no such unit", { param: "from" });
+      return { messages: unit.messages, sent: unit.sent };
+    }),
   ];
 };
 
@@ -96,12 +152,25 @@ const setupOf = ({ store, configurations, models = [], about }: StudioOptions): 
   about,
 });
 
-const blocksOf = async function* (call: Call, changes: AsyncIterable<readonly StoredThread[]>): AsyncGenerator<string> {
+const blocksOf = async function* (
+  call: Call,
+  changes: AsyncIterable<readonly StoredThread[]>,
+  items: ItemReader,
+): AsyncGenerator<string> {
   for await (const changed of changes) {
     const threads = await usable(call, changed.length, async () => ({ items: changed, next: null }));
-    if (threads.length > 0) yield `event: threads\ndata: ${JSON.stringify(threads)}`;
+    if (threads.length > 0) yield `event: threads\ndata: ${JSON.stringify(await items(threads))}`;
   }
 };
+
+/** Returns the rows of the tree of a thread, cached because they are requested page by page. */
+const treeIn = ({ state, rows }: ReadThread): readonly TreeItem[] => {
+  const tree = trees.get(state) ?? treeOf(state, rows);
+  trees.set(state, tree);
+  return tree;
+};
+
+const trees = new WeakMap<object, readonly TreeItem[]>();
 
 const threadsOfPage = 100;
 
@@ -123,12 +192,14 @@ const entryView = (thread: ReadThread, call: Call): EntryView => {
   };
 };
 
+type PromptReader = (thread: ReadThread, call: Call, at?: number) => WholePrompt;
+
 /** Returns a reader that caches the last explained prompt, because it is requested page by page. */
-const promptReader = ({ configurations }: StudioOptions): ((thread: ReadThread, call: Call) => WholePrompt) => {
+const promptReader = ({ configurations }: StudioOptions): PromptReader => {
   let last: { readonly of: ReadThread; readonly key: string; readonly prompt: WholePrompt } | null = null;
-  return (thread, call) => {
+  return (thread, call, at = entryIn(call, thread).seq) => {
     const policy = call.url.searchParams.get("policy");
-    const seq = thread.callAt(entryIn(call, thread).seq);
+    const seq = thread.callAt(at);
     if (seq === null) throw new HttpError(404, "no model was asked up to this entry", { code: "no_call" });
     const key = JSON.stringify([seq, policy]);
     if (last?.of === thread && last.key === key) return last.prompt;

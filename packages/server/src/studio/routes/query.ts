@@ -44,7 +44,8 @@ export const pageIn = <Item>(call: Call, items: readonly Item[]): Page<Item> => 
 /** Makes a response that is not cached, so that the page shows the present state. */
 export const answer = (body: object): Response => Response.json(body, { headers: { "cache-control": "no-store" } });
 
-const numberIn = ({ url }: Call, name: string, otherwise: number): number => {
+/** @throws HttpError 400 */
+export const numberIn = ({ url }: Call, name: string, otherwise: number): number => {
   const text = url.searchParams.get(name);
   if (text === null) return otherwise;
   if (!/^\d{1,15}$/.test(text)) throw new HttpError(400, `${name} must be a whole number, 0 or more`, { param: name });

@@ -1,4 +1,4 @@
-import type { SearchHit } from "@colloquy/host";
+import type { SearchHit, StoredThread } from "@colloquy/host";
 import type { Entry, JsonObject, Message, RequestApproval } from "@colloquy/machine";
 import type { Explanation, StateDifference, TreeRow, UnitExplanation, UnitShown } from "@colloquy/machine/inspect";
 
@@ -12,6 +12,29 @@ export interface Setup {
   readonly searches: boolean;
   /** The place of the store, for a person. */
   readonly about: string;
+}
+
+/** A thread of the list, with the figures by which a person chooses. */
+export interface ThreadItem extends StoredThread, ThreadFigures {}
+
+export interface ThreadFigures {
+  /** The member `title` of its metadata, or its first question; empty if it has neither. */
+  readonly title: string;
+  /** Its present state; null if it cannot be read. */
+  readonly place: string | null;
+  /** The number of calls that wait for an approval. */
+  readonly approvals: number;
+  readonly turns: number;
+  /** The reported tokens, input and output; null if none were reported. */
+  readonly tokens: number | null;
+  /** Null if no call has a price. */
+  readonly cost: { readonly text: string; readonly nano: number } | null;
+}
+
+export interface ThreadItems {
+  readonly threads: readonly ThreadItem[];
+  /** The cursor of the next page; null if there is none. */
+  readonly next: string | null;
 }
 
 /** Entries that match a search, and whether there are more. */
@@ -88,6 +111,38 @@ export interface TreeItem extends Omit<TreeRow, "hidden"> {
   readonly seq: number;
 }
 
+/** The open turn of a thread: how long it has been open, and the text that the model has written by now. */
+export interface RunningView {
+  readonly turn: number;
+  readonly forMs: number;
+  readonly text: string;
+}
+
+/** A turn as a waterfall. */
+export interface TurnView {
+  readonly turn: number;
+  readonly status: string;
+  readonly from: number;
+  /** The present time if the turn is open. */
+  readonly until: number;
+  readonly usage: string;
+  readonly spans: readonly TurnSpan[];
+}
+
+/** A part of a turn: a model call, a tool call, or a wait. */
+export interface TurnSpan {
+  readonly kind: "model" | "tool" | "wait";
+  readonly name: string;
+  /** Its outcome and figures. */
+  readonly detail: string;
+  readonly failed: boolean;
+  readonly from: number;
+  /** Null while it lasts. */
+  readonly until: number | null;
+  /** The entry that began it. */
+  readonly seq: number;
+}
+
 /** An entry, and the state after it. */
 export interface EntryView {
   readonly entry: Entry;
@@ -151,6 +206,17 @@ export interface DifferenceView {
   /** The following messages on each side, up to a limit. */
   readonly left: readonly Message[];
   readonly right: readonly Message[];
+}
+
+/** How the prompt of a call differs from that of another one. */
+export interface PromptChange {
+  readonly before: PromptView["call"];
+  readonly after: PromptView["call"];
+  /** The number of messages that both show alike. */
+  readonly alike: number;
+  readonly added: readonly Message[];
+  readonly removed: readonly Message[];
+  readonly changed: readonly { readonly before: Message; readonly after: Message }[];
 }
 
 export interface Made {

@@ -1,6 +1,6 @@
 // `pnpm studio-pictures` takes the pictures of docs/studio.md: the page with a sample conversation, in both themes.
 import { mkdirSync } from "node:fs";
-import { sqliteStore } from "@colloquy/runtime-node";
+import { sqliteStore, systemClock } from "@colloquy/runtime-node";
 import { startBrowser } from "../../../../../proof/kit/browser.ts";
 import { serveStudio } from "./served.ts";
 import { planTrip, trips } from "./trip.ts";
@@ -11,7 +11,8 @@ const folder = new URL("../../../../../docs/studio/", import.meta.url);
 const pictures = [
   ["prompt", "thread=trip-to-oslo&pane=detail&tab=prompt&seq=31", 1_280, 760, "light"],
   ["prompt-dark", "thread=trip-to-oslo&pane=detail&tab=prompt&seq=31", 1_280, 760, "dark"],
-  ["state", "thread=trip-to-oslo&pane=detail&seq=12", 1_280, 760, "light"],
+  ["turn", "thread=trip-to-oslo&pane=detail&tab=turn&seq=8", 1_280, 760, "light"],
+  ["state", "thread=trip-to-oslo&pane=detail&tab=state&seq=12", 1_280, 760, "light"],
   [
     "tree-dark",
     "thread=trip-to-oslo&pane=journal&view=tree&tab=compare&seq=22&other=trip-to-oslo&otherSeq=19",
@@ -28,7 +29,10 @@ if (executable === "")
 const store = sqliteStore({ path: ":memory:" });
 const planned = trips(store);
 for (const thread of ["support-2291", "weekly-report", "trip-to-oslo"]) await planTrip(planned.host, thread);
-const served = await serveStudio(store, planned);
+// The threads are a few seconds old.
+const served = await serveStudio(store, planned, {
+  clock: { ...systemClock, now: () => Date.UTC(2026, 8, 14, 9, 2, 47) },
+});
 const browser = await startBrowser(executable);
 mkdirSync(folder, { recursive: true });
 for (const [name, place, width, height, colorScheme] of pictures) {
@@ -37,7 +41,7 @@ for (const [name, place, width, height, colorScheme] of pictures) {
   await page.getByText("live", { exact: true }).waitFor();
   const [, tab] = /tab=(\w+)/.exec(place) ?? [];
   await page
-    .locator({ prompt: ".unit", compare: ".compare .message" }[tab ?? ""] ?? ".chart")
+    .locator({ prompt: ".unit", compare: ".compare .message", turn: ".span" }[tab ?? ""] ?? ".chart")
     .first()
     .waitFor();
   if (width > 760) await page.locator(".selected .entry, .present").first().waitFor();

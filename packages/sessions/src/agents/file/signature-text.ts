@@ -4,13 +4,13 @@ import type { JsonObject } from "@colloquy/machine";
 export interface SignatureText {
   readonly inputs: Readonly<Record<string, JsonObject>>;
   readonly outputs: Readonly<Record<string, JsonObject>>;
-  /** Each describes the required text. */
+  /** Each completes a message that ends in "it must be". */
   readonly problems: readonly string[];
 }
 
 /**
  * Reads a signature in DSPy's notation, such as `question, tags: list[str] -> answer`. A field without a type is a
- * text.
+ * string.
  */
 export const readSignatureText = (text: string): SignatureText => {
   const problems: string[] = [];
@@ -20,16 +20,18 @@ export const readSignatureText = (text: string): SignatureText => {
   const fieldsIn = (side: string): Readonly<Record<string, JsonObject>> => {
     const fields = new Map<string, JsonObject>();
     for (const field of splitAt(side, ",")) {
-      const [, name = "", type = "str"] = /^\s*([A-Za-z_]\w*)\s*(?::([^]*))?$/.exec(field) ?? [];
-      const schema = name === "" ? null : schemaOf(type.trim(), 0);
-      if (name === "")
+      const [, name, type = "str"] = /^\s*([A-Za-z_]\w*)\s*(?::([^]*))?$/.exec(field) ?? [];
+      if (name === undefined) {
         problems.push(`made of fields such as name or name: type (${JSON.stringify(field.trim())} is not one)`);
-      else if (fields.has(name)) problems.push(`made of fields with different names ("${name}" is there twice)`);
+        continue;
+      }
+      const schema = schemaOf(type.trim(), 0);
+      if (fields.has(name)) problems.push(`made of fields with different names ("${name}" is there twice)`);
       else if (schema === null)
         problems.push(
           `made of types such as ${types} (that of "${name}" is ${JSON.stringify(type.trim())}); write it as { inputs, outputs } for any other`,
         );
-      if (schema !== null) fields.set(name, schema);
+      else fields.set(name, schema);
     }
     return Object.fromEntries(fields);
   };
@@ -42,36 +44,37 @@ const types = `str, int, float, bool, list[str] or Literal["a", "b"]`;
 const splitAt = (text: string, separator: string): readonly string[] => {
   const parts: string[] = [];
   let [from, depth, quote] = [0, 0, ""];
-  for (let place = 0; place < text.length; place++) {
-    const character = text.charAt(place);
+  for (let index = 0; index < text.length; index++) {
+    const character = text.charAt(index);
     if (quote !== "") quote = character === quote ? "" : quote;
     else if (character === "'" || character === '"') quote = character;
     else if (character === "[") depth++;
     else if (character === "]") depth--;
-    else if (depth === 0 && text.startsWith(separator, place)) {
-      parts.push(text.slice(from, place));
-      from = place + separator.length;
-      place = from - 1;
+    else if (depth === 0 && text.startsWith(separator, index)) {
+      parts.push(text.slice(from, index));
+      from = index + separator.length;
+      index = from - 1;
     }
   }
   return [...parts, text.slice(from)];
 };
 
 /** Returns the JSON Schema of a type; null if the type is unknown. */
-const schemaOf = (type: string, level: number): JsonObject | null => {
+const schemaOf = (type: string, depth: number): JsonObject | null => {
   const plain = plainTypes.get(type);
   if (plain !== undefined) return { type: plain };
-  const [, items, words] = /^(?:list\[([^]*)\]|Literal\[([^]*)\])$/.exec(type) ?? [];
-  if (items !== undefined && level < levelsMax) {
-    const schema = schemaOf(items.trim(), level + 1);
+  const [, items, values] = /^(?:list\[([^]*)\]|Literal\[([^]*)\])$/.exec(type) ?? [];
+  if (items !== undefined && depth < depthMax) {
+    const schema = schemaOf(items.trim(), depth + 1);
     return schema === null ? null : { type: "array", items: schema };
   }
-  const literals = words === undefined ? [] : splitAt(words, ",").map((word) => /^\s*(['"])(.+)\1\s*$/.exec(word)?.[2]);
-  const known = literals.filter((word) => word !== undefined);
+  const literals =
+    values === undefined ? [] : splitAt(values, ",").map((value) => /^\s*(['"])(.+)\1\s*$/.exec(value)?.[2]);
+  const known = literals.filter((literal) => literal !== undefined);
   return known.length === 0 || known.length < literals.length ? null : { type: "string", enum: known };
 };
 
-const levelsMax = 8;
+const depthMax = 8;
 
 const plainTypes: ReadonlyMap<string, string> = new Map([
   ...["string", "number", "integer", "boolean"].map((name) => [name, name] as const),

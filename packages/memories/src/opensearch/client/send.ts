@@ -13,13 +13,14 @@ interface Request {
 }
 
 /** Sends a request, and parses the response by a schema. */
-export type Ask = <Value>(request: Request, schema: z.ZodType<Value>) => Answer<Value>;
+export type Send = <Value>(request: Request, schema: z.ZodType<Value>) => Answer<Value>;
 
-export const asking =
-  ({ transport }: { readonly transport: Pick<Client["transport"], "request"> }): Ask =>
+export const sender =
+  ({ transport }: { readonly transport: Pick<Client["transport"], "request"> }): Send =>
   async ({ method, path, query = {}, body }, schema) => {
-    const nowhere = path.find((segment) => /^\.{0,2}$/.test(segment));
-    if (nowhere !== undefined) return refused(`no id is "${nowhere}"`);
+    // An empty segment, "." and ".." would change the path.
+    const invalid = path.find((segment) => /^\.{0,2}$/.test(segment));
+    if (invalid !== undefined) return refused(`"${invalid}" is not an id`);
     try {
       const response = await transport.request(
         {
@@ -33,14 +34,14 @@ export const asking =
       const read = schema.safeParse(response.body);
       if (read.success) return Either.right(read.data);
       const status = response.statusCode ?? null;
-      return Either.left({ status, reason: `the answer is not as the API says: ${z.prettifyError(read.error)}` });
+      return Either.left({ status, reason: `the response does not match the API: ${z.prettifyError(read.error)}` });
     } catch (thrown) {
       const { status, reason } = problemOf(thrown);
       return Either.left({ status, reason: withoutSecrets(reason, secretsOf(transport)) });
     }
   };
 
-/** Makes a problem that needs no response. */
+/** Makes the problem of a request that is not sent. */
 export const refused = (reason: string): Either.Either<MemoryProblem, never> => Either.left({ status: null, reason });
 
 const problemOf = (thrown: unknown): MemoryProblem => {
@@ -102,9 +103,9 @@ export const infoOf = (values: Readonly<Record<string, unknown>>): Info =>
   );
 
 /** The texts that messages of either API may have. */
-export const saidSchema = z.object({ input: text, prompt_template: text, response: text, origin: text });
+export const messageFields = z.object({ input: text, prompt_template: text, response: text, origin: text });
 
-export const saidIn = ({ input, prompt_template, response, origin }: z.infer<typeof saidSchema>): MessageDraft => ({
+export const draftOf = ({ input, prompt_template, response, origin }: z.infer<typeof messageFields>): MessageDraft => ({
   ...(input === undefined ? {} : { input }),
   ...(prompt_template === undefined ? {} : { promptTemplate: prompt_template }),
   ...(response === undefined ? {} : { response }),
@@ -113,7 +114,7 @@ export const saidIn = ({ input, prompt_template, response, origin }: z.infer<typ
 
 /** Returns the problem of an empty draft, which the service refuses or stores as an empty message; null for others. */
 export const problemOfDraft = ({ input, promptTemplate, response, origin, info = {} }: MessageDraft) =>
-  [input, promptTemplate, response, origin, ...Object.values(info)].every((said) => (said ?? "").trim() === "")
+  [input, promptTemplate, response, origin, ...Object.values(info)].every((field) => (field ?? "").trim() === "")
     ? refused("a message needs a text: give it an input, a response, a promptTemplate, an origin or info")
     : null;
 
@@ -127,14 +128,14 @@ export const bodyOf = ({ input, promptTemplate, response, origin }: MessageDraft
 
 /** Reads a page of a list, whose name is the member with the items. */
 export const pageOf = async <Item>(
-  ask: Ask,
+  send: Send,
   path: readonly string[],
   from: number,
   name: string,
   item: z.ZodType<Item>,
 ): Answer<MemoryPage<Item>> => {
   if (!(Number.isSafeInteger(from) && from >= 0))
-    return refused(`a page can't begin at ${from}: give a whole number from 0`);
+    return refused(`a page cannot begin at ${from}: give a whole number ≥ 0`);
   const schema = z.object({
     [name]: z.array(item),
     // A token that does not advance would be read forever.
@@ -146,7 +147,7 @@ export const pageOf = async <Item>(
     const items = read[name] as readonly Item[];
     // Nothing follows an empty page, whatever its token.
     return { items, next: items.length === 0 ? null : ((read["next_token"] as number | undefined) ?? null) };
-  })(await ask(request, schema));
+  })(await send(request, schema));
 };
 
 /**

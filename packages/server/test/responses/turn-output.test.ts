@@ -1,0 +1,49 @@
+import { noUsage, type ToolOutcome } from "@colloquy/machine";
+import { expect, test } from "vitest";
+import type { Leg } from "../../src/responses/leg.ts";
+import { type TurnPart, TurnOutput } from "../../src/responses/turn-output.ts";
+
+const place = (position: number) => ({ turn: 1, step: 1, position, callId: `1.1.${position}`, name: "look_up" });
+const called = (position: number): TurnPart => ({ type: "toolCall", ...place(position), arguments: "{}" });
+const requested = (position: number): TurnPart => ({ type: "result.requested", ...place(position), arguments: "{}" });
+const answered = (position: number, outcome: ToolOutcome): TurnPart => ({
+  type: "toolResult",
+  ...place(position),
+  outcome,
+  content: "Ada",
+});
+const answer: readonly TurnPart[] = [
+  { type: "step.started", turn: 1, step: 2 },
+  { type: "text.delta", turn: 1, step: 2, attempt: 1, text: "Ada it is." },
+  { type: "turn.ended", turn: 1, status: "completed" },
+];
+const begun: readonly TurnPart[] = [{ type: "step.started", turn: 1, step: 1 }];
+
+const typesOf = (parts: readonly TurnPart[]) => {
+  const legs: Leg[] = [];
+  const turn = { threadId: "t", turn: 1, startedAt: 0, callerTools: new Set(["look_up"]), echo: {} };
+  const output = new TurnOutput(turn);
+  output.watch({ begun: (leg) => legs.push(leg), ended: () => {} });
+  for (const part of parts) output.apply(part, { at: 0, usage: noUsage, outcome: null });
+  return legs.map(({ facts }) => facts.items.map(({ type, id }) => `${type} ${id}`));
+};
+
+test.each(["completed", "failed"] as const)(
+  "shows a %s call of the caller's tools whose request no part has: a follower reads it with its answer",
+  (outcome) => {
+    const calls = [called(0), called(1)];
+    const answers = [answered(0, outcome), answered(1, "completed"), ...answer];
+    const whole = typesOf([...begun, ...calls, requested(0), requested(1), ...answers]);
+    expect(whole.map((items) => items.length)).toEqual([2, 1]);
+    expect(typesOf([...begun, ...calls, ...answers])).toEqual(whole);
+    expect(typesOf([...begun, ...calls, requested(0), ...answers])).toEqual(whole);
+  },
+);
+
+test.each(["refused", "interrupted", "unknown"] as const)(
+  "leaves out a call of the caller's tools that was %s before it was requested",
+  (outcome) => {
+    const refused = answered(0, outcome);
+    expect(typesOf([...begun, called(0), refused, ...answer]).map((items) => items.length)).toEqual([1]);
+  },
+);

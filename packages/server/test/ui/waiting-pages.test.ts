@@ -1,0 +1,96 @@
+import type { Host, HostedThread, LlmHandler } from "@colloquy/host";
+import { textOf } from "@colloquy/machine";
+import type { UIMessage } from "ai";
+import { expect, test } from "vitest";
+import { threadServer } from "../../src/index.ts";
+import { post } from "../serving.ts";
+import { painted, stage } from "./page.ts";
+
+const said = (id: string, text: string): UIMessage => ({ id, role: "user", parts: [{ type: "text", text }] });
+
+/** A thing that happens once. */
+class Moment {
+  readonly #moment = Promise.withResolvers<void>();
+  readonly happened: Promise<void> = this.#moment.promise;
+  readonly happens = this.#moment.resolve;
+}
+
+/** A model that answers each text once its moment `answer` happens. */
+const model = () => {
+  const calls = new Map<string, { readonly asked: Moment; readonly answer: Moment }>();
+  const of = (text: string) => {
+    const call = calls.get(text) ?? { asked: new Moment(), answer: new Moment() };
+    calls.set(text, call);
+    return call;
+  };
+  const llm: LlmHandler = async ({ messages }) => {
+    const last = messages.at(-1);
+    const { asked, answer } = of(last === undefined ? "" : textOf(last));
+    asked.happens();
+    await answer.happened;
+    return { type: "completed", reply: { content: "Yes." }, finishReason: "stop" };
+  };
+  return { of, llm };
+};
+
+/** A host whose threads say when somebody looks or rejoins, and let nobody look before `onLook` resolves. */
+const watched = (host: Host, on: { look: () => Promise<void>; rejoin: () => void }): Host => {
+  const bound = <Owner extends object>(owner: Owner, changed: Partial<Owner>): Owner =>
+    new Proxy(owner, {
+      get: (_, name) => {
+        const value: unknown = Reflect.get(name in changed ? changed : owner, name);
+        return typeof value === "function" ? value.bind(owner) : value;
+      },
+    });
+  const thread = (id: string): HostedThread => {
+    const real = host.thread(id);
+    return bound(real, {
+      look: async (read) => {
+        await on.look();
+        return real.look(read);
+      },
+      rejoin: (askId) => {
+        on.rejoin();
+        return real.rejoin(askId);
+      },
+    });
+  };
+  return bound(host, { thread });
+};
+
+test("a message that is edited between its waits outside the thread is not asked", async () => {
+  const { of, llm } = model();
+  const { host } = stage(llm);
+  const waits = new Moment();
+  const looks = new Moment();
+  const mayLook = new Moment();
+  let look = (): Promise<void> => Promise.resolve();
+  const server = threadServer(watched(host, { look: () => look(), rejoin: waits.happens }));
+  const sent = async (body: object): Promise<string> => (await server.fetch(post("/ui/t", body))).text();
+
+  of("one").answer.happens();
+  await sent({ messages: [said("a", "one")] });
+  const page = await painted(server);
+  // Another tab asks from the beginning, so the page's next message can neither queue nor be asked at once.
+  const other = host.thread("t").ask("two", { from: 0 });
+  await of("two").asked.happened;
+  const early = sent({ messages: [...page, said("b", "early")] });
+  await waits.happened;
+  look = () => {
+    looks.happens();
+    return mayLook.happened;
+  };
+  of("two").answer.happens();
+  await other;
+  await looks.happened;
+  look = () => Promise.resolve();
+  const late = sent({ messages: [...page, said("b", "late")], messageId: "b" });
+  await of("late").asked.happened;
+  mayLook.happens();
+  of("late").answer.happens();
+  of("early").answer.happens();
+  expect(await late).toContain("Yes.");
+  expect(await early).toContain("This chat has changed since it was loaded here.");
+  expect((await painted(server)).map(({ id }) => id)).toEqual(["a", "turn-1", "b", "turn-3"]);
+  await host.close();
+});
