@@ -8,7 +8,7 @@ import { count, printViolations, stopwatch } from "../kit/report.ts";
 import { startThread, type Thread } from "../kit/threads.ts";
 import { type FaultName, faults } from "./faults.ts";
 import { sequencesOfAll } from "./machine.ts";
-import { type SceneName, sceneNames } from "./scene.ts";
+import { type Scene, type SceneName, sceneNames, scenes } from "./scene.ts";
 import type { Visited } from "./search.ts";
 import type { Done, Task } from "./worker.ts";
 
@@ -58,8 +58,10 @@ const exploreAll = async (
   let [states, schedules] = [0, 0];
   for (const scene of scenes) {
     const own = stopwatch();
-    const explored = await explore(threads, { scene, bound, fault: built });
-    console.log(printed(scene, explored, own()));
+    const { boundMax = bound }: Scene = scenes[scene];
+    const most = Math.min(bound, boundMax);
+    const explored = await explore(threads, { scene, bound: most, fault: built });
+    console.log(`${printed(scene, explored, own())}, bound ${most}`);
     states += explored.states;
     schedules += explored.schedules;
     const { violation } = explored;
@@ -69,7 +71,7 @@ const exploreAll = async (
     break;
   }
   for (const thread of threads) await thread.end();
-  const all = `${count(states, "state")}, ${count(schedules, "schedule")}, bound ${bound}, ${seconds()} s`;
+  const all = `${count(states, "state")}, ${count(schedules, "schedule")}, ${seconds()} s`;
   console.log(process.exitCode === 1 ? `A law is broken: ${all}.` : `No law is broken: ${all}.`);
 };
 
