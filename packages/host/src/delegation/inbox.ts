@@ -1,8 +1,10 @@
-import type { Event, Refusal } from "@colloquy/machine";
+import type { Entry, Event, Refusal, State } from "@colloquy/machine";
+import * as Either from "fp-ts/lib/Either.js";
 import { Ask } from "../ask/ask.ts";
 import type { HostContext } from "../context/host-context.ts";
 import type { WatchedInbox } from "../context/inbox-watch.ts";
 import type { Envelope, EventEnvelope, Sender } from "../mailbox/mailbox.ts";
+import { entryAt } from "../journal/read-journal.ts";
 import { type Inbox, type Lease, type InboxAnswer, LeaseLostError } from "../ports/store.ts";
 import { idOf, isEntryOf, isRequest, itemsIn, mayBeInInbox, readItem } from "./inbox-items.ts";
 import { keptPolls, msOfPolls } from "./requested-lease.ts";
@@ -189,8 +191,9 @@ export class HeldInbox implements WatchedInbox {
       },
       refused: (refusal, state) => {
         if (refusal.kind === "stale") {
-          own?.refused(refusal, state);
-          void this.#answerRepeated(id, event, refusal, state?.context.seq ?? 0);
+          // An ask finds its turn in the state, and so needs no entry.
+          if (own instanceof Ask) own.refused(refusal, state);
+          void this.#answerRepeated(id, event, refusal, state, own instanceof Ask ? null : own);
           return;
         }
         this.#answer({ id, handled: false, refusal });
@@ -220,22 +223,34 @@ export class HeldInbox implements WatchedInbox {
     return this.#answers.some((answer) => answer.id === id);
   }
 
-  /** Answers an item that is stale. It may be in the journal from before a crash that prevented its answer. */
-  async #answerRepeated(id: string, event: Event, refusal: Refusal, newest: number): Promise<void> {
-    const seq = await this.#seqOf(event, newest);
-    this.#answer(seq === null ? { id, handled: false, refusal } : { id, handled: true, seq });
-  }
-
-  async #seqOf(event: Event, newest: number): Promise<number | null> {
-    const from = Math.max(0, newest - lookedBack);
+  /** Answers an item that is stale. Its entry may be in the journal from before a crash that prevented its answer. */
+  async #answerRepeated(
+    id: string,
+    event: Event,
+    refusal: Refusal,
+    state: State | null,
+    own: Sender | null,
+  ): Promise<void> {
     try {
-      const stored = await this.#host.store.read(this.#lease.threadId, from);
-      const index = stored.findLastIndex((entry) => isEntryOf(entry, event));
-      return index < 0 ? null : from + index;
+      const entry = await this.#entryOf(event, state?.context.seq ?? 0);
+      this.#answer(entry === null ? { id, handled: false, refusal } : { id, handled: true, seq: entry.seq });
+      if (entry === null) own?.refused(refusal, state);
+      else own?.accepted(entry);
     } catch (thrown) {
       this.#host.observation.report(thrown, "store");
-      return null;
+      // The next poll takes the item again. A store rejects only with errors here.
+      this.#taken?.delete(id);
+      own?.failed(thrown as Error);
     }
+  }
+
+  /** @throws StoreError */
+  async #entryOf(event: Event, newest: number): Promise<Entry | null> {
+    const from = Math.max(0, newest - lookedBack);
+    const stored = await this.#host.store.read(this.#lease.threadId, from);
+    const index = stored.findLastIndex((entry) => isEntryOf(entry, event));
+    const read = index < 0 ? null : entryAt(stored[index], from + index);
+    return read === null || Either.isLeft(read) ? null : read.right;
   }
 
   #answer(answer: InboxAnswer): void {

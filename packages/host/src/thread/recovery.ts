@@ -28,6 +28,8 @@ export class Recovery {
   /** Only threads that changed since then are looked at. */
   #from = 0;
   #left: ReadonlyMap<string, Error> = new Map();
+  /** The threads that were continued, until nothing is outstanding in them: their loops may end before that. */
+  readonly #continued: Set<string> = new Set();
   #cancel = (): void => {};
 
   constructor(host: HostContext, loops: Loops, options: RecoveryOptions) {
@@ -93,9 +95,9 @@ export class Recovery {
     return 5 * this.#host.pollMs;
   }
 
-  /** The ids of the threads to look at: those that were left, and those that the store lists, unless that is null. */
+  /** The ids of the threads to look at: those that were left or continued, and those that the store lists, unless that is null. */
   async *#pages(filter: ListOptions | null): AsyncGenerator<readonly string[]> {
-    const left = [...this.#left.keys()];
+    const left = [...new Set([...this.#left.keys(), ...this.#continued])];
     yield left;
     for (let after: string | null | undefined; filter !== null && after !== null;) {
       const { threads, next } = await this.#host.store.list({
@@ -120,7 +122,7 @@ export class Recovery {
       }
       if (this.#isOver) return;
       try {
-        if (await this.#continued(threadId)) continued.push(threadId);
+        if (await this.#continue(threadId)) continued.push(threadId);
       } catch (thrown) {
         left.set(threadId, thrown instanceof Error ? thrown : new Error(messageOf(thrown)));
       }
@@ -139,16 +141,20 @@ export class Recovery {
   }
 
   /** Continues a thread that has something outstanding. Returns false if it has nothing, or is in use here. */
-  async #continued(threadId: string): Promise<boolean> {
+  async #continue(threadId: string): Promise<boolean> {
     const host = this.#host;
     const loops = this.#loops;
-    if (!(await isOutstanding(host, threadId))) return false;
+    if (!(await isOutstanding(host, threadId))) {
+      this.#continued.delete(threadId);
+      return false;
+    }
     const used = loops.opened(threadId);
     if (used !== undefined && used.state !== null) return false;
     // A thread that another host holds is not opened: it would be followed, at the cost of a journal in memory.
     if (used !== undefined || !(await loops.alone(threadId, () => isFree(host, threadId))))
       throw new ThreadHeldError(threadId);
     await continueThread({ id: threadId, host, loops });
+    this.#continued.add(threadId);
     return true;
   }
 

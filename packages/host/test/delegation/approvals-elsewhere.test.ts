@@ -1,7 +1,10 @@
+import type { Store } from "@colloquy/host";
 import { ConfigurationError } from "@colloquy/machine";
 import { describe, expect, test } from "vitest";
+import { overriding } from "../gated-store.ts";
+import { mortal } from "../mortal-store.ts";
 import { asking, paying } from "../paying.ts";
-import { calls, errorOf, held, journalOf, partsOf, says, settle, answered } from "../stage.ts";
+import { calls, countingIds, errorOf, held, journalOf, partsOf, says, settle, answered, stored } from "../stage.ts";
 
 const day = 86_400_000;
 
@@ -69,6 +72,57 @@ describe("a tool call that needs approval", () => {
     const refused = errorOf(there.deny(request?.id ?? ""));
     await first.clock.advance(1_000);
     expect(await refused).toMatchObject({ refusal: { kind: "stale" } });
+  });
+
+  test("is approved for who did so, though the host that took the answer died before it said so", async () => {
+    const { runs, pay } = paying({ recovery: "once" });
+    const { clock, inner } = stored();
+    const ids = countingIds();
+    const { store, die } = mortal(inner);
+    const append: Store["append"] = async (...given) => {
+      await store.append(...given);
+      if (given[2].some(({ event }) => event.type === "approval.answered")) die();
+    };
+    const first = asking({ clock, ids, tools: [pay], store: overriding(store, { append }) });
+    first.host.ask("pay 5").catch(() => {});
+    await settle();
+    const there = asking({ clock, tools: [pay], store: inner, ids, script: [says("done")] }).host.thread();
+    const [request] = await there.approvals();
+    const approved = there.approve(request?.id ?? "");
+    await first.clock.advance(60_000);
+    expect((await (await approved).turn)?.text).toBe("done");
+    expect(runs).toHaveLength(1);
+  });
+
+  test("is approved for who did so, though the store answered neither the append nor the read after it", async () => {
+    const { pay } = paying({ recovery: "once" });
+    const { clock, inner } = stored();
+    const ids = countingIds();
+    let isLost = false;
+    let reads = 0;
+    const store = overriding(inner, {
+      append: async (...given) => {
+        await inner.append(...given);
+        if (isLost || given[2].every(({ event }) => event.type !== "approval.answered")) return;
+        isLost = true;
+        throw new Error("no answer");
+      },
+      read: async (...given) => {
+        if (isLost && ++reads === 2) throw new Error("no answer");
+        return inner.read(...given);
+      },
+    });
+    const first = asking({ clock, ids, tools: [pay], store });
+    const ask = () => first.host.ask("pay 5", { askId: "a" });
+    ask().catch(() => ask().catch(() => {}));
+    await settle();
+    const there = asking({ clock, tools: [pay], store: inner, ids }).host.thread();
+    const [request] = await there.approvals();
+    const approved = there.approve(request?.id ?? "");
+    approved.catch(() => {});
+    await clock.advance(60_000);
+    expect(reads).toBe(2);
+    expect(await approved).toMatchObject({ threadId: "default" });
   });
 
   test("is not approved from a host without its tool, which would continue the thread", async () => {

@@ -125,6 +125,24 @@ describe("a host that is started", () => {
     expect(await statusOf(store, clock, "a")).toEqual(["completed"]);
   });
 
+  test("continues a thread again where its store failed meanwhile", async () => {
+    const { clock, store: inner } = await afterCrash(["a"]);
+    let failures = 1;
+    const append: Store["append"] = async (...given) => {
+      if (given[2].some(({ event }) => event.type === "llm.completed") && failures-- > 0) throw new Error("it is full");
+      await inner.append(...given);
+    };
+    const { host, rounds } = recovering({ clock, store: overriding(inner, { append }) });
+    // So long that nothing has changed in it since the last look.
+    await clock.advance(5 * everyMs);
+    host.start();
+    await clock.advance(1_000);
+    expect(await statusOf(inner, clock, "a")).toEqual(["open"]);
+    await clock.advance(2 * everyMs);
+    expect(await statusOf(inner, clock, "a")).toEqual(["completed"]);
+    expect(rounds.flatMap(({ continued }) => continued)).toEqual(["a", "a"]);
+  });
+
   test("leaves a thread to its living holder", async () => {
     const { clock, inner: store } = stored();
     const alive = stage({ clock, store, machine: queue, leaseTtlMs, script: [() => new Promise(() => {})] });

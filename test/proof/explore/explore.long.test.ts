@@ -1,0 +1,27 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+
+import { describe, expect, test } from "vitest";
+
+import { faultNames, faults } from "../../../proof/explore/faults.ts";
+import { arrowsPage, sequencesOfAll } from "../../../proof/explore/machine.ts";
+import { scenes } from "../../../proof/explore/scene.ts";
+import { Search } from "../../../proof/explore/search.ts";
+
+const docs = join(import.meta.dirname, "../../../docs");
+
+describe("a world in which", () => {
+  test.each(faultNames)("a mistake is built in breaks a law at its bound, and not below: %s", async (name) => {
+    const { scene, bound } = faults[name];
+    const search = (most: number) => new Search(scenes[scene], most, faults[name]).visit([]);
+    expect((await search(bound - 1)).violation).toBeNull();
+    expect((await search(bound)).violation).not.toBeNull();
+  });
+});
+
+test("all sequences of seven events keep the laws, and take the arrows as the page says", async () => {
+  const sequences = sequencesOfAll(7);
+  expect(sequences.problems).toEqual([]);
+  const chart = readFileSync(join(docs, "conversation.mmd"), "utf8");
+  await expect(arrowsPage(chart, sequences)).toMatchFileSnapshot(join(docs, "arrows.txt"));
+});
