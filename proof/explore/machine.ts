@@ -130,7 +130,7 @@ const substates: Readonly<Record<string, readonly string[]>> = {
   awaiting_tool: ["running", "awaiting_approval"],
 };
 
-export const notTaken = "not taken";
+const notTaken = "not taken";
 
 const namesOf = (journal: readonly Entry[]): readonly string[] => journal.slice(1).map(({ event }) => event.type);
 

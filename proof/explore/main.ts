@@ -8,7 +8,7 @@ import { count, printViolations, stopwatch } from "../kit/report.ts";
 import { startThread, type Thread } from "../kit/threads.ts";
 import { type FaultName, faults } from "./faults.ts";
 import { sequencesOfAll } from "./machine.ts";
-import { type SceneName, sceneNames } from "./scene.ts";
+import { type Scene, type SceneName, sceneNames, scenes } from "./scene.ts";
 import type { Visited } from "./search.ts";
 import type { Done, Task } from "./worker.ts";
 
@@ -46,7 +46,7 @@ const printed = (name: string, { states, schedules, pruned, steps }: Explored, s
   `${name.padEnd(9)} ${count(states, "state")}, ${count(schedules, "schedule")} (${pruned.toLocaleString("en")} pruned), ${count(steps, "step")}, ${seconds} s`;
 
 const exploreAll = async (
-  scenes: readonly SceneName[],
+  names: readonly SceneName[],
   bound: number,
   built: FaultName | null,
   workers: number,
@@ -56,10 +56,12 @@ const exploreAll = async (
   const threads = Array.from({ length: workers }, () => startThread<Task, Done>(new URL("worker.ts", import.meta.url)));
   const seconds = stopwatch();
   let [states, schedules] = [0, 0];
-  for (const scene of scenes) {
+  for (const scene of names) {
     const own = stopwatch();
-    const explored = await explore(threads, { scene, bound, fault: built });
-    console.log(printed(scene, explored, own()));
+    const { boundMax = bound }: Scene = scenes[scene];
+    const most = Math.min(bound, boundMax);
+    const explored = await explore(threads, { scene, bound: most, fault: built });
+    console.log(`${printed(scene, explored, own())}, bound ${most}`);
     states += explored.states;
     schedules += explored.schedules;
     const { violation } = explored;
@@ -69,7 +71,7 @@ const exploreAll = async (
     break;
   }
   for (const thread of threads) await thread.end();
-  const all = `${count(states, "state")}, ${count(schedules, "schedule")}, bound ${bound}, ${seconds()} s`;
+  const all = `${count(states, "state")}, ${count(schedules, "schedule")}, ${seconds()} s`;
   console.log(process.exitCode === 1 ? `A law is broken: ${all}.` : `No law is broken: ${all}.`);
 };
 

@@ -26,6 +26,11 @@ export interface Scene {
   readonly acts: readonly Act[];
   /** Whether the second process never gets the lease: it only asks. */
   readonly isCaller?: true;
+  /**
+   * The most that it is explored to. With more, an ask that is posted to a released thread waits for ever: recovery lists
+   * only threads whose journal has changed.
+   */
+  readonly boundMax?: number;
 }
 
 export const scenes = {
@@ -62,6 +67,7 @@ export const scenes = {
   /** The second process never holds the thread: it asks and approves through the inbox. */
   caller: {
     isCaller: true,
+    boundMax: 1,
     acts: [
       { type: "ask", at: "A", input: "hello" },
       { type: "ask", at: "B", input: "post", after: "taken" },
