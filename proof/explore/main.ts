@@ -46,7 +46,7 @@ const printed = (name: string, { states, schedules, pruned, steps }: Explored, s
   `${name.padEnd(9)} ${count(states, "state")}, ${count(schedules, "schedule")} (${pruned.toLocaleString("en")} pruned), ${count(steps, "step")}, ${seconds} s`;
 
 const exploreAll = async (
-  scenes: readonly SceneName[],
+  names: readonly SceneName[],
   bound: number,
   built: FaultName | null,
   workers: number,
@@ -56,7 +56,7 @@ const exploreAll = async (
   const threads = Array.from({ length: workers }, () => startThread<Task, Done>(new URL("worker.ts", import.meta.url)));
   const seconds = stopwatch();
   let [states, schedules] = [0, 0];
-  for (const scene of scenes) {
+  for (const scene of names) {
     const own = stopwatch();
     const { boundMax = bound }: Scene = scenes[scene];
     const most = Math.min(bound, boundMax);
