@@ -86,8 +86,10 @@ export class HeldInbox implements WatchedInbox {
     for (const [id, envelope] of own) {
       if (id === next) break;
       own.delete(id);
-      taken.push(envelope);
-      // Where the inbox could not be read, it may be there, and be handled by the next holder.
+      // Where the inbox could not be read, the item may be there, and be handled by the next holder.
+      const mayBeThere = this.#failing && "event" in envelope && mayBeInInbox(envelope.event);
+      if (mayBeThere) this.#take(id, null);
+      taken.push(mayBeThere ? this.#envelope(id, envelope.event, envelope.sender) : envelope);
       if (this.#failing) continue;
       this.#moot.add(id);
       this.#written.push({ id, at: this.#host.clock.now() });

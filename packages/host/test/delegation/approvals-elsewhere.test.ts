@@ -74,19 +74,28 @@ describe("a tool call that needs approval", () => {
     expect(await refused).toMatchObject({ refusal: { kind: "stale" } });
   });
 
-  test("is approved for who did so, though the host that took the answer died before it said so", async () => {
+  test.each([
+    ["died before it said so", 0],
+    ["died before it said so, and the inbox cannot be read then", 1],
+  ])("is approved for who did so, though the host that took the answer %s", async (_, failures) => {
     const { runs, pay } = paying({ recovery: "once" });
     const { clock, inner } = stored();
     const ids = countingIds();
     const { store, die } = mortal(inner);
+    let unread = 0;
     const append: Store["append"] = async (...given) => {
       await store.append(...given);
-      if (given[2].some(({ event }) => event.type === "approval.answered")) die();
+      if (given[2].every(({ event }) => event.type !== "approval.answered")) return;
+      die();
+      unread = failures;
     };
+    const other = readingInbox(inner, async () => {
+      if (unread-- > 0) throw new Error("no answer");
+    });
     const first = asking({ clock, ids, tools: [pay], store: overriding(store, { append }) });
     first.host.ask("pay 5").catch(() => {});
     await settle();
-    const there = asking({ clock, tools: [pay], store: inner, ids, script: [says("done")] }).host.thread();
+    const there = asking({ clock, tools: [pay], store: other, ids, script: [says("done")] }).host.thread();
     const [request] = await there.approvals();
     const approved = there.approve(request?.id ?? "");
     await first.clock.advance(60_000);
@@ -198,3 +207,21 @@ describe("a tool call that needs approval", () => {
     expect((await asked).text).toBe("done");
   });
 });
+
+/** Replaces a store's inbox by one that is read after a task. */
+const readingInbox = (inner: Store, before: () => Promise<void>): Store => {
+  const { inbox } = inner;
+  if (inbox === undefined) return inner;
+  return overriding(inner, {
+    inbox: {
+      post: (...given) => inbox.post(...given),
+      unanswered: async (...given) => {
+        await before();
+        return inbox.unanswered(...given);
+      },
+      answer: (...given) => inbox.answer(...given),
+      answerTo: (...given) => inbox.answerTo(...given),
+      discard: (...given) => inbox.discard(...given),
+    },
+  });
+};
