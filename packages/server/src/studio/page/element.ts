@@ -67,7 +67,7 @@ export const Dialog = ({ title, close, children }: DialogOptions): ComponentChil
     },
     div(
       "dialog",
-      h("header", null, h("h2", null, title), sign("×", "Close", close, { class: "close" })),
+      h("header", null, h("h2", { class: "grow" }, title), sign("×", "Close", close, { class: "close" })),
       h("div", { class: "dialog-body", tabIndex: 0 }, children),
     ),
   );

@@ -26,23 +26,23 @@ const PartView = ({ part }: { readonly part: Part }): ComponentChild => {
       return h(Markdown, { text: part.text });
     case "reasoning":
     case "refusal":
-      return div(`aside ${part.type}`, span("label", part.type), h(LongText, { text: part.text }));
+      return div(`aside ${part.type}`, span("label dim", part.type), h(LongText, { text: part.text }));
     case "data":
-      return div("aside", span("label", oneLine(part.field)), h(JsonText, { value: part.value }));
+      return div("aside", span("label dim", oneLine(part.field)), h(JsonText, { value: part.value }));
     case "image":
-      return div("aside", span("label", "image"), h(LongText, { text: part.url.slice(0, 2_000) }));
+      return div("aside", span("label dim", "image"), h(LongText, { text: part.url.slice(0, 2_000) }));
     case "opaque":
-      return div("aside", span("label", "attachment"), h(JsonText, { value: part.value }));
+      return div("aside", span("label dim", "attachment"), h(JsonText, { value: part.value }));
     case "toolCall":
       return div(
         "aside call",
-        span("label", `calls ${oneLine(part.name)}`),
+        span("label dim", `calls ${oneLine(part.name)}`),
         h(LongText, { text: part.arguments, class: "json" }),
       );
     case "toolResult":
       return div(
         "aside result",
-        span("label", `${oneLine(part.name)} ${part.outcome}`),
+        span("label dim", `${oneLine(part.name)} ${part.outcome}`),
         h(LongText, { text: contentText(part.content) }),
       );
   }

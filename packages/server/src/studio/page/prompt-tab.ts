@@ -18,8 +18,9 @@ export const PromptTab = ({ setup, place, go, seq, thread }: LookingAtEntry): Co
   const [opened, open] = useState<UnitItem | null>(null);
   const [showsChange, setShowsChange] = useState(false);
   const otherSeq = place.other === thread && place.otherSeq !== seq ? place.otherSeq : null;
-  return div(
-    "prompt-tab",
+  return h(
+    Fragment,
+    null,
     div(
       "prompt-head",
       h(
@@ -141,13 +142,13 @@ const promptHead = (prompt: PromptView, go: Go, show: (index: number) => void): 
       ),
     h(
       "details",
-      { class: "call" },
+      null,
       h(
         "summary",
         null,
         "call ",
         h("code", null, `${call.turn}.${call.step}#${call.attempt}`),
-        h("code", { class: "digest" }, call.digest),
+        h("code", { class: "dim digest" }, call.digest),
       ),
       p(
         "",
@@ -232,9 +233,9 @@ const unitRow = ({ turn, name, shown, rule, why, tokens, sentTokens, words }: Un
     div(
       "grow",
       h("div", { class: "words", dir: "auto" }, span("unit-name", name), oneLine(words)),
-      div("why small", span("mark", rule), oneLine(why)),
+      div("why dim small", span("mark", rule), oneLine(why)),
     ),
-    span("tokens", sentTokens === tokens ? numberOf(tokens) : `${numberOf(sentTokens)} / ${numberOf(tokens)}`),
+    span("tokens dim", sentTokens === tokens ? numberOf(tokens) : `${numberOf(sentTokens)} / ${numberOf(tokens)}`),
   );
 
 interface UnitDialogOptions {

@@ -107,10 +107,10 @@ const threadRow = (thread: ThreadItem, isOpen: boolean): ComponentChild => {
     isOpen ? "thread open" : "thread",
     div(
       "line",
-      h("div", { class: "thread-title", dir: "auto" }, oneLine(title) || oneLine(threadId)),
+      h("div", { class: "thread-title grow", dir: "auto" }, oneLine(title) || oneLine(threadId)),
       span(`mark ${status}`, status),
     ),
-    div("line dim small", span("thread-id", oneLine(threadId)), h("time", null, timeOf(updatedAt))),
+    div("line dim small", span("thread-id grow", oneLine(threadId)), h("time", null, timeOf(updatedAt))),
     div(
       "dim small",
       `${counted(turns, "turn")} · ${tokens === null ? "–" : numberOf(tokens)} tokens · cost ${cost?.text ?? "–"}`,
