@@ -1,6 +1,7 @@
 import {
   type Content,
   contentText,
+  type Json,
   type Message,
   type Part,
   type RequestApproval,
@@ -40,7 +41,7 @@ type QuestionFate = "asked" | "steered" | "returned" | "dropped";
 export interface CallBlock {
   readonly type: "call";
   readonly name: string;
-  readonly arguments: string;
+  readonly arguments: Json;
   /** The file that it would change; null if its arguments name none. */
   readonly change: FileChange | null;
 }
@@ -73,7 +74,7 @@ export interface ApprovalBlock {
   /** The id of its tool block's call. */
   readonly callId: string;
   readonly name: string;
-  readonly arguments: string;
+  readonly arguments: Json;
   readonly because: RequestApproval["because"];
   /** A thread that a tool asks requests it. */
   readonly isNested?: true;
