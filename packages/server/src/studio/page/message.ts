@@ -2,13 +2,14 @@ import { contentText, type Message, type Part } from "@colloquy/machine";
 import { h, type ComponentChild } from "preact";
 import { Markdown } from "./markdown.ts";
 import { JsonText, LongText, oneLine } from "./text.ts";
-import { article, div, span } from "./element.ts";
+import { div, p, span } from "./element.ts";
 
 /** Shows a message, part by part: texts as Markdown; an image as its address, which is not loaded. */
-export const MessageView = ({ message }: { readonly message: Message }): ComponentChild => {
+export const messageView = (message: Message): ComponentChild => {
   const marks = (["incomplete", "synthesised", "truncated"] as const).filter((mark) => message[mark] !== undefined);
-  return article(
-    `message ${message.role}`,
+  return h(
+    "article",
+    { class: `message ${message.role}`, key: message.id },
     div(
       "message-head",
       h("strong", null, message.role),
@@ -19,6 +20,14 @@ export const MessageView = ({ message }: { readonly message: Message }): Compone
     message.parts.map((part, index) => h(PartView, { key: index, part })),
   );
 };
+
+/** Shows messages that one of two sides has, under a title. */
+export const sideView = (side: "there" | "here", title: string, messages: readonly Message[]): ComponentChild =>
+  div(
+    `side ${side}`,
+    h("h2", null, title),
+    messages.length === 0 ? p("note", "nothing more") : messages.map(messageView),
+  );
 
 const PartView = ({ part }: { readonly part: Part }): ComponentChild => {
   switch (part.type) {

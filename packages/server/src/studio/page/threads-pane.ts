@@ -6,7 +6,7 @@ import { type Filter, filters, type Go, type Sort, sorts } from "./place.ts";
 import { type Loaded, useLoaded } from "./server.ts";
 import { counted, numberOf, oneLine, timeOf } from "./text.ts";
 import { indexOf, VirtualList } from "./virtual-list.ts";
-import { button, div, link, p, span, valueIn } from "./element.ts";
+import { button, choice, div, link, p, span, valueIn } from "./element.ts";
 
 /** Shows the list of threads, or the matches of a search. */
 export const ThreadsPane = ({ setup, threads, place, go }: Looking): ComponentChild => {
@@ -40,8 +40,20 @@ export const ThreadsPane = ({ setup, threads, place, go }: Looking): ComponentCh
           (event.target as HTMLInputElement).blur();
         },
       }),
-      choice<Filter>("Show", filters, filterWords, place.filter, (filter) => go({ filter }, "quietly")),
-      choice<Sort>("Order", sorts, sortWords, place.sort, (sort) => go({ sort }, "quietly")),
+      choice(
+        "Show",
+        filters,
+        (filter) => filterWords[filter],
+        place.filter,
+        (filter) => go({ filter }, "quietly"),
+      ),
+      choice(
+        "Order",
+        sorts,
+        (sort) => sortWords[sort],
+        place.sort,
+        (sort) => go({ sort }, "quietly"),
+      ),
     ),
     asked !== "" && searches
       ? foundList(found, asked, threads, go, clear)
@@ -85,20 +97,6 @@ const sortWords: Readonly<Record<Sort, string>> = {
   tokens: "most tokens first",
   cost: "highest cost first",
 };
-
-const choice = <Name extends string>(
-  label: string,
-  names: readonly Name[],
-  words: Readonly<Record<Name, string>>,
-  value: Name,
-  choose: (name: Name) => void,
-): ComponentChild =>
-  h(
-    "select",
-    // Its options are these names.
-    { "aria-label": label, value, onChange: (event: Event) => choose(valueIn(event) as Name) },
-    names.map((name) => h("option", { key: name, value: name }, words[name])),
-  );
 
 const threadRow = (thread: ThreadItem, isOpen: boolean): ComponentChild => {
   const { threadId, title, turns, tokens, cost, updatedAt } = thread;

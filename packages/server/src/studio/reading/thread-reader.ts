@@ -4,16 +4,11 @@ import { contentText, type Entry, type LaterEntry, type State } from "@colloquy/
 import { decodeEntry, describeDecodeError, fold, foldEntry } from "@colloquy/machine/journal";
 import { asksModel, rowOf } from "../projections/timeline-row.ts";
 import { figuresOf } from "../projections/thread-views.ts";
+import type { Journal } from "../projections/turn-view.ts";
 import type { ThreadFigures, ThreadItem, TimelineRow } from "../wire/wire.ts";
 
 /** A thread that was read, valid until it changes. */
-export interface ReadThread {
-  readonly entries: readonly Entry[];
-  readonly rows: readonly TimelineRow[];
-  /** The state after the newest entry. */
-  readonly state: State;
-  /** Returns the state after an existing entry. */
-  at(seq: number): State;
+export interface ReadThread extends Journal {
   /** Returns the entry that requested the newest call, up to an entry; null if there is none. */
   callAt(seq: number): number | null;
 }
