@@ -1,8 +1,7 @@
-import type { Json } from "@colloquy/machine";
+import { contentText, type Json } from "@colloquy/machine";
 import { type Line, line, type Role, type Span, span, textLines } from "../text/line.ts";
 import { markdownBlockLines } from "../markdown/markdown-lines.ts";
 import { counted, durationOf } from "../text/figures.ts";
-import { contentWords } from "../text/notice.ts";
 import { approvable, approvableJson, shortened } from "../text/printable.ts";
 import { cutLine, lineWidth, wrapped } from "../text/wrap.ts";
 import type { ApprovalBlock, Block, CallBlock, FileChange, ToolBlock } from "./block.ts";
@@ -108,7 +107,7 @@ const toolLines = ({ name, arguments: given, isShown, ranMs, result }: ToolBlock
   const [first = [], ...others] = isShown === true ? [] : textLines(whole(given), "dim");
   const time = ranMs === undefined ? [] : [span(` (${durationOf(ranMs).replace(/\.\d/, "")})`, "dim")];
   const head: Line = [span(name, "name"), ...time, ...(first.length === 0 ? [] : [span(" "), ...first])];
-  const said = result === null ? "" : `${isWell ? "" : `${result.outcome}: `}${whole(contentWords(result.content))}`;
+  const said = result === null ? "" : `${isWell ? "" : `${result.outcome}: `}${whole(contentText(result.content))}`;
   return [
     ...markedData(span(result === null ? "○ " : "● ", role), [head, ...others], look),
     ...(result === null ? [] : markedData(span("  └ ", role), textLines(said, role), look)),

@@ -83,11 +83,10 @@ export const runningText = async (store: Store, { context }: State, now: number)
   const { open, threadId } = context;
   if (open?.stage.type !== "responding") return "";
   const { partial, attempt } = open.stage.call;
-  const content = partial?.content ?? "";
-  const journalled =
-    typeof content === "string"
-      ? content
-      : contentText(content.filter((part) => part.type !== "reasoning" && part.type !== "refusal"));
+  const { content = "" } = partial ?? {};
+  const journalled = contentText(
+    typeof content === "string" ? content : content.filter(({ type }) => type !== "reasoning" && type !== "refusal"),
+  );
   const batches = (await store.parts?.read(threadId, { at: now, after: null, turn: open.number })) ?? [];
   let text = "";
   let epoch = -1;
