@@ -168,7 +168,7 @@ export class TurnOutput {
     const call = this.#calls.get(part.callId);
     if (call === undefined || call.is === "resolved") return;
     const isOfCaller = this.turn.callerTools.has(part.name);
-    // Only a caller answers its calls so. A follower of another host may read the answer without the request.
+    // Only the caller completes or fails its calls. A follower of another host may read the result without the request.
     if (isOfCaller && (part.outcome === "completed" || part.outcome === "failed")) this.#request(part.callId);
     const wasOpen = call.is === "open";
     call.is = "resolved";

@@ -9,7 +9,7 @@ import { messageView } from "./message.ts";
 import { useLoaded } from "./server.ts";
 import { counted, durationOf, oneLine, placeWords } from "./text.ts";
 
-/** Shows the conversation after an entry: its newest messages, the earlier ones on request, and an answer as it comes. */
+/** Shows the conversation after an entry: its newest messages, earlier ones on request, and an answer as it streams. */
 export const ConversationTab = ({ thread, seq, newest, running, overview, entry }: LookingAtEntry): ComponentChild => {
   const [shown, setShown] = useState(shownAtFirst);
   const { value: said, problem } = useLoaded<Page<Message>>("said", { thread, seq, limit: shown });
