@@ -132,7 +132,7 @@ const askOf = (host: AgentHost): AgentChat["ask"] => {
   const answer = onlyText(host.agent.signature?.outputs);
   return (input, threadId, options) => {
     if (field === null) return host.thread(threadId).ask(input, options);
-    const inputs = { [field]: typeof input === "string" ? input : contentText(input) };
+    const inputs = { [field]: contentText(input) };
     const asked = host.run(inputs, { ...options, threadId });
     return answer === null ? asked : withTextOutput(asked, answer);
   };

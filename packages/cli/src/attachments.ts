@@ -65,7 +65,7 @@ const isThere = (file: string): boolean => {
   try {
     return statSync(file, { throwIfNoEntry: false }) !== undefined;
   } catch {
-    // No file has such a name.
+    // Such a name is too long, or has a NUL.
     return false;
   }
 };

@@ -24,7 +24,7 @@ import { existsSync } from "node:fs";
 import { appendFile, mkdir, rename, writeFile, mkdtemp, readFile, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { shellIn } from "./shell.ts";
-import { readTextFile } from "./text-file.ts";
+import { readTextFile, textOf } from "./text-file.ts";
 import type { Readable } from "node:stream";
 import { spawn } from "node:child_process";
 import { tmpdir } from "node:os";
@@ -215,18 +215,12 @@ const attachmentFrom = async (input: Readable, signal: AbortSignal): Promise<str
     signal.removeEventListener("abort", stop);
   }
   const text = textOf(Buffer.concat(chunks));
+  if (text === null || text.includes("\0"))
+    throw new ArgumentError("what comes from the pipe is binary, and not text in UTF-8; convert it to text first");
   return text.trim() === "" ? null : text;
 };
 
 const sizeMax = 1_000_000;
-
-const textOf = (bytes: Buffer): string => {
-  try {
-    const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
-    if (!text.includes("\0")) return text;
-  } catch {}
-  throw new ArgumentError("what comes from the pipe is binary, and not text in UTF-8; convert it to text first");
-};
 
 /**
  * Answers a tool call that waits for approval, and shows the rest of its turn. Returns the exit code.

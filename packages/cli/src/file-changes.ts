@@ -1,22 +1,21 @@
 import { lstatSync, realpathSync } from "node:fs";
 import { isAbsolute, relative, resolve, sep } from "node:path";
 import { type FileChange, reasonOf } from "@colloquy/cli/terminal";
+import type { Json } from "@colloquy/machine";
 import { structuredPatch } from "diff";
 import { readTextFile } from "./text-file.ts";
 
 /**
- * Describes how calls of tools would change files, as far as their arguments, in JSON, tell: they name a file of this folder, and
- * a new text for all of it or for a part. Null for other arguments. Files outside of the folder are not read, also
- * behind links.
+ * Describes how a call of a tool would change a file of a folder, if its arguments name one, and a new text for all of
+ * it or for parts of it. Null for other arguments. A file outside of the folder is not read, nor through a link.
  */
 export const fileChangesIn =
   (folder: string) =>
-  (json: string): FileChange | null => {
-    const given = argumentsIn(json);
-    const path = valueOf(given, pathNames);
-    if (path === null) return null;
+  (value: Json): FileChange | null => {
+    const given = objectOf(value);
+    const path = pathNames.map((name) => given[name]).find((each) => typeof each === "string");
     const edits = editsIn(given);
-    if (edits.length === 0) return null;
+    if (path === undefined || edits.length === 0) return null;
     try {
       return changeOf(path, edits, textIn(folder, path));
     } catch (thrown) {
@@ -24,11 +23,14 @@ export const fileChangesIn =
     }
   };
 
-/** A new text for a part of a file, or for all of it; `by` names the arguments that say so. */
+/** A new text for a part of a file, or for all of it. */
 interface Edit {
+  /** The old text of the part; null for all of the file. */
   readonly from: string | null;
   readonly to: string;
+  /** The argument that has the new text. */
   readonly by: string;
+  /** Whether each occurrence of the old text is replaced. */
   readonly isOfAll: boolean;
 }
 
@@ -44,20 +46,9 @@ const partNames = [
   ["oldText", "newText"],
 ] as const;
 
-const argumentsIn = (json: string): Arguments => {
-  try {
-    return objectOf(JSON.parse(json));
-  } catch {
-    return {};
-  }
-};
-
 const objectOf = (value: unknown): Arguments => (typeof value === "object" && value !== null ? { ...value } : {});
 
-const valueOf = (given: Arguments, names: readonly string[]): string | null =>
-  names.map((name) => given[name]).find((value) => typeof value === "string") ?? null;
-
-/** Returns the edits that arguments have, or a list of edits in them. */
+/** Returns the edits in arguments: beside the path, or in a list. */
 const editsIn = (given: Arguments): readonly Edit[] => {
   const parts = [given, ...(Array.isArray(given["edits"]) ? given["edits"].map(objectOf) : [])].flatMap((each) =>
     partNames.flatMap(([old, renewed]): readonly Edit[] => {

@@ -21,7 +21,7 @@ export const shellIn = (folder: string, isTrusted: boolean): ShellPort => ({
         // All of it has ended, or the system has no groups.
         child.kill("SIGKILL");
       }
-      // A process that left the group may still have them.
+      // A process that left the group may keep them open.
       child.stdout.destroy();
       child.stderr.destroy();
     };

@@ -26,7 +26,7 @@ export const readTextFile = (path: string, check: (stats: Stats) => void = () =>
 };
 
 /** Returns the text that bytes encode; null if they are neither UTF-8 nor UTF-16 with a byte order mark. */
-const textOf = (bytes: Uint8Array): string | null => {
+export const textOf = (bytes: Uint8Array): string | null => {
   const encoding = bytes[0] === 0xff && bytes[1] === 0xfe ? "utf-16le" : "utf-8";
   try {
     return new TextDecoder(encoding, { fatal: true }).decode(bytes);

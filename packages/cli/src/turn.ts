@@ -134,7 +134,7 @@ export interface Waiting {
 /** Returns what a call's nested thread waits for; null if it is not a call of a subagent. */
 export type WaitingBelow = (call: CallTool) => Promise<Waiting | null>;
 
-/** Returns what a thread waits for now. @param by the subagent that answers on it; empty for none */
+/** Returns what a thread waits for now. @param by the subagent whose thread it is; empty for none */
 export const waitingOf = async (
   thread: HostedThread,
   below: WaitingBelow = async () => null,

@@ -1,3 +1,4 @@
+import type { Json } from "@colloquy/machine";
 import { mkdirSync, symlinkSync } from "node:fs";
 import { expect, test } from "vitest";
 import { fileChangesIn } from "../src/file-changes.ts";
@@ -15,7 +16,7 @@ symlinkSync(at("secret.txt"), at("here/link.txt"));
 symlinkSync(at("here/notes.md"), at("here/inner.txt"));
 symlinkSync("/nowhere/at/all", at("here/dangling.txt"));
 
-const changeOf = (given: unknown) => fileChangesIn(at("here"))(JSON.stringify(given));
+const changeOf = fileChangesIn(at("here"));
 
 test("a new text for a whole file is compared with the file", () => {
   const content = "one\ntwo\nthree\nfour\nFIVE\nsix\nseven\n";
@@ -36,7 +37,7 @@ test("a new text for a part of a file, once or everywhere, or several ones", () 
   expect(of({ edits })).toEqual(["@@ line 1", "-a", "-b", "-a", "+d"]);
 });
 
-test.each([
+test.each<[Json]>([
   [{ path: "notes.md" }],
   [{ city: "Oslo" }],
   [{ content: "x" }],

@@ -9,7 +9,6 @@ import {
   type TurnOutcome,
   type Usage,
   contentText,
-  type ContentPart,
   type Message,
   type Part,
 } from "@colloquy/machine";
@@ -153,9 +152,6 @@ export const messagesText = (messages: readonly Message[]): string =>
       ...(name === undefined ? {} : { name }),
     })),
   );
-
-export const resultText = (content: string | readonly ContentPart[] | null): string =>
-  typeof content === "string" ? content : contentText(content ?? []);
 
 const partOf = (part: Part): object => {
   switch (part.type) {

@@ -1,4 +1,5 @@
 import {
+  contentText,
   type Content,
   type Event,
   type LaterEntry,
@@ -13,7 +14,7 @@ import { callIdAt, placeIn, type RoundCall } from "@colloquy/machine/hosting";
 import { foldVisiting, type JournalError } from "@colloquy/machine/journal";
 import * as attributes from "./attributes.ts";
 import * as Either from "fp-ts/lib/Either.js";
-import { type TelemetryOptions, messagesText, resultText } from "./attributes.ts";
+import { type TelemetryOptions, messagesText } from "./attributes.ts";
 import { names } from "./conventions.ts";
 import {
   addTo,
@@ -183,7 +184,7 @@ export class Projection {
   }
 
   #resultOf(content: Content | null): GivenAttributes {
-    return { [names.toolResult]: this.#content && content !== null ? resultText(content) : null };
+    return { [names.toolResult]: this.#content && content !== null ? contentText(content) : null };
   }
 
   #close(event: Event, { number, step, stage }: OpenTurn, after: State): void {

@@ -165,27 +165,29 @@ export type SystemDraft =
     };
 
 /**
- * Returns the text of parts for a reader: texts unchanged, data with their fields, and a word for each image or
- * attachment. It skips calls, results and reasoning.
+ * Returns the text of content for a reader: texts unchanged, data with their fields, and a word for each image or
+ * attachment. It skips calls, results and reasoning. Empty for null.
  */
-export const contentText = (parts: readonly Part[]): string =>
-  parts
-    .flatMap((part) => {
-      switch (part.type) {
-        case "refusal":
-          return part.text;
-        case "text":
-        case "data":
-        case "image":
-        case "opaque":
-          return contentWords(part);
-        case "reasoning":
-        case "toolCall":
-        case "toolResult":
-          return [];
-      }
-    })
-    .join("\n");
+export const contentText = (content: string | readonly Part[] | null): string =>
+  typeof content === "string"
+    ? content
+    : (content ?? [])
+        .flatMap((part) => {
+          switch (part.type) {
+            case "refusal":
+              return part.text;
+            case "text":
+            case "data":
+            case "image":
+            case "opaque":
+              return contentWords(part);
+            case "reasoning":
+            case "toolCall":
+            case "toolResult":
+              return [];
+          }
+        })
+        .join("\n");
 
 /**
  * Returns the whole text of a part, for a counter or a search. It includes reasoning, results, and the name and

@@ -1,11 +1,4 @@
-import {
-  type Content,
-  contentText,
-  type Message,
-  type Part,
-  toolResultOf,
-  type ToolResultPart,
-} from "@colloquy/machine";
+import { type Message, type Part, toolResultOf, type ToolResultPart } from "@colloquy/machine";
 
 /** A text that a model wrote in a reply. Consecutive texts of one kind are joined. */
 export interface Piece {
@@ -31,6 +24,3 @@ export const addPiece = (pieces: Piece[], kind: Piece["kind"], text: string): vo
 
 export const resultsOf = (messages: readonly Message[]): ReadonlyMap<string, ToolResultPart> =>
   new Map(messages.flatMap((message) => [toolResultOf(message) ?? []].flat().map((part) => [part.callId, part])));
-
-export const textOfContent = (content: Content | null): string =>
-  typeof content === "string" ? content : contentText(content ?? []);

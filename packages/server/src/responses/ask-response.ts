@@ -5,12 +5,11 @@ import {
   type HostedThread,
   ThreadExistsError,
 } from "@colloquy/host";
-import { type MessageDraft, type SystemDraft } from "@colloquy/machine";
+import { contentText, type MessageDraft, type SystemDraft } from "@colloquy/machine";
 import { forkOf } from "@colloquy/machine/journal";
 import * as Either from "fp-ts/lib/Either.js";
 import { HttpError, invalid } from "../http/http-error.ts";
 import type { Call } from "../http/route.ts";
-import { textOfContent } from "../items/pieces.ts";
 import { continueTurn } from "./continued-turn.ts";
 import { legOfAsk, legOfQueued } from "./leg-of-ask.ts";
 import { readInput, type ResponseInput } from "./response-input.ts";
@@ -249,8 +248,7 @@ const changeOfSystem = ({ request, input }: Asking, seen: SeenThread | null): Sy
   return textOfSystem(wanted) === present ? undefined : wanted;
 };
 
-const textOfSystem = (system: SystemDraft): string =>
-  textOfContent(typeof system === "string" ? system : system.content);
+const textOfSystem = (system: SystemDraft): string => contentText(typeof system === "string" ? system : system.content);
 
 const ask = async (
   { request, input, askId, room }: Asking,

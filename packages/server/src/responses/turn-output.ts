@@ -1,7 +1,14 @@
 import type { AskPart } from "@colloquy/host";
-import { type JsonObject, noUsage, type RequestApproval, type TurnOutcome, type Usage } from "@colloquy/machine";
+import {
+  contentText,
+  type JsonObject,
+  noUsage,
+  type RequestApproval,
+  type TurnOutcome,
+  type Usage,
+} from "@colloquy/machine";
 import type { Item, ItemPlace } from "../items/item.ts";
-import { type Piece, textOfContent } from "../items/pieces.ts";
+import type { Piece } from "../items/pieces.ts";
 import { Leg } from "./leg.ts";
 import { LegWriter } from "./leg-writer.ts";
 import { usageBetween } from "./response-object.ts";
@@ -161,7 +168,7 @@ export class TurnOutput {
     const call = this.#calls.get(part.callId);
     if (call === undefined || call.is === "resolved") return;
     const isOfCaller = this.turn.callerTools.has(part.name);
-    // Only a caller answers its calls so. A follower of another host may read the answer without the request.
+    // Only the caller completes or fails its calls. A follower of another host may read the result without the request.
     if (isOfCaller && (part.outcome === "completed" || part.outcome === "failed")) this.#request(part.callId);
     const wasOpen = call.is === "open";
     call.is = "resolved";
@@ -173,7 +180,7 @@ export class TurnOutput {
       if (wasOpen) writer.dropCall(part.callId);
       return this.#endIfAllWait();
     }
-    const result = { text: textOfContent(part.content), failed: part.outcome !== "completed" };
+    const result = { text: contentText(part.content), failed: part.outcome !== "completed" };
     const { callId, name } = part;
     writer.addResult(this.#at(part), { callId, name, arguments: call.arguments }, result);
     // The end of a turn interrupts its calls one by one, and ends the leg itself.

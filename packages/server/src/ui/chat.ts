@@ -134,7 +134,7 @@ interface Answering {
 /** Streams the answer to a message. One that is refused while a turn is open is asked again after that turn. */
 async function* answerTo(answering: Answering, first: PageAsk): AsyncGenerator<UiMessageChunk, void> {
   const { thread, number, request, call, asking, mayWait } = answering;
-  // Noted before it waits, since the page may replace it between two waits.
+  // Noted first, since the page may replace the message between two waits.
   const waiting = call.waiting.add(thread.id, number, request);
   try {
     for (let asked = first; ; asked = await asking(waiting)) {

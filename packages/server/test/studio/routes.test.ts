@@ -145,6 +145,8 @@ describe("routes that look", () => {
       expect(JSON.stringify(state.value)).toContain(entry.place);
       const [, said] = await ask<Page<Message>>(`said?thread=trip&seq=${seq}&limit=500`);
       expect(said.total).toBe(said.items.length);
+      const [, end] = await ask<Page<Message>>(`said?thread=trip&seq=${seq}&limit=1`);
+      expect(end).toEqual({ total: said.total, from: Math.max(said.total - 1, 0), items: said.items.slice(-1) });
     }
   });
 

@@ -1,7 +1,7 @@
+import { contentText, type Json } from "@colloquy/machine";
 import { type Line, line, type Role, type Span, span, textLines } from "../text/line.ts";
 import { markdownBlockLines } from "../markdown/markdown-lines.ts";
 import { counted, durationOf } from "../text/figures.ts";
-import { contentWords } from "../text/notice.ts";
 import { approvable, approvableJson, shortened } from "../text/printable.ts";
 import { cutLine, lineWidth, wrapped } from "../text/wrap.ts";
 import type { ApprovalBlock, Block, CallBlock, FileChange, ToolBlock } from "./block.ts";
@@ -107,7 +107,7 @@ const toolLines = ({ name, arguments: given, isShown, ranMs, result }: ToolBlock
   const [first = [], ...others] = isShown === true ? [] : textLines(whole(given), "dim");
   const time = ranMs === undefined ? [] : [span(` (${durationOf(ranMs).replace(/\.\d/, "")})`, "dim")];
   const head: Line = [span(name, "name"), ...time, ...(first.length === 0 ? [] : [span(" "), ...first])];
-  const said = result === null ? "" : `${isWell ? "" : `${result.outcome}: `}${whole(contentWords(result.content))}`;
+  const said = result === null ? "" : `${isWell ? "" : `${result.outcome}: `}${whole(contentText(result.content))}`;
   return [
     ...markedData(span(result === null ? "○ " : "● ", role), [head, ...others], look),
     ...(result === null ? [] : markedData(span("  └ ", role), textLines(said, role), look)),
@@ -117,12 +117,10 @@ const toolLines = ({ name, arguments: given, isShown, ranMs, result }: ToolBlock
 /** Lays out all arguments, on one row if they fit, because an approval applies to exactly these. */
 const callLines = ({ name, arguments: given }: CallBlock, { columns }: BlockLook): readonly Line[] => {
   const head: Line = [span(`${askMark} `, "warning"), span(approvable(name), "name")];
-  const value = valueOf(given);
-  const text = value === undefined ? approvable(given) : approvableJson(value);
+  const text = approvableJson(given);
   const row: Line = [...head, span(` ${text}`, "plain")];
   if (lineWidth(row) < columns && !/\n|\\n/.test(text)) return [row];
-  const lines = value === undefined ? ruled("  ", given) : argumentLines(value);
-  return [head, ...lines.flatMap(([indent, each]) => behind(indent, each, columns))];
+  return [head, ...argumentLines(given).flatMap(([indent, each]) => behind(indent, each, columns))];
 };
 
 /** Lays out a difference, folded to what the window has room for above the question. */
@@ -156,7 +154,7 @@ const valueOf = (json: string): unknown => {
 type Indented = readonly [indent: string, text: string];
 
 /** Splits JSON into lines, each with its indent. A text of several lines gets separate lines after a rule. */
-const argumentLines = (given: unknown): readonly Indented[] =>
+const argumentLines = (given: Json): readonly Indented[] =>
   approvableJson(given, 2)
     .split("\n")
     .flatMap((text): readonly Indented[] => {
@@ -165,11 +163,8 @@ const argumentLines = (given: unknown): readonly Indented[] =>
       const key = /^"(?:[^"\\]|\\.)*": /.exec(shown)?.[0] ?? "";
       const value = valueOf(shown.slice(key.length).replace(/,$/, ""));
       if (typeof value !== "string" || !value.includes("\n")) return [[indent, shown]];
-      return [[indent, key], ...ruled(indent, value)];
+      return [[indent, key], ...value.split("\n").map((each): Indented => [`${indent}│ `, approvable(each)])];
     });
-
-const ruled = (indent: string, text: string): readonly Indented[] =>
-  text.split("\n").map((each) => [`${indent}│ `, approvable(each)]);
 
 /** Lays out a line whose rows all have an indent that no argument can imitate. */
 const behind = (whole: string, text: string, columns: number): readonly Line[] => {

@@ -1,6 +1,7 @@
 import {
   type Content,
   contentText,
+  type Json,
   type Message,
   type Part,
   type RequestApproval,
@@ -40,12 +41,12 @@ type QuestionFate = "asked" | "steered" | "returned" | "dropped";
 export interface CallBlock {
   readonly type: "call";
   readonly name: string;
-  readonly arguments: string;
+  readonly arguments: Json;
   /** The file that it would change; null if its arguments name none. */
   readonly change: FileChange | null;
 }
 
-/** How a call would change a file, as far as its arguments tell. */
+/** A change of a file that the arguments of a call describe. */
 export interface FileChange {
   readonly title: string;
   /** The lines of a unified difference: after `+`, `-` or a space, the text of a line. Empty if none can be shown. */
@@ -59,7 +60,7 @@ export interface ToolBlock {
   readonly arguments: string;
   /** The call is shown above with all of its arguments, for its approval. */
   readonly isShown?: true;
-  /** How long it has been running, if that is long. */
+  /** The time that it has been running, if that is long. */
   readonly ranMs?: number;
   readonly result: { readonly outcome: string; readonly content: Content | null } | null;
 }
@@ -73,9 +74,9 @@ export interface ApprovalBlock {
   /** The id of its tool block's call. */
   readonly callId: string;
   readonly name: string;
-  readonly arguments: string;
+  readonly arguments: Json;
   readonly because: RequestApproval["because"];
-  /** A thread that a tool asks requests it. */
+  /** It is an approval of another thread, such as that of a subagent. */
   readonly isNested?: true;
   /** Its call is shown with all of its arguments, and the person is asked. */
   readonly isAsked: boolean;

@@ -1,5 +1,5 @@
 import type { AskPart } from "@colloquy/host";
-import type { RequestApproval } from "@colloquy/machine";
+import type { Json, RequestApproval } from "@colloquy/machine";
 import { oneLine } from "../text/printable.ts";
 import { noticeOf } from "../text/notice.ts";
 import { type MarkdownBlock, MarkdownStream } from "../markdown/markdown-stream.ts";
@@ -121,7 +121,7 @@ export const withRead = (blocks: AnswerBlocks, question: Block): AnswerBlocks =>
  */
 export const withQuestion = (
   blocks: AnswerBlocks,
-  changeOf: (json: string) => FileChange | null = () => null,
+  changeOf: (given: Json) => FileChange | null = () => null,
 ): AnswerBlocks => {
   const first = blocks.open.find((block) => block.type === "approval");
   if (first === undefined || first.isAsked) return blocks;
@@ -251,10 +251,9 @@ const withTool = (
 
 const withRequest = (blocks: AnswerBlocks, request: RequestApproval): AnswerBlocks => {
   if (blocks.open.some((block) => block.type === "approval" && block.id === request.id)) return blocks;
-  const approval = approvalOf(request);
   return withOpen(
-    withTool(blocks, request, (tool) => ({ arguments: tool.arguments || approval.arguments })),
-    approval,
+    withTool(blocks, request, (tool) => ({ arguments: tool.arguments || JSON.stringify(request.arguments) })),
+    approvalOf(request),
   );
 };
 
@@ -264,7 +263,7 @@ const approvalOf = ({ id, digest, callId, name, arguments: given, because }: Req
   digest,
   callId,
   name,
-  arguments: JSON.stringify(given),
+  arguments: given,
   because,
   isAsked: false,
   answer: null,

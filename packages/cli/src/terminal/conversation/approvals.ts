@@ -50,7 +50,7 @@ export class Approvals {
     return because === "declared" && this.#trusted.has(name) && !this.#answered.has(id);
   }
 
-  /** Shows the approvals that the tools of the answer wait for, until the returned function is called. */
+  /** Shows the approvals of other threads that the answer's tools wait for, until the returned function is called. */
   follow(): () => void {
     const { nested, thread, change } = this.#setting;
     if (nested === undefined) return () => {};
@@ -59,10 +59,11 @@ export class Approvals {
       this.#nested = new Map(waiting.map((each) => [each.request.id, each]));
       change((blocks) => withNested(blocks, waiting));
     };
-    // If a thread cannot be read, the answer ends with that error.
-    const looked = (): void => void look().catch(() => {});
-    looked();
-    return nested.onRequest(looked);
+    let last = Promise.resolve();
+    // In order, so that no older list replaces a newer one. If a thread cannot be read, the answer ends with that error.
+    const lookNext = (): void => void (last = last.then(look).catch(() => {}));
+    lookNext();
+    return nested.onRequest(lookNext);
   }
 }
 

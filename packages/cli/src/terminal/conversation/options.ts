@@ -1,5 +1,5 @@
 import type { Host, HostedThread } from "@colloquy/host";
-import type { Content, RequestApproval } from "@colloquy/machine";
+import type { Content, Json, RequestApproval } from "@colloquy/machine";
 import type { FileChange } from "../blocks/block.ts";
 import type { Choice } from "../commands/command.ts";
 import type { HistoryPort } from "../input/history.ts";
@@ -18,8 +18,8 @@ export interface TerminalConversationOptions {
   readonly ask?: (input: Content, threadId: string) => TerminalAsk;
   /** Attaches the files that typed texts name. Default: none. */
   readonly attachments?: AttachmentPort;
-  /** Returns how a call with such arguments, in JSON, would change a file; null if it would not. Default: null. */
-  readonly changeOf?: (json: string) => FileChange | null;
+  /** Returns how a call with such arguments would change a file; null if it would not. Default: null. */
+  readonly changeOf?: (given: Json) => FileChange | null;
   /** The approvals that tools wait for on other threads, such as those of subagents. Default: none are answered. */
   readonly nested?: NestedApprovalPort;
   /** Default: texts that begin with `!` are questions too. */

@@ -14,7 +14,7 @@ export class RunningTools {
     this.#tick = tick;
   }
 
-  /** Takes note of the open blocks. A call that waits for an approval does not run, nor while a subagent waits for one. */
+  /** Notes which tools run. A call does not run while it waits for an approval, or while a subagent waits for one. */
   follow(open: readonly Block[]): void {
     const approvals = open.filter((block) => block.type === "approval");
     const isNested = approvals.some((approval) => approval.isNested);

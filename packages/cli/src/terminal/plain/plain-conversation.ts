@@ -7,7 +7,7 @@ import {
   LimitReachedError,
   type AskPart,
 } from "@colloquy/host";
-import { type RequestApproval, turnNumbered, type State, toArray, type Turn, turnsOf } from "@colloquy/machine";
+import { type RequestApproval, turnNumbered, toArray, turnsOf } from "@colloquy/machine";
 import type { Choice, CommandTarget } from "../commands/command.ts";
 import { commandIn, performCommand } from "../commands/commands.ts";
 import type { TerminalAsk } from "../conversation/answering.ts";
@@ -17,7 +17,7 @@ import { figuresOf, counted, tokensOf, totalOf } from "../text/figures.ts";
 import { approvable, approvableJson, named, oneLine } from "../text/printable.ts";
 import type { Printer } from "../text/printer.ts";
 import type { Lines } from "./lines.ts";
-import type { Line } from "../text/line.ts";
+import { textOfLine } from "../text/line.ts";
 import { noteOf } from "../text/notice.ts";
 
 interface ConversationSetting extends Omit<AnswerLook, "approve"> {
@@ -136,11 +136,11 @@ export class PlainConversation {
     const again = isDeclared ? "" : ", which may have run already";
     const label = this.#setting.labels ? "Approval: " : "";
     this.#notes.line(`${label}${oneLine(name)} ${approvableJson(given)} waits for an approval${again}: ${named(id)}`);
-    const change = this.#setting.isTerminal ? this.#setting.changeOf(JSON.stringify(given)) : null;
+    const change = this.#setting.isTerminal ? this.#setting.changeOf(given) : null;
     if (change !== null)
       for (const each of [change.title, ...change.lines]) this.#notes.line(`  ${approvable(each)}`, "dim");
     if (this.#setting.isTerminal)
-      this.#notes.line("y runs it; n doesn't, with a reason behind it; always runs this tool while this process lives");
+      this.#notes.line("y runs it; n doesn't, with a reason after it; always runs this tool while this process lives");
     for (let line = await this.#lines.answer(); line !== null; line = await this.#lines.answer()) {
       const [, denial, reason = ""] = /^(no?)(?:[\s,:]+(.*))?$/i.exec(line.trim()) ?? [];
       if (denial !== undefined)
@@ -197,10 +197,11 @@ const showThread = async (printer: Printer, thread: HostedThread): Promise<void>
 const showTotal = async (printer: Printer, thread: HostedThread): Promise<void> => {
   const state = await thread.state();
   if (state !== null)
-    printer.line(`thread ${named(thread.id)}: ${totalOf(allTurns(state), state.context.usage.total)}`, "dim");
+    printer.line(
+      `thread ${named(thread.id)}: ${totalOf(toArray(state.context.conversation.turns), state.context.usage.total)}`,
+      "dim",
+    );
 };
-
-const allTurns = ({ context }: State): readonly Turn[] => toArray(context.conversation.turns);
 
 /** The options of a command target that only prints lines. */
 export interface PlainTargetOptions {
@@ -246,8 +247,6 @@ export const plainTarget = ({
     themes: null,
   };
 };
-
-const textOfLine = (line: Line): string => line.map(({ text }) => text).join("");
 
 const allRows = 100_000;
 

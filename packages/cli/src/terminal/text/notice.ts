@@ -1,5 +1,5 @@
 import type { AskPart, AskSignal } from "@colloquy/host";
-import { type Content, contentText } from "@colloquy/machine";
+import { contentText } from "@colloquy/machine";
 import type { TurnRange } from "@colloquy/machine/policies";
 import { counted } from "./figures.ts";
 import { oneLine, shortened } from "./printable.ts";
@@ -16,7 +16,7 @@ export const noteOf = (part: AskPart, whole: boolean): string | null => {
       return `${oneLine(part.name)} ${cut(part.arguments)}`;
     case "toolResult":
       if (part.outcome === "completed" && !whole) return null;
-      return `${oneLine(part.name)} ${part.outcome}: ${cut(contentWords(part.content))}`;
+      return `${oneLine(part.name)} ${part.outcome}: ${cut(contentText(part.content))}`;
     case "signal":
       return noticeOf(part.signal);
     case "result.requested":
@@ -75,10 +75,6 @@ export const noticeOf = (signal: AskSignal): string | null => {
 
 /** Returns the time of day, which stays true during the wait. */
 const timeOf = (at: number): string => new Date(at).toLocaleTimeString("en-GB");
-
-/** Returns a tool's result as text: its texts, and a description of any other part. */
-export const contentWords = (content: Content | null): string =>
-  typeof content === "string" ? content : contentText(content ?? []);
 
 type ContextWarning = Extract<AskSignal, { readonly type: "context.warning" }>;
 

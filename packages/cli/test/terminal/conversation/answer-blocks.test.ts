@@ -76,7 +76,7 @@ test("an approval waits for its answer, is asked for once, and is answered by wh
     digest: "d",
     callId: "call-0",
     name: "look",
-    arguments: "",
+    arguments: {},
     because: "declared",
     isAsked: false,
     answer: null,
@@ -92,7 +92,7 @@ test("an approval waits for its answer, is asked for once, and is answered by wh
     { type: "tool", result: { outcome: "refused", content: "result 0" } },
   ]);
   const put = withQuestion(asked);
-  expect(put.finished).toEqual([{ type: "call", name: "look", arguments: '{"at":"sky"}', change: null }]);
+  expect(put.finished).toEqual([{ type: "call", name: "look", arguments: { at: "sky" }, change: null }]);
   expect(put.open).toMatchObject([{ type: "tool" }, { type: "approval", isAsked: true }]);
   expect(withQuestion(put)).toBe(put);
   // A reopened thread shows the request without the call.

@@ -1,8 +1,10 @@
 import { createHost, memoryStore, tool } from "@colloquy/host";
-import { conversationMachine } from "@colloquy/machine";
+import { conversationMachine, type Json } from "@colloquy/machine";
 import { sequentialIds, virtualClock } from "@colloquy/runtime-test";
 import { reply, scriptedModel, toolCalls } from "@colloquy/runtime-test/models";
 import { expect, test } from "vitest";
+import { type AnswerBlocks, noBlocks } from "../../../src/terminal/conversation/answer-blocks.ts";
+import { Approvals } from "../../../src/terminal/conversation/approvals.ts";
 import { terminalConversation } from "../../../src/terminal/index.ts";
 import { textOfLine } from "../../../src/terminal/text/line.ts";
 import { onScreen } from "./screen.ts";
@@ -38,7 +40,7 @@ test("a call that waits for an approval is shown with its arguments; y runs it",
 
 test("a call that would change a file is shown with the difference, once", async () => {
   const { removed: _, ...options } = remove();
-  const changeOf = (json: string) => ({ title: `${json} changes a:`, lines: ["-one", "+two"] });
+  const changeOf = (given: Json) => ({ title: `${JSON.stringify(given)} changes a:`, lines: ["-one", "+two"] });
   const { ask, type, until, finished } = onScreen(scriptedModel([calls("a"), reply("Done.")]), {
     ...options,
     changeOf,
@@ -223,4 +225,58 @@ test("a reason that can no longer be sent returns into the input", async () => {
   await until("> not here");
   expect(input()).toBe("> not here");
   expect(removed).toEqual(['{"file":"a"}']);
+});
+
+test("a late list of the approvals of subagents does not hide a newer request", async () => {
+  const clock = virtualClock();
+  const llm = scriptedModel([]);
+  const host = createHost({
+    machine: conversationMachine(),
+    store: memoryStore({ clock }),
+    llm,
+    clock,
+    ids: sequentialIds(),
+  });
+  const thread = host.thread("here");
+  const where = { threadId: "nested", turn: 1, step: 1, position: 0, callId: "c", version: null };
+  const request = {
+    ...where,
+    type: "requestApproval",
+    id: "a",
+    name: "remove",
+    arguments: {},
+    digest: "d",
+    because: "declared",
+  } as const;
+  const ticks = async (count: number): Promise<void> => {
+    for (let tick = 0; tick < count; tick++) await Promise.resolve();
+  };
+  let blocks: AnswerBlocks = noBlocks;
+  let notify = (): void => {};
+  let reads = 0;
+  const approvals = new Approvals({
+    nested: {
+      onRequest: (listener) => {
+        notify = listener;
+        return () => {};
+      },
+      waiting: async () => {
+        reads += 1;
+        if (reads > 1) return [{ request, thread, by: "clerk" }];
+        await ticks(10);
+        return [];
+      },
+    },
+    thread: () => thread,
+    isStopped: () => false,
+    change: (changed) => void (blocks = changed(blocks)),
+    notice: () => {},
+    giveBack: () => {},
+  });
+  approvals.follow();
+  await ticks(2);
+  notify();
+  await ticks(50);
+  expect(reads).toBe(2);
+  expect(blocks.open).toMatchObject([{ type: "approval", id: "a", name: "remove of subagent clerk" }]);
 });

@@ -70,7 +70,7 @@ const blocks = streamed.chain((text): fc.Arbitrary<Block> =>
     {
       type: "call",
       name: text,
-      arguments: JSON.stringify({ [text]: text, list: [text] }),
+      arguments: { [text]: text, list: [text] },
       change: { title: text, lines: [text, `+${text}`] },
     },
     {

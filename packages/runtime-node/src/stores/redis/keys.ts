@@ -10,7 +10,7 @@ export const listingKey = (prefix: string): string => `${prefix}threads`;
 
 export const formatKey = (prefix: string): string => `${prefix}format`;
 
-/** Encodes an id without braces. An empty hash tag would be ignored, so that of an empty id is "%", as of no other. */
+/** Encodes an id without braces. Redis ignores an empty hash tag, so an empty id gets "%", which no other id gets. */
 const hashTag = (threadId: string): string =>
   threadId === "" ? "%" : threadId.replace(/[%{}]/g, (brace) => encodeURIComponent(brace));
 

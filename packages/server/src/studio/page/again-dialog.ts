@@ -4,7 +4,7 @@ import type { Made, Setup } from "../wire/wire.ts";
 import type { Go } from "./place.ts";
 import { asking, post } from "./server.ts";
 import { oneLine } from "./text.ts";
-import { div, p, valueIn, Dialog } from "./element.ts";
+import { choice, div, p, valueIn, Dialog } from "./element.ts";
 
 export interface AgainDialogOptions {
   readonly setup: Setup;
@@ -39,39 +39,25 @@ export const AgainDialog = ({ setup, thread, turn, go, close }: AgainDialogOptio
       "form",
       { class: "again", onSubmit: submit },
       p("dim", "The thread is copied up to the turn before, and asked there. Nothing else is run again."),
-      field(
-        "Policy",
-        "select",
-        { value: policy, onChange: (event) => setPolicy(valueIn(event)) },
-        setup.policies.map(option),
+      h("label", null, "Policy", choice("Policy", setup.policies, oneLine, policy, setPolicy)),
+      field("Model", "input", model, setModel, { list: "models", placeholder: "the one that is configured" }),
+      h(
+        "datalist",
+        { id: "models" },
+        setup.models.map((name) => h("option", { key: name, value: name }, oneLine(name))),
       ),
-      field("Model", "input", {
-        list: "models",
-        value: model,
-        placeholder: "the one that is configured",
-        onInput: (event) => setModel(valueIn(event)),
-      }),
-      h("datalist", { id: "models" }, setup.models.map(option)),
-      field("Ask", "textarea", {
-        value: input,
-        placeholder: "what the turn was asked",
-        onInput: (event) => setInput(valueIn(event)),
-      }),
+      field("Ask", "textarea", input, setInput, { placeholder: "what the turn was asked" }),
       problem !== null && p("problem", problem),
       div("buttons", h("button", { class: "primary", type: "submit" }, "Try again")),
     ),
   );
 };
 
-interface Field {
-  readonly value: string;
-  readonly placeholder?: string;
-  readonly list?: string;
-  readonly onInput?: (event: Event) => void;
-  readonly onChange?: (event: Event) => void;
-}
-
-const field = (label: string, element: string, given: Field, ...within: readonly ComponentChild[]): ComponentChild =>
-  h("label", null, label, h(element, { ...given }, ...within));
-
-const option = (name: string): ComponentChild => h("option", { key: name, value: name }, oneLine(name));
+const field = (
+  label: string,
+  element: string,
+  value: string,
+  set: (value: string) => void,
+  more: object,
+): ComponentChild =>
+  h("label", null, label, h(element, { ...more, value, onInput: (event: Event) => set(valueIn(event)) }));

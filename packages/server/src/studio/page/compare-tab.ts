@@ -1,6 +1,6 @@
 import { Fragment, h, type ComponentChild } from "preact";
 import type { DifferenceView } from "../wire/wire.ts";
-import { MessageView } from "./message.ts";
+import { sideView } from "./message.ts";
 import type { LookingAtEntry } from "./looking.ts";
 import { useLoaded } from "./server.ts";
 import { counted, oneLine } from "./text.ts";
@@ -63,7 +63,7 @@ const differenceOf = ({ difference, alike, left, right }: DifferenceView): Compo
       "dim",
       alike === 0 ? "No message is alike." : `The first ${counted(alike, "message is alike", "messages are alike")}.`,
     ),
-    div("sides", side("there", left), side("here", right)),
+    div("sides", sideView("there", "there", left), sideView("here", "here", right)),
   );
 };
 
@@ -88,12 +88,3 @@ const numbersOf = (numbers: readonly number[]): string => {
   }
   return ranges.map(([from, to]) => (from === to ? from : `${from} to ${to}`)).join(", ");
 };
-
-const side = (name: string, messages: DifferenceView["left"]): ComponentChild =>
-  div(
-    `side ${name}`,
-    h("h2", null, name),
-    messages.length === 0
-      ? p("note", "nothing more")
-      : messages.map((message) => h(MessageView, { key: message.id, message })),
-  );

@@ -5,32 +5,28 @@ import type { Page, TurnSpan, TurnView } from "../wire/wire.ts";
 import { article, button, div, link, p, scroll, span } from "./element.ts";
 import type { LookingAtEntry } from "./looking.ts";
 import { Markdown } from "./markdown.ts";
-import { MessageView } from "./message.ts";
+import { messageView } from "./message.ts";
 import { useLoaded } from "./server.ts";
 import { counted, durationOf, oneLine, placeWords } from "./text.ts";
 
-/** Shows the conversation after an entry: its newest messages, the earlier ones on request, and an answer as it comes. */
+/** Shows the conversation after an entry: its newest messages, earlier ones on request, and an answer as it streams. */
 export const ConversationTab = ({ thread, seq, newest, running, overview, entry }: LookingAtEntry): ComponentChild => {
   const [shown, setShown] = useState(shownAtFirst);
-  const size = useLoaded<Page<Message>>("said", { thread, seq, limit: 0 });
-  const total = size.value?.total ?? null;
-  const from = total === null ? null : Math.max(total - shown, 0);
-  const said = useLoaded<Page<Message>>("said", from === null ? null : { thread, seq, from, limit: shown });
-  const problem = size.problem ?? said.problem;
+  const { value: said, problem } = useLoaded<Page<Message>>("said", { thread, seq, limit: shown });
   const event = entry.value?.entry.event;
   const box = useRef<HTMLDivElement>(null);
   useLayoutEffect(() => {
     if (box.current !== null && shown === shownAtFirst) box.current.scrollTop = box.current.scrollHeight;
-  }, [said.value, running?.text]);
+  }, [said, running?.text]);
   return h(
     "div",
     { class: "scroll said", tabIndex: 0, ref: box },
     problem !== null && p("problem", problem),
-    from !== null &&
-      from > 0 &&
-      link(counted(from, "earlier message"), () => setShown(Math.min(shown + 100, shownMax))),
-    said.value?.items.map((message) => h(MessageView, { key: message.id, message })),
-    total === 0 && p("note", "nothing was said yet"),
+    said !== null &&
+      said.from > 0 &&
+      link(counted(said.from, "earlier message"), () => setShown(Math.min(shown + 100, shownMax))),
+    said?.items.map(messageView),
+    said?.total === 0 && p("note", "nothing was said yet"),
     event?.type === "llm.failed" && p("problem", oneLine(event.failure.message)),
     running !== null &&
       seq === newest &&

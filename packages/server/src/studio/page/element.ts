@@ -33,6 +33,21 @@ export const sign = (shows: string, label: string, press: () => void, more: obje
 /** Returns the value of an event's element, which always has one here. */
 export const valueIn = (event: Event): string => (event.target as HTMLInputElement).value;
 
+/** Makes a selection of one of several names. @param wordsOf returns a name in words */
+export const choice = <Name extends string>(
+  label: string,
+  names: readonly Name[],
+  wordsOf: (name: Name) => string,
+  value: Name,
+  choose: (name: Name) => void,
+): ComponentChild =>
+  h(
+    "select",
+    // Its options are these names.
+    { "aria-label": label, value, onChange: (event: Event) => choose(valueIn(event) as Name) },
+    names.map((name) => h("option", { key: name, value: name }, wordsOf(name))),
+  );
+
 /** Makes a list of tabs of which one is selected. */
 export const tabList = <Name extends string>(
   names: readonly Name[],
@@ -67,7 +82,7 @@ export const Dialog = ({ title, close, children }: DialogOptions): ComponentChil
     },
     div(
       "dialog",
-      h("header", null, h("h2", null, title), sign("×", "Close", close, { class: "close" })),
+      h("header", null, h("h2", { class: "grow" }, title), sign("×", "Close", close, { class: "close" })),
       h("div", { class: "dialog-body", tabIndex: 0 }, children),
     ),
   );

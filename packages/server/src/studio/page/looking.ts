@@ -60,7 +60,7 @@ export const useLooking = (): Looking => {
   return { place, go, setup, threads, overview, timeline, tree, treeRow, entry, seq, turn, newest, running };
 };
 
-/** Loads the open turn of a thread again and again, since no entry says how far its answer is. */
+/** Polls the open turn of a thread, since no entry says how far its answer is. */
 const useRunning = (overview: ThreadOverview | null, revision: number): RunningView | null => {
   const [beat, setBeat] = useState(0);
   const isOpen = overview !== null && !closedPlaces.has(overview.place);

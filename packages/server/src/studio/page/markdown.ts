@@ -53,7 +53,7 @@ const block = (given: Token): ComponentChild => {
     case "checkbox":
       return token.checked ? "☑ " : "☐ ";
     case "blockquote":
-      return h("blockquote", null, blocks(token.tokens));
+      return h("blockquote", { class: "dim" }, blocks(token.tokens));
     case "table":
       return table(token);
     case "hr":

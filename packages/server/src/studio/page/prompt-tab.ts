@@ -1,13 +1,13 @@
 import { Fragment, h, type ComponentChild } from "preact";
 import { useState } from "preact/hooks";
 import type { PromptChange, PromptView, Segment, SegmentKind, UnitItem, UnitView } from "../wire/wire.ts";
-import { MessageView } from "./message.ts";
+import { messageView, sideView } from "./message.ts";
 import type { LookingAtEntry } from "./looking.ts";
 import type { Go } from "./place.ts";
-import { useLoaded } from "./server.ts";
+import { type Query, useLoaded } from "./server.ts";
 import { counted, JsonText, numberOf, oneLine } from "./text.ts";
 import { usePages, VirtualList } from "./virtual-list.ts";
-import { button, div, link, p, scroll, span, valueIn, Dialog } from "./element.ts";
+import { button, choice, div, link, p, scroll, span, Dialog } from "./element.ts";
 
 /** Shows the prompt of a call: the shown and omitted parts of the thread, the reasons, and the sizes. */
 export const PromptTab = ({ setup, place, go, seq, thread }: LookingAtEntry): ComponentChild => {
@@ -18,25 +18,21 @@ export const PromptTab = ({ setup, place, go, seq, thread }: LookingAtEntry): Co
   const [opened, open] = useState<UnitItem | null>(null);
   const [showsChange, setShowsChange] = useState(false);
   const otherSeq = place.other === thread && place.otherSeq !== seq ? place.otherSeq : null;
-  return div(
-    "prompt-tab",
+  return h(
+    Fragment,
+    null,
     div(
       "prompt-head",
       h(
         "label",
         { class: "policy" },
         "shown ",
-        h(
-          "select",
-          {
-            "aria-label": "Policy",
-            value: place.policy ?? "",
-            onChange: (event: Event) => go({ policy: valueIn(event) || null }),
-          },
-          h("option", { value: "" }, "as it was sent"),
-          setup?.policies.map((policy) =>
-            h("option", { key: policy, value: policy }, `as ${oneLine(policy)} would send it`),
-          ),
+        choice(
+          "Policy",
+          ["", ...(setup?.policies ?? [])],
+          (policy) => (policy === "" ? "as it was sent" : `as ${oneLine(policy)} would send it`),
+          place.policy ?? "",
+          (policy) => go({ policy: policy || null }),
         ),
       ),
       " ",
@@ -67,26 +63,16 @@ export const PromptTab = ({ setup, place, go, seq, thread }: LookingAtEntry): Co
   );
 };
 
-interface ChangeOptions {
-  readonly query: Readonly<Record<string, string | number | null>>;
-  readonly go: Go;
-}
-
 /** Shows how the prompt differs from that of the call before, or of the call that the person keeps to compare. */
-const Change = ({ query, go }: ChangeOptions): ComponentChild => {
+const Change = ({ query, go }: { readonly query: Query; readonly go: Go }): ComponentChild => {
   const { value, problem } = useLoaded<PromptChange>("prompt-change", query);
   if (value === null) return p(problem === null ? "note" : "problem", problem ?? "loading …");
   const { before, after, alike, removed, added, changed } = value;
   const settings = (["model", "tools"] as const).filter(
     (name) => JSON.stringify(before[name]) !== JSON.stringify(after[name]),
   );
-  const group = (title: string, kind: string, messages: PromptChange["added"]): ComponentChild =>
-    messages.length > 0 &&
-    div(
-      `side ${kind}`,
-      h("h2", null, `${title}: ${counted(messages.length, "message")}`),
-      messages.map((message) => h(MessageView, { key: message.id, message })),
-    );
+  const group = (title: string, side: "there" | "here", messages: PromptChange["added"]): ComponentChild =>
+    messages.length > 0 && sideView(side, `${title}: ${counted(messages.length, "message")}`, messages);
   return scroll(
     "change",
     p(
@@ -141,13 +127,13 @@ const promptHead = (prompt: PromptView, go: Go, show: (index: number) => void): 
       ),
     h(
       "details",
-      { class: "call" },
+      null,
       h(
         "summary",
         null,
         "call ",
         h("code", null, `${call.turn}.${call.step}#${call.attempt}`),
-        h("code", { class: "digest" }, call.digest),
+        h("code", { class: "dim digest" }, call.digest),
       ),
       p(
         "",
@@ -232,14 +218,14 @@ const unitRow = ({ turn, name, shown, rule, why, tokens, sentTokens, words }: Un
     div(
       "grow",
       h("div", { class: "words", dir: "auto" }, span("unit-name", name), oneLine(words)),
-      div("why small", span("mark", rule), oneLine(why)),
+      div("why dim small", span("mark", rule), oneLine(why)),
     ),
-    span("tokens", sentTokens === tokens ? numberOf(tokens) : `${numberOf(sentTokens)} / ${numberOf(tokens)}`),
+    span("tokens dim", sentTokens === tokens ? numberOf(tokens) : `${numberOf(sentTokens)} / ${numberOf(tokens)}`),
   );
 
 interface UnitDialogOptions {
   readonly unit: UnitItem;
-  readonly query: Readonly<Record<string, string | number | null>>;
+  readonly query: Query;
   readonly close: () => void;
 }
 
@@ -250,14 +236,9 @@ const UnitDialog = ({ unit, query, close }: UnitDialogOptions): ComponentChild =
     { title: `${unit.name}${unit.turn === "" ? "" : `, turn ${unit.turn}`}: ${shownWords[unit.shown]}`, close },
     h("p", null, span("mark", unit.rule), oneLine(unit.why)),
     problem !== null && p("problem", problem),
-    value?.messages.map((message) => h(MessageView, { key: message.id, message })),
+    value?.messages.map(messageView),
     unit.shown === "shrunk" &&
       value !== null &&
-      h(
-        Fragment,
-        null,
-        h("h2", null, "as the prompt shows it"),
-        value.sent.map((message) => h(MessageView, { key: message.id, message })),
-      ),
+      h(Fragment, null, h("h2", null, "as the prompt shows it"), value.sent.map(messageView)),
   );
 };

@@ -45,9 +45,9 @@ export const Studio = (): ComponentChild => {
     { class: "studio", "data-pane": place.pane },
     header(
       "top",
-      h("h1", null, "Colloquy", h("span", null, " Studio")),
-      span("dim small about", setup === null ? "" : oneLine(setup.about)),
-      h("span", { class: threads.isLive ? "live on" : "live" }, threads.isLive ? "live" : "offline"),
+      h("h1", null, "Colloquy", span("dim", " Studio")),
+      span("dim small grow about", setup === null ? "" : oneLine(setup.about)),
+      span(`dim small live${threads.isLive ? " on" : ""}`, threads.isLive ? "live" : "offline"),
       sign("?", "Keys", () => show("help"), { class: "help" }),
     ),
     h(ThreadsPane, looking),
@@ -231,7 +231,7 @@ const stateTab = (setup: Setup | null, view: EntryView): ComponentChild => {
       "dl",
       { class: "facts" },
       view.facts.map(([label, text]) =>
-        h(Fragment, { key: label }, h("dt", null, label), h("dd", null, oneLine(text))),
+        h(Fragment, { key: label }, h("dt", { class: "dim" }, label), h("dd", null, oneLine(text))),
       ),
     ),
     h("h2", null, span("event-type", view.entry.event.type)),

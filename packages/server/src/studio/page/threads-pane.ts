@@ -6,7 +6,7 @@ import { type Filter, filters, type Go, type Sort, sorts } from "./place.ts";
 import { type Loaded, useLoaded } from "./server.ts";
 import { counted, numberOf, oneLine, timeOf } from "./text.ts";
 import { indexOf, VirtualList } from "./virtual-list.ts";
-import { button, div, link, p, span, valueIn } from "./element.ts";
+import { button, choice, div, link, p, span, valueIn } from "./element.ts";
 
 /** Shows the list of threads, or the matches of a search. */
 export const ThreadsPane = ({ setup, threads, place, go }: Looking): ComponentChild => {
@@ -40,8 +40,20 @@ export const ThreadsPane = ({ setup, threads, place, go }: Looking): ComponentCh
           (event.target as HTMLInputElement).blur();
         },
       }),
-      choice<Filter>("Show", filters, filterWords, place.filter, (filter) => go({ filter }, "quietly")),
-      choice<Sort>("Order", sorts, sortWords, place.sort, (sort) => go({ sort }, "quietly")),
+      choice(
+        "Show",
+        filters,
+        (filter) => filterWords[filter],
+        place.filter,
+        (filter) => go({ filter }, "quietly"),
+      ),
+      choice(
+        "Order",
+        sorts,
+        (sort) => sortWords[sort],
+        place.sort,
+        (sort) => go({ sort }, "quietly"),
+      ),
     ),
     asked !== "" && searches
       ? foundList(found, asked, threads, go, clear)
@@ -86,20 +98,6 @@ const sortWords: Readonly<Record<Sort, string>> = {
   cost: "highest cost first",
 };
 
-const choice = <Name extends string>(
-  label: string,
-  names: readonly Name[],
-  words: Readonly<Record<Name, string>>,
-  value: Name,
-  choose: (name: Name) => void,
-): ComponentChild =>
-  h(
-    "select",
-    // Its options are these names.
-    { "aria-label": label, value, onChange: (event: Event) => choose(valueIn(event) as Name) },
-    names.map((name) => h("option", { key: name, value: name }, words[name])),
-  );
-
 const threadRow = (thread: ThreadItem, isOpen: boolean): ComponentChild => {
   const { threadId, title, turns, tokens, cost, updatedAt } = thread;
   const status = statusOf(thread);
@@ -107,10 +105,10 @@ const threadRow = (thread: ThreadItem, isOpen: boolean): ComponentChild => {
     isOpen ? "thread open" : "thread",
     div(
       "line",
-      h("div", { class: "thread-title", dir: "auto" }, oneLine(title) || oneLine(threadId)),
+      h("div", { class: "thread-title grow", dir: "auto" }, oneLine(title) || oneLine(threadId)),
       span(`mark ${status}`, status),
     ),
-    div("line dim small", span("thread-id", oneLine(threadId)), h("time", null, timeOf(updatedAt))),
+    div("line dim small", span("thread-id grow", oneLine(threadId)), h("time", null, timeOf(updatedAt))),
     div(
       "dim small",
       `${counted(turns, "turn")} · ${tokens === null ? "–" : numberOf(tokens)} tokens · cost ${cost?.text ?? "–"}`,

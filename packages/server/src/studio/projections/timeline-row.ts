@@ -87,7 +87,7 @@ const wordsOf = (event: Entry["event"], before: State | null): string => {
     case "ask.received":
       return inputText(event.input);
     case "message.appended":
-      return contentOf(event.message.content);
+      return contentText(event.message.content);
     case "llm.completed":
       return replyText(event.reply);
     case "llm.progressed":
@@ -102,7 +102,7 @@ const wordsOf = (event: Entry["event"], before: State | null): string => {
       return `${callNamed(event.effectId, before)} ${event.approved ? "approved" : "denied"}${event.by === undefined ? "" : ` by ${event.by}`}${event.reason === undefined ? "" : `: ${event.reason}`}`;
     case "tool.completed":
     case "tool.failed":
-      return `${callNamed(event.effectId, before)} → ${contentOf(event.content ?? "")}`;
+      return `${callNamed(event.effectId, before)} → ${contentText(event.content ?? null)}`;
     default: {
       const { type: _, at: __, ...rest } = event;
       return Object.entries(rest)
@@ -113,14 +113,12 @@ const wordsOf = (event: Entry["event"], before: State | null): string => {
 };
 
 const textOfDraft = (draft: string | { readonly content: Content }): string =>
-  typeof draft === "string" ? draft : contentOf(draft.content);
-
-const contentOf = (content: Content): string => (typeof content === "string" ? content : contentText(content));
+  typeof draft === "string" ? draft : contentText(draft.content);
 
 const inputText = (input: Content | readonly MessageDraft[]): string =>
   typeof input === "string"
     ? input
-    : input.map((part) => ("role" in part ? contentOf(part.content) : contentText([part]))).join(" ");
+    : input.map((part) => contentText("role" in part ? part.content : [part])).join(" ");
 
 const replyText = ({ content = "", toolCalls = [] }: ReplyDraft): string => {
   const text =

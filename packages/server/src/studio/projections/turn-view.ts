@@ -4,11 +4,13 @@ import type { TimelineRow, TurnSpan, TurnView } from "../wire/wire.ts";
 import { moneyOf, usageWords } from "./thread-views.ts";
 import { beginning } from "./timeline-row.ts";
 
-/** A thread that was read. */
+/** The journal of a thread, with its rows and states. */
 export interface Journal {
   readonly entries: readonly Entry[];
   readonly rows: readonly TimelineRow[];
+  /** The state after the newest entry. */
   readonly state: State;
+  /** Returns the state after an existing entry. */
   at(seq: number): State;
 }
 

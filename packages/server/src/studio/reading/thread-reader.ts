@@ -4,16 +4,11 @@ import { contentText, type Entry, type LaterEntry, type State } from "@colloquy/
 import { decodeEntry, describeDecodeError, fold, foldEntry } from "@colloquy/machine/journal";
 import { asksModel, rowOf } from "../projections/timeline-row.ts";
 import { figuresOf } from "../projections/thread-views.ts";
+import type { Journal } from "../projections/turn-view.ts";
 import type { ThreadFigures, ThreadItem, TimelineRow } from "../wire/wire.ts";
 
 /** A thread that was read, valid until it changes. */
-export interface ReadThread {
-  readonly entries: readonly Entry[];
-  readonly rows: readonly TimelineRow[];
-  /** The state after the newest entry. */
-  readonly state: State;
-  /** Returns the state after an existing entry. */
-  at(seq: number): State;
+export interface ReadThread extends Journal {
   /** Returns the entry that requested the newest call, up to an entry; null if there is none. */
   callAt(seq: number): number | null;
 }
@@ -88,11 +83,10 @@ export const runningText = async (store: Store, { context }: State, now: number)
   const { open, threadId } = context;
   if (open?.stage.type !== "responding") return "";
   const { partial, attempt } = open.stage.call;
-  const content = partial?.content ?? "";
-  const journalled =
-    typeof content === "string"
-      ? content
-      : contentText(content.filter((part) => part.type !== "reasoning" && part.type !== "refusal"));
+  const { content = "" } = partial ?? {};
+  const journalled = contentText(
+    typeof content === "string" ? content : content.filter(({ type }) => type !== "reasoning" && type !== "refusal"),
+  );
   const batches = (await store.parts?.read(threadId, { at: now, after: null, turn: open.number })) ?? [];
   let text = "";
   let epoch = -1;

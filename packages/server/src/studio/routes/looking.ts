@@ -97,9 +97,9 @@ const threadRoutes = ({ store, clock }: StudioOptions, read: Reader, ofThread: O
     const running: RunningView = { turn: open.number, forMs: Math.max(now - open.startedAt, 0), text };
     return answer({ running });
   }),
-  ofThread("entry", "An entry, and the state behind it.", entryView),
-  ofThread("said", "The conversation behind an entry.", (thread, call) =>
-    pageIn(call, spokenIn(thread.at(entryIn(call, thread).seq))),
+  ofThread("entry", "An entry, and the state after it.", entryView),
+  ofThread("said", "The conversation after an entry; by default its newest messages.", (thread, call) =>
+    pageIn(call, spokenIn(thread.at(entryIn(call, thread).seq)), "last"),
   ),
   get("difference", "How the thread differs between two entries.", async (call) => {
     const [left, right] = [await threadIn(call, read), await threadIn(call, read, "other")];

@@ -34,10 +34,10 @@ export const entryIn = (call: Call, { entries }: ReadThread, name = "seq"): Entr
   return entry;
 };
 
-/** Returns the requested part of a list: `limit` items after `from`. @throws HttpError 400 */
-export const pageIn = <Item>(call: Call, items: readonly Item[]): Page<Item> => {
-  const from = numberIn(call, "from", 0);
+/** Returns the requested part of a list: `limit` items from `from`, by default the first or last ones. @throws HttpError 400 */
+export const pageIn = <Item>(call: Call, items: readonly Item[], part: "first" | "last" = "first"): Page<Item> => {
   const limit = Math.min(numberIn(call, "limit", 100), 500);
+  const from = numberIn(call, "from", part === "first" ? 0 : Math.max(items.length - limit, 0));
   return { total: items.length, from, items: items.slice(from, from + limit) };
 };
 
