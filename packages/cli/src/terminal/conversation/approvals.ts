@@ -54,15 +54,25 @@ export class Approvals {
   follow(): () => void {
     const { nested, thread, change } = this.#setting;
     if (nested === undefined) return () => {};
+    let begun = 0;
+    let newest = 0;
     const look = async (): Promise<void> => {
+      const number = ++begun;
       const waiting = await nested.waiting(thread().id);
+      // A look that began earlier, or before the end of the answer, may miss what waits now.
+      if (number < newest) return;
+      newest = number;
       this.#nested = new Map(waiting.map((each) => [each.request.id, each]));
       change((blocks) => withNested(blocks, waiting));
     };
     // If a thread cannot be read, the answer ends with that error.
     const looked = (): void => void look().catch(() => {});
     looked();
-    return nested.onRequest(looked);
+    const forget = nested.onRequest(looked);
+    return () => {
+      forget();
+      newest = Number.POSITIVE_INFINITY;
+    };
   }
 }
 

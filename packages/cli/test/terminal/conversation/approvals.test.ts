@@ -3,7 +3,9 @@ import { conversationMachine } from "@colloquy/machine";
 import { sequentialIds, virtualClock } from "@colloquy/runtime-test";
 import { reply, scriptedModel, toolCalls } from "@colloquy/runtime-test/models";
 import { expect, test } from "vitest";
-import { terminalConversation } from "../../../src/terminal/index.ts";
+import { Approvals } from "../../../src/terminal/conversation/approvals.ts";
+import { type AnswerBlocks, noBlocks } from "../../../src/terminal/conversation/answer-blocks.ts";
+import { type NestedApproval, terminalConversation } from "../../../src/terminal/index.ts";
 import { textOfLine } from "../../../src/terminal/text/line.ts";
 import { onScreen } from "./screen.ts";
 
@@ -223,4 +225,51 @@ test("a reason that can no longer be sent returns into the input", async () => {
   await until("> not here");
   expect(input()).toBe("> not here");
   expect(removed).toEqual(['{"file":"a"}']);
+});
+
+test("what subagents wait for is that of the look that began last, and of none after the end of the answer", async () => {
+  const { machine, tools } = remove();
+  const model = scriptedModel([calls("a", "b")]);
+  const setting = { machine: conversationMachine(machine), store: memoryStore({ clock: virtualClock() }), tools };
+  const host = createHost({ ...setting, llm: model, clock: virtualClock(), ids: sequentialIds() });
+  let requested = 0;
+  for await (const part of host.ask("Remove both.", { threadId: "below" }))
+    if (part.type === "approval.requested" && ++requested === 2) break;
+  const thread = host.thread("below");
+  const waiting = (await thread.approvals()).map((request): NestedApproval => ({ request, thread, by: "helper" }));
+  const looks: PromiseWithResolvers<readonly NestedApproval[]>[] = [];
+  let look = (): void => {};
+  let blocks: AnswerBlocks = noBlocks;
+  const approvals = new Approvals({
+    nested: {
+      onRequest: (listener) => {
+        look = listener;
+        return () => {};
+      },
+      waiting: () => {
+        const asked = Promise.withResolvers<readonly NestedApproval[]>();
+        looks.push(asked);
+        return asked.promise;
+      },
+    },
+    thread: () => thread,
+    isStopped: () => false,
+    change: (changed) => void (blocks = changed(blocks)),
+    notice: () => {},
+    giveBack: () => {},
+  });
+  const answered = async (index: number, those: readonly NestedApproval[]): Promise<number> => {
+    looks[index]?.resolve(those);
+    await looks[index]?.promise;
+    await Promise.resolve();
+    return blocks.open.length;
+  };
+  const forget = approvals.follow();
+  look();
+  look();
+  expect(await answered(1, waiting)).toBe(2);
+  expect(await answered(0, waiting.slice(1))).toBe(2);
+  forget();
+  expect(await answered(2, [])).toBe(2);
+  await host.close();
 });
