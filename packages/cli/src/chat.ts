@@ -119,15 +119,21 @@ const conversation = async (
   return signal.aborted ? exitCodes.interrupted : exitCodes.done;
 };
 
-/** Returns the command that continues a thread with the same model and tools, without passwords in addresses. */
+/** Returns the command that continues a thread with the same model and tools, without secrets in addresses. */
 const resumptionOf = (given: OptionValues, store: string, threadId: string): string => {
   const place = given.session === undefined ? `--store ${quoted(store)}` : `--session ${quoted(given.session)}`;
-  const word = (value: string): string => quoted(value.includes("://") ? withoutUser(value) : value);
   const again = givenAgain.flatMap((name) =>
-    [given[name] ?? []].flat().map((value) => ` --${name}${value === true ? "" : ` ${word(`${value}`)}`}`),
+    [given[name] ?? []].flat().map((value) => {
+      const word = /^(?:base-url|mcp)$/.test(name) ? withoutSecretsWithin(`${value}`) : `${value}`;
+      return ` --${name}${value === true ? "" : ` ${quoted(word)}`}`;
+    }),
   );
   return `colloquy chat ${place} --resume ${quoted(threadId)}${again.join("")}`;
 };
+
+/** Returns a text without the users, passwords and queries of its addresses. */
+const withoutSecretsWithin = (text: string): string =>
+  withoutUser(text).replaceAll(/(:\/\/[^\s"'?#]*)[?#][^\s"']*/g, "$1");
 
 const givenAgain = [
   ...(["agent", "react", "tools", "mcp", "allow-tools"] as const),

@@ -76,19 +76,23 @@ const isOutside = (path: string): boolean => path === ".." || path.startsWith(`.
 
 const changeOf = (path: string, edits: readonly Edit[], before: string | null): FileChange => {
   if (before === null) return { title: `${path} does not exist yet`, lines: [] };
+  if (edits.length > editsMax) throw new Error(`the call has ${edits.length.toLocaleString("en")} edits`);
   let after = before;
   for (const { from, to, isOfAll } of edits) {
     if (from === null) after = to;
     else if (from === "" || !after.includes(from)) return { title: `${path} does not have the old text`, lines: [] };
     else after = isOfAll ? after.replaceAll(from, () => to) : after.replace(from, () => to);
+    // Edits that replace each other's text double it with every one.
+    if (after.length > textMax) throw new Error(`it would have more than ${textMax.toLocaleString("en")} characters`);
   }
   if (after === before) return { title: `${path} has this text already`, lines: [] };
-  const patch = structuredPatch("", "", before, after, "", "", { context: 2, maxEditLength: editsMax });
+  const patch = structuredPatch("", "", before, after, "", "", { context: 2, maxEditLength: differencesMax });
   if (patch === undefined) return { title: `${path} would become another text: too much differs`, lines: [] };
   const lines = patch.hunks.flatMap(({ oldStart, lines: each }) => [`@@ line ${oldStart}`, ...each]);
   return { title: `${path}, if ${edits[0]?.by} is written to it:`, lines };
 };
 
 const textMax = 1_000_000;
+const editsMax = 100;
 /** Finding more differences would take long. */
-const editsMax = 500;
+const differencesMax = 500;

@@ -34,7 +34,7 @@ const typed = async (lines: readonly string[], ...args: readonly string[]): Prom
     input.write(`${lines[prompts - 1] ?? "/quit"}\r`);
   });
   const setting = { input, output, isTerminal: true, environment: { NO_COLOR: "1", TERM: "dumb" } };
-  const { exitCode } = await runIn(setting, "chat", ...args, "--base-url", server.current?.url ?? "");
+  const { exitCode } = await runIn(setting, "chat", "--base-url", server.current?.url ?? "", ...args);
   expect(exitCode).toBe(0);
   return shown;
 };
@@ -60,6 +60,15 @@ test("at the end it says how the thread is resumed, if something was said and is
   expect(await typed(["Hi?"], "--session", session, ...given)).toContain(
     `chat --session ${session} --resume chat --base-url ${url} --model m --system 'Be short.' --max-turns 3\``,
   );
+});
+
+test("the command that resumes has no secrets of addresses, and all of a text that has one", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "colloquy-resume-"));
+  const url = server.current?.url ?? "";
+  const system = "Link to https://example.org/@ada?page=2#top.";
+  const given = ["--session", join(folder, "s.db"), "--system", system];
+  const shown = await typed(["Hi?"], ...given, "--base-url", `${url}?key=secret`);
+  expect(shown).toContain(`--base-url ${url} --system '${system}'\``);
 });
 
 test("/model asks another model of the provider, and says which the server lists", async () => {

@@ -75,3 +75,17 @@ test("a text that would change nothing, is not there, or differs too much is sai
     lines: [],
   });
 });
+
+test("edits that are too many, or make a text too large, are not compared", () => {
+  const of = (count: number, edit: object) => changeOf({ path: "src/twice.txt", edits: Array(count).fill(edit) });
+  const grown = of(40, { old_string: "a", new_string: "aa", replace_all: true });
+  const whole = changeOf({ path: "src/twice.txt", content: "x\n".repeat(500_001) });
+  for (const change of [grown, whole])
+    expect(change).toEqual({
+      title: "src/twice.txt is not compared: it would have more than 1,000,000 characters",
+      lines: [],
+    });
+  const title = "src/twice.txt is not compared: the call has 101 edits";
+  expect(of(101, { old_string: "b", new_string: "b" })).toEqual({ title, lines: [] });
+  expect(of(100, { old_string: "b", new_string: "b" })?.title).toBe("src/twice.txt has this text already");
+});

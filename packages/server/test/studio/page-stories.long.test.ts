@@ -29,6 +29,11 @@ const markdown = [
   '<img src="https://example.com/x.png" onerror="window.pwned=1"> ![a map](https://example.com/map.png)',
 ].join("\n");
 
+const ofWindows = markdown.replaceAll("\n", "\r\n");
+
+/** The lexer looks for an underline below each line of a list's item, to the end of the text. */
+const manyLines = `- a\n${"b\n".repeat(9_000)}`;
+
 /** Answers in Markdown, fails, or writes the beginning of an answer and never ends. */
 const writer: LlmHandler = async ({ messages }, { onDelta }) => {
   const asked = JSON.stringify(messages.at(-1)?.parts);
@@ -40,7 +45,7 @@ const writer: LlmHandler = async ({ messages }, { onDelta }) => {
   }
   return {
     type: "completed",
-    reply: { content: markdown },
+    reply: { content: asked.includes("lines") ? manyLines : asked.includes("Windows") ? ofWindows : markdown },
     finishReason: "stop",
     usage: { inputTokens: 3_000, outputTokens: 1_000 },
   };
@@ -141,6 +146,40 @@ withBrowser("a newcomer", ({ open }) => {
     ).toEqual(["https://example.com/trains?day=12", "noopener noreferrer", "_blank"]);
     expect(await answer.textContent()).toContain('<img src="https://example.com/x.png" onerror="window.pwned=1">');
     expect(problems).toEqual([]);
+  });
+
+  test("reads a text of other line ends too, and one that is too expensive as Markdown as it is", async () => {
+    await host.ask("Are there lines?", { threadId: "lines" });
+    await host.ask("And on Windows?", { threadId: "windows" });
+    const { page } = await open(at("thread=windows"));
+    await page.locator(".message.assistant td").first().waitFor();
+    expect(await page.locator(".message.assistant").textContent()).not.toContain(String.raw`\u{d}`);
+    await page.goto(at("thread=lines"));
+    await page.locator(".message.assistant .text").filter({ hasText: "- a" }).waitFor();
+    expect(await page.locator(".message.assistant .markdown").count()).toBe(0);
+  });
+
+  test("sees a thread as it changed last, when the page with it comes after its change", async () => {
+    const thread = host.thread("twice");
+    await thread.ask("Once?");
+    const { page } = await open("about:blank");
+    const held = Promise.withResolvers<undefined>();
+    const read = Promise.withResolvers<undefined>();
+    await page.route("**/studio/api/threads?*", async (route) => {
+      const response = await route.fetch();
+      read.resolve(undefined);
+      await held.promise;
+      await route.fulfill({ response });
+    });
+    await page.goto(at(""));
+    await read.promise;
+    await page.locator(".live.on").waitFor();
+    await thread.ask("Twice?");
+    const row = page.locator(".thread").filter({ has: page.getByText("twice", { exact: true }) });
+    await row.filter({ hasText: "2 turns" }).waitFor();
+    held.resolve(undefined);
+    await page.locator(".thread").filter({ hasText: "A title of its own" }).waitFor();
+    expect(await row.textContent()).toContain("2 turns");
   });
 
   test("sees how long a turn has been open, and what the model has written by now", async () => {

@@ -252,8 +252,11 @@ test("the list is read again only for threads that changed", async () => {
 });
 
 describe("the answer that a model is writing", () => {
-  const written = async (options: Partial<HostOptions>, pieces: readonly string[]): Promise<RunningView | null> => {
+  const written = async (options: Partial<HostOptions>, unreadable = false): Promise<RunningView | null> => {
+    const pieces = ["Once ", "upon ", "a time"];
     const shared = memoryStore({ clock: systemClock });
+    if (unreadable && shared.parts !== undefined)
+      vi.spyOn(shared.parts, "read").mockResolvedValue([{ turn: 1, token: 1, number: 1, body: "no list" }]);
     const { promise: isWritten, resolve: write } = Promise.withResolvers<void>();
     const host = createHost({
       store: shared,
@@ -287,11 +290,12 @@ describe("the answer that a model is writing", () => {
   };
 
   test.each([
-    ["the log of parts", { partsMs: 1 }, "Once upon a time"],
-    ["the journal", { progressMs: 1 }, "Once upon a time"],
-    ["neither, where hosts keep none", {}, ""],
-  ])("is read from %s", async (_, options, text) => {
-    expect(await written(options, ["Once ", "upon ", "a time"])).toMatchObject({
+    ["the log of parts", { partsMs: 1 }, "Once upon a time", false],
+    ["the journal", { progressMs: 1 }, "Once upon a time", false],
+    ["the journal, where the log of parts can't be read", { progressMs: 1, partsMs: 1 }, "Once upon a time", true],
+    ["neither, where hosts keep none", {}, "", false],
+  ])("is read from %s", async (_, options, text, unreadable) => {
+    expect(await written(options, unreadable)).toMatchObject({
       turn: 1,
       text,
       forMs: expect.any(Number),

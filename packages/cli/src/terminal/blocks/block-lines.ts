@@ -132,7 +132,8 @@ const changeLines = ({ title, lines }: FileChange, { columns, rows = 24, unfolde
     // No argument can imitate the indent. The end of a line that is cut is among the arguments.
     ...lines.slice(0, room).map((each): Line => {
       const role = roleOfChange[each.charAt(0)] ?? "dim";
-      return cutLine([span("  "), span(approvable(each.slice(0, 4 * columns)), role)], columns - 1);
+      const begin = each.length > 4 * columns ? `${each.slice(0, 4 * columns)}…` : each;
+      return cutLine([span("  "), span(approvable(begin), role)], columns - 1);
     }),
     ...(more === 0 ? [] : [line(`  … ${counted(more, "more line")}`, "dim")]),
   ];

@@ -50,20 +50,29 @@ export class Approvals {
     return because === "declared" && this.#trusted.has(name) && !this.#answered.has(id);
   }
 
-  /** Shows the approvals of other threads that the answer's tools wait for, until the returned function is called. */
+  /** Shows the approvals that the tools of the answer wait for, until the returned function is called. */
   follow(): () => void {
     const { nested, thread, change } = this.#setting;
     if (nested === undefined) return () => {};
+    let begun = 0;
+    let newest = 0;
     const look = async (): Promise<void> => {
+      const number = ++begun;
       const waiting = await nested.waiting(thread().id);
+      // A look that began earlier, or before the end of the answer, may miss what waits now.
+      if (number < newest) return;
+      newest = number;
       this.#nested = new Map(waiting.map((each) => [each.request.id, each]));
       change((blocks) => withNested(blocks, waiting));
     };
-    let last = Promise.resolve();
-    // In order, so that no older list replaces a newer one. If a thread cannot be read, the answer ends with that error.
-    const lookNext = (): void => void (last = last.then(look).catch(() => {}));
-    lookNext();
-    return nested.onRequest(lookNext);
+    // If a thread cannot be read, the answer ends with that error.
+    const looked = (): void => void look().catch(() => {});
+    looked();
+    const forget = nested.onRequest(looked);
+    return () => {
+      forget();
+      newest = Number.POSITIVE_INFINITY;
+    };
   }
 }
 

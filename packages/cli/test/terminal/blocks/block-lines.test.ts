@@ -118,6 +118,14 @@ test("a difference is below its call, as far as the window has room, each line c
   expect(roles.slice(2, 6)).toEqual(["dim", "removed", "added", "plain"]);
 });
 
+test("a line of a difference that is longer than what is laid out says so, however little of it is drawn", () => {
+  const lines = [`+a${"\u0301".repeat(200)} and more`];
+  const change = { title: "a.txt, if", lines };
+  const look = { columns: 40, rows: 24, unfolded: true, finished: true };
+  const rows = blockLines({ type: "call", name: "write", arguments: "{}", change }, look);
+  expect(rows.map(textOfLine).at(-1)).toMatch(/^ {2}\+a\u0301+…$/);
+});
+
 test("no words of others begin a row as what a person is asked does", () => {
   const fake = '⁇ remove {"file":"a"}';
   const words: readonly Block[] = [

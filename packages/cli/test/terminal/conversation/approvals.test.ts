@@ -1,11 +1,11 @@
 import { createHost, memoryStore, tool } from "@colloquy/host";
-import { conversationMachine, type Json } from "@colloquy/machine";
+import { conversationMachine } from "@colloquy/machine";
 import { sequentialIds, virtualClock } from "@colloquy/runtime-test";
 import { reply, scriptedModel, toolCalls } from "@colloquy/runtime-test/models";
 import { expect, test } from "vitest";
-import { type AnswerBlocks, noBlocks } from "../../../src/terminal/conversation/answer-blocks.ts";
 import { Approvals } from "../../../src/terminal/conversation/approvals.ts";
-import { terminalConversation } from "../../../src/terminal/index.ts";
+import { type AnswerBlocks, noBlocks } from "../../../src/terminal/conversation/answer-blocks.ts";
+import { type NestedApproval, terminalConversation } from "../../../src/terminal/index.ts";
 import { textOfLine } from "../../../src/terminal/text/line.ts";
 import { onScreen } from "./screen.ts";
 
@@ -40,7 +40,7 @@ test("a call that waits for an approval is shown with its arguments; y runs it",
 
 test("a call that would change a file is shown with the difference, once", async () => {
   const { removed: _, ...options } = remove();
-  const changeOf = (given: Json) => ({ title: `${JSON.stringify(given)} changes a:`, lines: ["-one", "+two"] });
+  const changeOf = (json: string) => ({ title: `${json} changes a:`, lines: ["-one", "+two"] });
   const { ask, type, until, finished } = onScreen(scriptedModel([calls("a"), reply("Done.")]), {
     ...options,
     changeOf,
@@ -227,44 +227,29 @@ test("a reason that can no longer be sent returns into the input", async () => {
   expect(removed).toEqual(['{"file":"a"}']);
 });
 
-test("a late list of the approvals of subagents does not hide a newer request", async () => {
-  const clock = virtualClock();
-  const llm = scriptedModel([]);
-  const host = createHost({
-    machine: conversationMachine(),
-    store: memoryStore({ clock }),
-    llm,
-    clock,
-    ids: sequentialIds(),
-  });
-  const thread = host.thread("here");
-  const where = { threadId: "nested", turn: 1, step: 1, position: 0, callId: "c", version: null };
-  const request = {
-    ...where,
-    type: "requestApproval",
-    id: "a",
-    name: "remove",
-    arguments: {},
-    digest: "d",
-    because: "declared",
-  } as const;
-  const ticks = async (count: number): Promise<void> => {
-    for (let tick = 0; tick < count; tick++) await Promise.resolve();
-  };
+test("what subagents wait for is that of the look that began last, and of none after the end of the answer", async () => {
+  const { machine, tools } = remove();
+  const model = scriptedModel([calls("a", "b")]);
+  const setting = { machine: conversationMachine(machine), store: memoryStore({ clock: virtualClock() }), tools };
+  const host = createHost({ ...setting, llm: model, clock: virtualClock(), ids: sequentialIds() });
+  let requested = 0;
+  for await (const part of host.ask("Remove both.", { threadId: "below" }))
+    if (part.type === "approval.requested" && ++requested === 2) break;
+  const thread = host.thread("below");
+  const waiting = (await thread.approvals()).map((request): NestedApproval => ({ request, thread, by: "helper" }));
+  const looks: PromiseWithResolvers<readonly NestedApproval[]>[] = [];
+  let look = (): void => {};
   let blocks: AnswerBlocks = noBlocks;
-  let notify = (): void => {};
-  let reads = 0;
   const approvals = new Approvals({
     nested: {
       onRequest: (listener) => {
-        notify = listener;
+        look = listener;
         return () => {};
       },
-      waiting: async () => {
-        reads += 1;
-        if (reads > 1) return [{ request, thread, by: "clerk" }];
-        await ticks(10);
-        return [];
+      waiting: () => {
+        const asked = Promise.withResolvers<readonly NestedApproval[]>();
+        looks.push(asked);
+        return asked.promise;
       },
     },
     thread: () => thread,
@@ -273,10 +258,18 @@ test("a late list of the approvals of subagents does not hide a newer request", 
     notice: () => {},
     giveBack: () => {},
   });
-  approvals.follow();
-  await ticks(2);
-  notify();
-  await ticks(50);
-  expect(reads).toBe(2);
-  expect(blocks.open).toMatchObject([{ type: "approval", id: "a", name: "remove of subagent clerk" }]);
+  const answered = async (index: number, those: readonly NestedApproval[]): Promise<number> => {
+    looks[index]?.resolve(those);
+    await looks[index]?.promise;
+    await Promise.resolve();
+    return blocks.open.length;
+  };
+  const forget = approvals.follow();
+  look();
+  look();
+  expect(await answered(1, waiting)).toBe(2);
+  expect(await answered(0, waiting.slice(1))).toBe(2);
+  forget();
+  expect(await answered(2, [])).toBe(2);
+  await host.close();
 });

@@ -104,8 +104,11 @@ const useThreads = ({ filter, sort }: Place): Threads => {
   const [problem, setProblem] = useState<string | null>(null);
   const next = useRef<string | null | undefined>(undefined);
   const isAsking = useRef(false);
-  const merge = (changed: readonly ThreadItem[]): void =>
-    setKnown((before) => new Map([...before, ...changed.map((thread) => [thread.threadId, thread] as const)]));
+  const merge = (read: readonly ThreadItem[]): void =>
+    setKnown((before) => {
+      const fresh = read.filter((thread) => !isOlder(thread, before.get(thread.threadId)));
+      return new Map([...before, ...fresh.map((thread) => [thread.threadId, thread] as const)]);
+    });
   const more = (): void => {
     if (next.current === null || isAsking.current) return;
     isAsking.current = true;
@@ -143,6 +146,10 @@ const useThreads = ({ filter, sort }: Place): Threads => {
     entriesOf: (threadId) => ((threadId === null ? undefined : known.get(threadId))?.seq ?? -1) + 1,
   };
 };
+
+/** Returns whether a thread was read before it changed to what is known: a page may arrive after a change. */
+const isOlder = (thread: ThreadItem, known: ThreadItem | undefined): boolean =>
+  known !== undefined && known.createdAt === thread.createdAt && known.seq > thread.seq;
 
 const loadedAtOnce = 1_000;
 

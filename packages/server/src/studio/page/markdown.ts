@@ -14,7 +14,9 @@ export const Markdown = ({ text }: { readonly text: string }): ComponentChild =>
 };
 
 const tokensOf = (text: string): readonly Token[] | null => {
-  if (deep.test(text) || text.length > lengthMax || (text.match(/[[\]*_~<>`!]/g)?.length ?? 0) > marksMax) return null;
+  const count = (of: RegExp): number => text.match(of)?.length ?? 0;
+  if (text.length > lengthMax || deep.test(text) || count(/[[\]*_~<>`!]/g) > marksMax || count(/\n/g) > linesMax)
+    return null;
   try {
     return new Lexer().lex(visible(text));
   } catch {
@@ -23,10 +25,11 @@ const tokensOf = (text: string): readonly Token[] | null => {
   }
 };
 
-// The lexer takes quadratic time for some texts of only marks, and more for deep nesting.
+// The lexer takes quadratic time for some texts of only marks or of many lines, and more for deep nesting.
 const deep = /(?:^|\n)(?:[ \t]*(?:[-*+>]|\d{1,9}[.)])){50}/;
 const lengthMax = 20_000;
 const marksMax = 1_000;
+const linesMax = 1_000;
 
 const blocks = (tokens: readonly Token[]): readonly ComponentChild[] => tokens.map(block);
 

@@ -2,9 +2,15 @@ import { Fragment, h, type ComponentChild } from "preact";
 import { useState } from "preact/hooks";
 import { div, link, span } from "./element.ts";
 
-/** Makes invisible characters visible: control characters, and those that change the text direction. */
+/**
+ * Makes invisible characters visible: control characters, and those that change the text direction. A carriage return
+ * before a line feed is part of the line end.
+ */
 export const visible = (text: string): string =>
-  text.replaceAll(unseen, (character) => `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`).toWellFormed();
+  text
+    .replaceAll("\r\n", "\n")
+    .replaceAll(unseen, (character) => `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`)
+    .toWellFormed();
 
 /** Matches controls but line feed and tab, direction marks, zero-width characters, and language tags. */
 const unseen =

@@ -80,13 +80,20 @@ const unknown: ThreadFigures = { title: "", place: null, approvals: 0, turns: 0,
  * parts (`partsMs`), which is newer. Empty if hosts keep neither.
  */
 export const runningText = async (store: Store, { context }: State, now: number): Promise<string> => {
-  const { open, threadId } = context;
+  const { open } = context;
   if (open?.stage.type !== "responding") return "";
-  const { partial, attempt } = open.stage.call;
-  const { content = "" } = partial ?? {};
+  const { content = "" } = open.stage.call.partial ?? {};
   const journalled = contentText(
     typeof content === "string" ? content : content.filter(({ type }) => type !== "reasoning" && type !== "refusal"),
   );
+  // Of a log that cannot be read, the journal tells what is known; a host goes on without it too.
+  const text = await loggedText(store, context, now).catch(() => "");
+  return text.length > journalled.length ? text : journalled;
+};
+
+const loggedText = async (store: Store, { open, threadId }: State["context"], now: number): Promise<string> => {
+  if (open?.stage.type !== "responding") return "";
+  const { attempt } = open.stage.call;
   const batches = (await store.parts?.read(threadId, { at: now, after: null, turn: open.number })) ?? [];
   let text = "";
   let epoch = -1;
@@ -98,7 +105,7 @@ export const runningText = async (store: Store, { context }: State, now: number)
       if (part.type === "text.delta" && part.step === open.step && part.attempt === attempt) text += part.text;
     }
   }
-  return text.length > journalled.length ? text : journalled;
+  return text;
 };
 
 /** The distance of stored states; others are folded from them, as all would take far more room. */
