@@ -1,5 +1,5 @@
 import { createHost, memoryStore, tool } from "@colloquy/host";
-import { conversationMachine } from "@colloquy/machine";
+import { conversationMachine, type Json } from "@colloquy/machine";
 import { sequentialIds, virtualClock } from "@colloquy/runtime-test";
 import { reply, scriptedModel, toolCalls } from "@colloquy/runtime-test/models";
 import { expect, test } from "vitest";
@@ -40,7 +40,7 @@ test("a call that waits for an approval is shown with its arguments; y runs it",
 
 test("a call that would change a file is shown with the difference, once", async () => {
   const { removed: _, ...options } = remove();
-  const changeOf = (json: string) => ({ title: `${json} changes a:`, lines: ["-one", "+two"] });
+  const changeOf = (given: Json) => ({ title: `${JSON.stringify(given)} changes a:`, lines: ["-one", "+two"] });
   const { ask, type, until, finished } = onScreen(scriptedModel([calls("a"), reply("Done.")]), {
     ...options,
     changeOf,
