@@ -122,6 +122,21 @@ withBrowser("a newcomer", ({ open }) => {
     expect(problems).toEqual([]);
   });
 
+  test("is told nothing of words that are still searched", async () => {
+    const { page } = await open(at(""));
+    const held = Promise.withResolvers<undefined>();
+    await page.route("**/studio/api/search?words=night", async (route) => {
+      await held.promise;
+      await route.continue();
+    });
+    await page.getByLabel("Search").fill("nightzzz");
+    await page.getByText("No message has all of these whole words: nightzzz.").waitFor();
+    await page.getByLabel("Search").fill("night");
+    await page.getByText("searching …").waitFor();
+    held.resolve(undefined);
+    await page.locator(".hit").filter({ hasText: "No hotels" }).first().waitFor();
+  });
+
   test("reads answers as Markdown, of which nothing is loaded, and no link is followed but to a page or an address", async () => {
     const { page, problems } = await open(at("thread=written"));
     const answer = page.locator(".message.assistant .markdown");

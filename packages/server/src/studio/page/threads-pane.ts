@@ -118,12 +118,14 @@ const threadRow = (thread: ThreadItem, isOpen: boolean): ComponentChild => {
 
 /** Shows the listed threads whose titles match, and the messages that a search found. */
 const foundList = (
-  { value: found, problem }: Loaded<FoundView>,
+  { value, problem }: Loaded<FoundView>,
   words: string,
   threads: Looking["threads"],
   go: Go,
   clear: () => void,
 ): ComponentChild => {
+  // While a search runs, the value is that of the words before.
+  const found = value?.words === words ? value : null;
   const note =
     found === null
       ? "searching …"

@@ -69,7 +69,7 @@ const storeRoutes = (options: StudioOptions): readonly Route[] => {
         const page = await search(words, { limit: hitsMax + 1, ...(after === undefined ? {} : { after }) });
         return { items: page.hits, next: page.next };
       });
-      const found: FoundView = { hits: hits.slice(0, hitsMax), hasMore: hits.length > hitsMax };
+      const found: FoundView = { words, hits: hits.slice(0, hitsMax), hasMore: hits.length > hitsMax };
       return answer(found);
     }),
   ];

@@ -39,6 +39,8 @@ export interface ThreadItems {
 
 /** Entries that match a search, and whether there are more. */
 export interface FoundView {
+  /** The words that were searched. */
+  readonly words: string;
   readonly hits: readonly SearchHit[];
   readonly hasMore: boolean;
 }
