@@ -41,7 +41,7 @@ const pathIn = (folder: string, word: string): string | null => {
   const path = [word, name].find((each) => /[\p{L}\p{N}]/u.test(each) && isThere(resolve(folder, each)));
   if (path !== undefined) return path;
   const [first] = /^\/?[^/]+(?=\/)/.exec(name) ?? [];
-  if (first !== undefined && (first === "~" || isThere(resolve(folder, first))))
+  if (first !== undefined && (first === "~" || extname(name) !== "" || isThere(resolve(folder, first))))
     throw new Error(`there is no file "${name}" to attach; leave out the @ if you mean something else`);
   return null;
 };
