@@ -73,7 +73,7 @@ const programs: readonly (readonly [path: string, says: string])[] = [
     "examples/docs/how-do-i-data.ts",
     '["ada_1","ada_2"]\n0 hits\nanswer 3\nanswer 5\n["ada_1","ada_2"]\nleft: ["grace_1","grace_2"]\n',
   ],
-  ["examples/docs/how-do-i-run.ts", "1.25 USD\nAda has no credit left.\n"],
+  ["examples/docs/how-do-i-run.ts", "1.20 USD\nAda has no credit left.\n"],
   ["examples/docs/caller-tools.ts", "You sit in 12C.\n"],
   ["examples/docs/calls.ts", "waits for the model\nA line.\nA pile.\n"],
   ["examples/docs/coming-from.ts", "Done: 12 euros are on their way."],

@@ -4,11 +4,11 @@ import { createHost, limitCalls, memoryStore } from "@colloquy/runtime-node";
 import { fails, reply, ruleModel, scriptedModel } from "@colloquy/runtime-test/models";
 
 const store = memoryStore();
-const usage = { inputTokens: 1_000_000, outputTokens: 0 };
+const usage = { inputTokens: 8_000_000, outputTokens: 0 };
 
 {
-  const llm = scriptedModel([reply("A line.", { usage, model: "gpt-5.4" }), fails({ kind: "auth" })]);
-  const pricing = pricesPerMillion("USD", { "gpt-5.4": { input: 1.25, output: 10, cachedInput: 0.125 } });
+  const llm = scriptedModel([reply("A line.", { usage, model: "gpt-4o-mini" }), fails({ kind: "auth" })]);
+  const pricing = pricesPerMillion("USD", { "gpt-4o-mini": { input: 0.15, output: 0.6, cachedInput: 0.075 } });
   // Billionths of a dollar: no turn begins another call after 5 cents.
   const host = createHost({ llm, store, machine: { pricing, limits: { costNano: 50_000_000 } } });
   const thread = host.thread("ada");

@@ -8,6 +8,7 @@ import {
   converse,
   converseOnScreen,
   endingOf,
+  named,
   Printer,
   suitsScreen,
   wantsColour,
@@ -91,7 +92,7 @@ const talk = async (store: Store, threadId: string | undefined, pace: number | u
       newThreadId: () => nextThread(store),
     };
     if (isTerminal && suitsScreen(process.stdout, process.env))
-      return await converseOnScreen({ ...conversation, environment: process.env });
+      return await onScreen({ ...conversation, environment: process.env });
     const colour = wantsColour(isTerminal, process.env);
     const { failures } = await converse({ ...conversation, isTerminal, colour });
     if (!isTerminal && (failures > 0 || signal.aborted)) process.exitCode = 1;
@@ -99,6 +100,13 @@ const talk = async (store: Store, threadId: string | undefined, pace: number | u
     await host.close();
     await model.close();
   }
+};
+
+/** Converses on the screen, then says how the conversation is continued: after /fork it is not the newest. */
+const onScreen = async (conversation: Parameters<typeof converseOnScreen>[0]): Promise<void> => {
+  let last = conversation.threadId;
+  await converseOnScreen({ ...conversation, turnedTo: (id) => void (last = id) });
+  say(`the same command with --thread ${named(last)} continues this conversation`);
 };
 
 const firstSteps = [

@@ -186,6 +186,8 @@ withBrowser("the page", ({ open }) => {
     const press = async (...keys: readonly string[]): Promise<void> => {
       for (const key of keys) await page.keyboard.press(key);
     };
+    // They lead to no empty pane.
+    await press("l", "3");
     while (
       (await page.locator(".thread.open").count()) === 0 ||
       (await page.locator(".thread.open .thread-id").textContent()) !== "trip"

@@ -69,7 +69,7 @@ const lookCommands: readonly Command[] = [
   command("/context", "what the next question would show the model of the thread, and why", (target) =>
     explain(target, contextView),
   ),
-  command("/explain", "the same, message by message", (target) => explain(target, explainView)),
+  command("/explain", "the same, as a list whose messages Enter opens", (target) => explain(target, explainView)),
   command("/tree", "shows the turns and their branches", async ({ thread, open }) =>
     open(treeView(await stateOf(thread))),
   ),

@@ -38,6 +38,7 @@ test("the weather agent is asked, its tree looked at, and left, at a terminal", 
   await terminal.until("the theme is light");
   terminal.type("\u0004");
   expect(await terminal.exited).toMatchObject({ exitCode: 0 });
+  expect(terminal.cells.raw).toContain("the same command with --thread weather continues this conversation");
   for (const clearing of ["\u001B[2J", "\u001B[3J"]) expect(terminal.cells.raw).not.toContain(clearing);
 }, 120_000);
 

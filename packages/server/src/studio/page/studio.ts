@@ -102,8 +102,9 @@ interface Pressing extends Looking {
 const keysOf = (pressing: Pressing): readonly Key[] => {
   const { place, go, seq, newest, turn, show, fork } = pressing;
   const pane = panes.indexOf(place.pane);
-  const moved = (by: number): void =>
-    go({ pane: panes[Math.min(Math.max(pane + by, 0), panes.length - 1)] ?? place.pane });
+  // Without a thread the other panes are empty, and in a narrow window nothing leads back.
+  const last = place.thread === null ? 0 : panes.length - 1;
+  const moved = (by: number): void => go({ pane: panes[Math.min(Math.max(pane + by, 0), last)] ?? place.pane });
   const to = (next: number | null): void => go({ seq: next }, "quietly");
   const calls = (way: 1 | -1): void => to(callBeside(pressing, way));
   const element = (selector: string): HTMLElement | null => document.querySelector(selector);
@@ -119,7 +120,7 @@ const keysOf = (pressing: Pressing): readonly Key[] => {
     ...tabs.map((tab, index) => ({
       keys: [String(index + 1)],
       does: `show ${tab}`,
-      press: () => go({ tab, pane: "detail" }),
+      press: () => go({ tab, pane: panes[last] ?? place.pane }),
     })),
     { keys: ["t"], does: "timeline or tree", press: () => go({ view: place.view === "tree" ? "timeline" : "tree" }) },
     {
