@@ -81,10 +81,11 @@ export const helpOf = ({ usage, options, sections = {}, examples = [], about }: 
     .join("\n");
 };
 
-const wrappedText = (text: string): string =>
+/** Breaks the lines of a text between words. */
+export const wrappedText = (text: string, width: number = columns): string =>
   text
     .split("\n")
-    .map((line) => wrapped(line, columns).join("\n"))
+    .map((line) => wrapped(line, width).join("\n"))
     .join("\n");
 
 /** The width of the narrowest terminals in use. */

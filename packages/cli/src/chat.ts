@@ -1,3 +1,4 @@
+import { wrappedText } from "./arguments.ts";
 import type { Content } from "@colloquy/machine";
 import {
   converseOn,
@@ -25,7 +26,7 @@ import { appendFile, mkdir, rename, writeFile, mkdtemp, readFile, rm } from "nod
 import { dirname, join } from "node:path";
 import { shellIn } from "./shell.ts";
 import { readTextFile, textOf } from "./text-file.ts";
-import type { Readable } from "node:stream";
+import type { Readable, Writable } from "node:stream";
 import { spawn } from "node:child_process";
 import { tmpdir } from "node:os";
 import { commandWords } from "./chat-tools.ts";
@@ -58,7 +59,8 @@ export const chat = async (words: readonly string[], given: OptionValues, contex
   const content = question === "" ? "" : await refusing(async () => contentOf(question, attached, context));
   const opened = await refusing(() => openedChat(settings, context));
   try {
-    if (converses && detail !== "none") printer.line(`${opened.about}; /help lists the commands`);
+    if (converses && detail !== "none")
+      printer.line(wrappedText(`${opened.about}; /help lists the commands`, columnsOf(printer.unguarded)));
     else if (detail !== "none") errors.line(`${opened.about}; thread ${named(opened.threadId)}`);
     if (isAnswer) return await answerApproval(opened, options, answers, signal);
     if (converses) return await conversation(opened, { ...settings, given, question, detail }, context);
@@ -68,6 +70,10 @@ export const chat = async (words: readonly string[], given: OptionValues, contex
     await opened.close();
   }
 };
+
+/** Returns the width of a terminal; Infinity for other outputs. */
+const columnsOf = (output: Writable): number =>
+  "columns" in output && typeof output.columns === "number" ? output.columns : Number.POSITIVE_INFINITY;
 
 interface Conversed {
   /** The options of the command line alone. */

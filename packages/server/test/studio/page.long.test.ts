@@ -80,7 +80,7 @@ withBrowser("the page", ({ open }) => {
     expect(await page.locator(".branch.on-path").count()).toBe(12);
     expect(await page.locator(".branch").filter({ hasText: "head" }).textContent()).toContain("Book two seats");
     await left.click();
-    await page.getByText("No hotels").waitFor();
+    await page.getByText("No hotels").first().waitFor();
     await page.waitForURL(/seq=18\b/);
     await page.getByRole("tab", { name: "Timeline" }).click();
     await page.locator(".row").filter({ hasText: "Which platform" }).locator(".asks").click();

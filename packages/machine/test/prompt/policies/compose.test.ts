@@ -44,7 +44,10 @@ describe("compose", () => {
       const policy = compose(limitResults({ characters: 200 }), tokenWindow());
       const within = { ...made, ...budgeted(tokens) };
       const shrink = decide(limitResults({ characters: 200 }), within).shrink ?? [];
-      const starts = [null, ...closedUnits(within).map(({ turn, position }) => ({ turn, unit: position }))];
+      const units = closedUnits(within).map(({ turn, position }) => ({ turn, unit: position }));
+      // A window may also begin at a turn without messages.
+      const turns = (made.turns ?? []).map(({ number }) => ({ turn: number, unit: 0 }));
+      const starts = [null, ...[...turns, ...units].toSorted((a, b) => a.turn - b.turn || a.unit - b.unit)];
       const fits = (from: PolicyDecision["from"]) =>
         countPrompt(characters, shownBy(within, { from, shrink })) <= tokens;
       const plain = starts.find(fits);
