@@ -81,11 +81,10 @@ export const helpOf = ({ usage, options, sections = {}, examples = [], about }: 
     .join("\n");
 };
 
-/** Breaks the lines of a text between words. */
-export const wrappedText = (text: string, width: number = columns): string =>
+const wrappedText = (text: string): string =>
   text
     .split("\n")
-    .map((line) => wrapped(line, width).join("\n"))
+    .map((line) => wrapped(line, columns).join("\n"))
     .join("\n");
 
 /** The width of the narrowest terminals in use. */

@@ -1,6 +1,6 @@
 import type { AskOptions, Host, HostedThread, OutputSchema, StoredThread } from "@colloquy/host";
 import { type Content, type JsonObject, textOf, type MachineOptions, messagesOf } from "@colloquy/machine";
-import { type Choice, named } from "@colloquy/cli/terminal";
+import { type Choice, named, type Printer, wrapped } from "@colloquy/cli/terminal";
 import type { CommandContext } from "./command-context.ts";
 import { openedHost, type OpenedHost, opening, type Opens } from "./opened-host.ts";
 import type { Provider } from "./models.ts";
@@ -26,6 +26,13 @@ export interface Chat extends Omit<OpenedHost, "ask" | "provider" | "system">, F
  */
 export const openedChat = (settings: Settled, context: CommandContext): Promise<Chat> =>
   opening((opens) => chatOf(settings, context, opens));
+
+/** Returns the first lines of a conversation, broken between words. */
+export const greetingOf = ({ about }: Chat, { unguarded: output }: Printer): string => {
+  const columns = "columns" in output && typeof output.columns === "number" ? output.columns : Infinity;
+  const rows = wrapped([{ text: `${about}; /help lists the commands`, roles: [] }], columns);
+  return rows.map((row) => row.map(({ text }) => text).join("")).join("\n");
+};
 
 const chatOf = async (settings: Settled, context: CommandContext, opens: Opens): Promise<Omit<Chat, "close">> => {
   const { options, pricing, systemIsForNew } = settings;

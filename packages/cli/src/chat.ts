@@ -1,4 +1,3 @@
-import { wrappedText } from "./arguments.ts";
 import type { Content } from "@colloquy/machine";
 import {
   converseOn,
@@ -14,7 +13,7 @@ import {
 } from "@colloquy/cli/terminal";
 import { attachedText, attachmentsIn } from "./attachments.ts";
 import { answersOn, formatOf, type Answers } from "./answers.ts";
-import { type Chat, openedChat } from "./chat-host.ts";
+import { type Chat, greetingOf, openedChat } from "./chat-host.ts";
 import type { CommandContext } from "./command-context.ts";
 import { ArgumentError, exitCodes, InterruptedError } from "./exit-code.ts";
 import { fileChangesIn } from "./file-changes.ts";
@@ -26,7 +25,7 @@ import { appendFile, mkdir, rename, writeFile, mkdtemp, readFile, rm } from "nod
 import { dirname, join } from "node:path";
 import { shellIn } from "./shell.ts";
 import { readTextFile, textOf } from "./text-file.ts";
-import type { Readable, Writable } from "node:stream";
+import type { Readable } from "node:stream";
 import { spawn } from "node:child_process";
 import { tmpdir } from "node:os";
 import { commandWords } from "./chat-tools.ts";
@@ -59,8 +58,7 @@ export const chat = async (words: readonly string[], given: OptionValues, contex
   const content = question === "" ? "" : await refusing(async () => contentOf(question, attached, context));
   const opened = await refusing(() => openedChat(settings, context));
   try {
-    if (converses && detail !== "none")
-      printer.line(wrappedText(`${opened.about}; /help lists the commands`, columnsOf(printer.unguarded)));
+    if (converses && detail !== "none") printer.line(greetingOf(opened, printer));
     else if (detail !== "none") errors.line(`${opened.about}; thread ${named(opened.threadId)}`);
     if (isAnswer) return await answerApproval(opened, options, answers, signal);
     if (converses) return await conversation(opened, { ...settings, given, question, detail }, context);
@@ -70,10 +68,6 @@ export const chat = async (words: readonly string[], given: OptionValues, contex
     await opened.close();
   }
 };
-
-/** Returns the width of a terminal; Infinity for other outputs. */
-const columnsOf = (output: Writable): number =>
-  "columns" in output && typeof output.columns === "number" ? output.columns : Number.POSITIVE_INFINITY;
 
 interface Conversed {
   /** The options of the command line alone. */
