@@ -18,7 +18,9 @@ const naiveLimit = (made: MadeUp, rule: "headAndTail" | "reference", of: "messag
   const room = made.budget?.tokens ?? 0;
   const { history } = inputOf(made);
   const open = made.open ?? [];
-  const lead = open[0] === undefined ? null : history.lead({ turn: (made.turns?.at(-1)?.number ?? 0) + 1, unit: 0 });
+  // A question also leads an open turn that says nothing.
+  const isLed = open[0] !== undefined || made.isOpen === true;
+  const lead = isLed ? history.lead({ turn: (made.turns?.at(-1)?.number ?? 0) + 1, unit: 0 }) : null;
   const fixed = [...(lead === null ? [] : [lead]), ...history.fixed()];
   const tokens = (limit: number): number =>
     countPrompt(
