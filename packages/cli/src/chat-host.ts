@@ -1,5 +1,5 @@
 import type { AskOptions, Host, HostedThread, OutputSchema, StoredThread } from "@colloquy/host";
-import { type Content, type JsonObject, textOf, type MachineOptions, messagesOf } from "@colloquy/machine";
+import { type Content, type JsonObject, textOf, type MachineOptions, toArray, turnNumbered } from "@colloquy/machine";
 import { type Choice, named, type Printer, wrapped } from "@colloquy/cli/terminal";
 import type { CommandContext } from "./command-context.ts";
 import { openedHost, type OpenedHost, opening, type Opens } from "./opened-host.ts";
@@ -70,10 +70,11 @@ const schemaIn = (text: string): JsonObject | null => {
 
 /** An existing thread has its own system prompt. */
 const useSystem = async (thread: HostedThread, system: string): Promise<void> => {
-  const state = await thread.state();
-  if (state === null) return;
-  const present = state.context.conversation.system;
-  if (present === null || textOf(present) !== system) await thread.changeSystem(system);
+  const isOther = await thread.look(({ context: { conversation } }) => {
+    const present = conversation.system;
+    return present === null || textOf(present) !== system;
+  });
+  if (isOther === true) await thread.changeSystem(system);
 };
 
 /** The choice of the model: any model of the provider, by name; those that it lists, or that have prices, are offered. */
@@ -128,7 +129,7 @@ const threadIdOf = async (
   }
   if (resume === undefined) return "chat";
   if (resume === "") return chosenThread(host, context);
-  if ((await host.thread(resume).state()) === null)
+  if ((await host.thread(resume).look(() => true)) === null)
     throw new ArgumentError(`there is no thread ${named(resume)} to --resume; --thread begins one of that id`);
   return resume;
 };
@@ -181,7 +182,10 @@ const chosenThread = async (
 
 /** Returns the first question of a thread, so that a person can recognise it. */
 const firstQuestion = async (host: Host, threadId: string): Promise<string> => {
-  const state = await host.thread(threadId).state();
-  const question = state === null ? undefined : messagesOf(state).find(({ role }) => role === "user");
-  return question === undefined ? "" : firstWords(textOf(question), 50);
+  const question = await host.thread(threadId).look((state) => {
+    const first = turnNumbered(state, 1) ?? state.context.open;
+    const asked = first === null ? undefined : toArray(first.messages).find(({ role }) => role === "user");
+    return asked === undefined ? "" : textOf(asked);
+  });
+  return firstWords(question ?? "", 50);
 };

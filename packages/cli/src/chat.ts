@@ -114,7 +114,7 @@ const conversation = async (
       ...(editText === undefined ? {} : { editText }),
     });
   }
-  const isKept = store !== null && (await host.thread(last).figures()) !== null;
+  const isKept = store !== null && (await host.thread(last).look(() => true)) !== null;
   if (isKept && detail !== "none") printer.line(`resume with \`${resumptionOf(given, store, last)}\``, "dim");
   return signal.aborted ? exitCodes.interrupted : exitCodes.done;
 };

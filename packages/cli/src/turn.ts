@@ -58,9 +58,10 @@ export const followed = async (chat: FollowedChat, asked: Asked, show: (part: As
     if (!alone || isOver) return;
     isOver = true;
     // A queued ask would wait as long as the turn before it waits for a person.
-    const state = await chat.host.thread(chat.threadId).state();
-    if (state?.context.open?.asks.some(({ askId }) => askId === asked.askId) === false)
-      asked.abort("an earlier turn waits for approval");
+    const isAnswered = await chat.host
+      .thread(chat.threadId)
+      .look(({ context: { open } }) => open?.asks.some(({ askId }) => askId === asked.askId));
+    if (isAnswered === false) asked.abort("an earlier turn waits for approval");
     resolve({ status: "waiting", approvals: approvals.map(({ request }) => request) });
   };
   // If the thread cannot be read, the turn reports the error.
@@ -111,11 +112,11 @@ export const summaryOf = (thrown: unknown): TurnError["summary"] | null =>
 const mayWait: ReadonlySet<string> = new Set(["approval.requested", "result.requested", "toolResult", "signal"]);
 
 /** Returns the usage of a turn in one line; null if it no longer exists. */
-export const figuresOf = async (thread: HostedThread, number: number): Promise<string | null> => {
-  const state = await thread.state();
-  const turn = state === null ? undefined : turnNumbered(state, number);
-  return turn === undefined ? null : figuresOfTurn(turn);
-};
+export const figuresOf = (thread: HostedThread, number: number): Promise<string | null> =>
+  thread.look((state) => {
+    const turn = turnNumbered(state, number);
+    return turn === undefined ? null : figuresOfTurn(turn);
+  });
 
 /** Formats the sent prompt of a model call for a person. */
 export const promptText = ({ turn, step, messages, model }: CallLlm): string =>
@@ -140,10 +141,10 @@ export const waitingOf = async (
   below: WaitingBelow = async () => null,
   by = "",
 ): Promise<Waiting> => {
-  const state = await thread.state();
-  if (state === null) return { approvals: [], alone: false };
-  const open = outstanding(state).filter(({ type }) => type !== "startTimer");
-  let approvals: readonly NestedApproval[] = approvalsOf(state).map((request) => ({ request, thread, by }));
+  const seen = await thread.look((state) => ({ open: outstanding(state), requests: approvalsOf(state) }));
+  if (seen === null) return { approvals: [], alone: false };
+  const open = seen.open.filter(({ type }) => type !== "startTimer");
+  let approvals: readonly NestedApproval[] = seen.requests.map((request) => ({ request, thread, by }));
   let alone = open.length > 0;
   for (const effect of open) {
     if (effect.type === "requestApproval" || (effect.type === "callTool" && effect.by === "caller")) continue;
@@ -177,6 +178,6 @@ export const exitCodeOf = (thrown: unknown): number => {
 
 /** Returns the thread that called the subagent of a nested thread; for any other thread, the thread itself. */
 export const callerOf = async (host: Host, threadId: string): Promise<string> => {
-  const parent = (await host.thread(threadId).state())?.context.metadata["parentThread"];
+  const parent = await host.thread(threadId).look(({ context }) => context.metadata["parentThread"]);
   return typeof parent === "string" ? callerOf(host, parent) : threadId;
 };

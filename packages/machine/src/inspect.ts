@@ -7,7 +7,7 @@ export { differenceTable } from "./inspect/difference-table.ts";
 export { differenceBetween, type StateAspect, type StateChange, type StateDifference } from "./inspect/difference.ts";
 export { explanationTable } from "./inspect/explanation-table.ts";
 export { explain, explainCall, type Explanation, type SummaryExplanation } from "./inspect/explain.ts";
-export { figuresOf, type ThreadFigures, type TurnFigures } from "./inspect/figures.ts";
+export { figuresOf, sizeOfThread, type ThreadFigures, type ThreadSize, type TurnFigures } from "./inspect/figures.ts";
 export type { PromptChange } from "./inspect/prompt-difference.ts";
 export { describeDifference, type Difference, replay, type ReplayOptions } from "./inspect/replay.ts";
 export { type Column, firstWords, textTable } from "./inspect/text-table.ts";

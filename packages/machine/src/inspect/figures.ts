@@ -10,7 +10,7 @@ import { shareOf } from "./explain.ts";
 import { type ConversationMachine, internals } from "../conversation/machine.ts";
 import { promptOf } from "../conversation/prompt-of.ts";
 import { messagesOfOpen } from "../conversation/read/turns.ts";
-import type { State } from "../conversation/protocol/data.ts";
+import type { OpenTurn, State } from "../conversation/protocol/data.ts";
 import { sizeOfPath } from "../conversation/update/turn-closing.ts";
 
 /** The size of a conversation, and how much of it the next prompt shows. */
@@ -51,11 +51,8 @@ export interface TurnFigures {
 export const figuresOf = (machine: ConversationMachine, state: State): ThreadFigures => {
   const { conversation, open, usage } = state.context;
   const { cut, tokens, available, fits } = promptOf(machine, state);
-  const closed = sizeOfPath(conversation);
-  const added = sizeOf(open === null ? [] : messagesOfOpen(open));
   return {
-    messages: closed.messages + added.messages,
-    characters: closed.characters + added.characters,
+    ...sizesOf(conversation, open),
     tokens,
     available,
     share: shareOf(tokens, available),
@@ -63,6 +60,37 @@ export const figuresOf = (machine: ConversationMachine, state: State): ThreadFig
     usage: usage.total,
     turns: turnFigures(conversation, cut, machine[internals].settings.counts.shrink),
   };
+};
+
+/** The size of a conversation; a part of its figures. */
+export interface ThreadSize extends Pick<ThreadFigures, "messages" | "characters" | "usage" | "share"> {
+  /** The number of closed turns on the path. */
+  readonly turns: number;
+}
+
+/**
+ * Returns the size of a conversation. Pure. Its cost does not depend on the length of the thread, unless the machine has
+ * a budget: then it also counts the next prompt, as `figuresOf` does.
+ */
+export const sizeOfThread = (machine: ConversationMachine, state: State): ThreadSize => {
+  const { conversation, open, usage } = state.context;
+  return {
+    turns: sizeOfPath(conversation).turns,
+    ...sizesOf(conversation, open),
+    usage: usage.total,
+    share: machine[internals].settings.budget === null ? null : shareOfNext(machine, state),
+  };
+};
+
+const sizesOf = (conversation: Thread, open: OpenTurn | null): Pick<ThreadFigures, "messages" | "characters"> => {
+  const closed = sizeOfPath(conversation);
+  const added = sizeOf(open === null ? [] : messagesOfOpen(open));
+  return { messages: closed.messages + added.messages, characters: closed.characters + added.characters };
+};
+
+const shareOfNext = (machine: ConversationMachine, state: State): number | null => {
+  const { tokens, available } = promptOf(machine, state);
+  return shareOf(tokens, available);
 };
 
 /** Reads only the shown turns and those with pinned messages. For the others it needs only their number. */

@@ -14,7 +14,14 @@ import {
   transition,
   turnsOf,
 } from "../../src/index.ts";
-import { explain, explainCall, type Explanation, explanationTable, figuresOf } from "../../src/inspect.ts";
+import {
+  explain,
+  explainCall,
+  type Explanation,
+  explanationTable,
+  figuresOf,
+  sizeOfThread,
+} from "../../src/inspect.ts";
 import { estimateCounter, keepAll, lastTurns, type Policy } from "../../src/policies.ts";
 import { runs } from "../runs.ts";
 import { calling, Talk } from "../talk.ts";
@@ -253,6 +260,9 @@ describe("the figures of a thread", () => {
           fits,
           usage: state.context.usage.total,
         });
+        const { characters, share, usage, turns } = figures;
+        const size = { turns: turns.total, messages: messages.length, characters, share, usage };
+        expect(sizeOfThread(machine, state)).toEqual(size);
       }),
       { numRuns: runs(200) },
     );

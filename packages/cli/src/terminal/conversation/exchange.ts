@@ -1,21 +1,13 @@
 import { isAside } from "../blocks/block-lines.ts";
 import { type AskPart, type HostedThread, TurnCancelledError } from "@colloquy/host";
-import {
-  type Content,
-  type Json,
-  textOf,
-  toArray,
-  type Turn,
-  turnsOf,
-  type State,
-  turnNumbered,
-} from "@colloquy/machine";
+import { type Content, type Json, turnNumbered } from "@colloquy/machine";
 import { failureText } from "../text/failure-text.ts";
 import { agentFigures, counted, figuresOf, tokensOf } from "../text/figures.ts";
 import { named, oneLine } from "../text/printable.ts";
 import { withQuestion, withRead } from "./answer-blocks.ts";
 import { Answering, type AnswerEnd, type TerminalAsk } from "./answering.ts";
-import { type ApprovalBlock, type Block, messageBlocks } from "../blocks/block.ts";
+import type { ApprovalBlock, Block } from "../blocks/block.ts";
+import { openingOf } from "../blocks/opening.ts";
 import { Approvals } from "./approvals.ts";
 import { Steering } from "./steering.ts";
 import type { TerminalConversationOptions } from "./options.ts";
@@ -118,22 +110,18 @@ export class Exchange {
 
   async #takeUp(): Promise<void> {
     this.#setting.turnedTo?.(this.#thread.id);
-    const state = await this.#thread.state();
-    if (state === null) return this.#notice(`new thread ${named(this.#thread.id)}`);
-    const turns = turnsOf(state);
-    this.#notice(
-      `continuing thread ${named(this.#thread.id)}: ${counted(turns.length, "turn")}, ${tokensOf(state.context.usage.total)}`,
-    );
-    const last = turns.at(-1);
-    if (last !== undefined) this.#showTurn(last);
-    const { open } = state.context;
-    this.#queue = [...waitingIn(this.#thread, state), ...this.#queue];
-    const first = open?.asks[0];
-    if (open === null || first === undefined) return;
-    const questions = toArray(open.messages).filter(({ role }) => role === "user");
+    const thread = this.#thread;
+    const found = await thread.look(openingOf);
+    if (found === null) return this.#notice(`new thread ${named(thread.id)}`);
+    this.#notice(`continuing thread ${named(thread.id)}: ${counted(found.turns, "turn")}, ${tokensOf(found.usage)}`);
+    this.#last = found.last;
+    for (const block of found.last) this.#setting.show(block);
+    const waiting = found.queue.map(({ askId, text }) => ({ text, asked: thread.rejoin(askId) }));
+    this.#queue = [...waiting, ...this.#queue];
+    if (found.open === null) return;
     this.#notice("its last turn is open: what there is of it is shown, and it goes on");
-    for (const question of questions) this.#setting.show({ type: "question", text: textOf(question), fate: "asked" });
-    void this.#follow({ text: "", asked: null }, this.#thread.rejoin(first.askId));
+    for (const text of found.open.questions) this.#setting.show({ type: "question", text, fate: "asked" });
+    void this.#follow({ text: "", asked: null }, thread.rejoin(found.open.askId));
   }
 
   /** Switches to another thread, and releases the one before. @throws Error while an answer is running */
@@ -263,11 +251,6 @@ export class Exchange {
     this.#take();
   }
 
-  #showTurn(turn: Turn): void {
-    this.#last = messageBlocks(toArray(turn.messages));
-    for (const block of this.#last) this.#setting.show(block);
-  }
-
   #visible(blocks: readonly Block[]): readonly Block[] {
     return this.#setting.detail === "none" ? blocks.filter((block) => !isAside(block)) : blocks;
   }
@@ -293,23 +276,19 @@ interface Waiting {
   readonly asked: TerminalAsk | null;
 }
 
-const waitingIn = (thread: HostedThread, { context }: State): readonly Waiting[] =>
-  context.queue.map(({ askId, input }) => ({
-    text: typeof input === "string" ? input : "a question of another process",
-    asked: thread.rejoin(askId),
-  }));
-
 /** Returns the figures of a turn and its notes; null if the turn does not exist. */
 const figuresBehind = async (
   thread: HostedThread,
   number: number,
   { name = "Agent", agentLabel, notes }: Pick<ExchangeSetting, "name" | "agentLabel" | "notes">,
 ): Promise<Block | null> => {
-  const state = await thread.state();
-  const turn = state === null ? undefined : turnNumbered(state, number);
-  if (turn === undefined) return null;
-  const others = (await notes?.(thread.id, turn.number)) ?? [];
-  const figures = agentLabel === undefined ? `${oneLine(name)} ${figuresOf(turn)}` : agentFigures(name, turn);
+  const figures = await thread.look((state) => {
+    const turn = turnNumbered(state, number);
+    if (turn === undefined) return null;
+    return agentLabel === undefined ? `${oneLine(name)} ${figuresOf(turn)}` : agentFigures(name, turn);
+  });
+  if (figures === null) return null;
+  const others = (await notes?.(thread.id, number)) ?? [];
   return { type: "figures", text: [figures, ...others].join("\n") };
 };
 

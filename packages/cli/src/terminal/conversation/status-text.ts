@@ -1,4 +1,6 @@
 import type { HostedThread } from "@colloquy/host";
+import type { ConversationMachine } from "@colloquy/machine";
+import { sizeOfThread } from "@colloquy/machine/inspect";
 import { costOf, counted, splitOf, tokensOf } from "../text/figures.ts";
 import { named, oneLine, shortened } from "../text/printable.ts";
 import { widthOf } from "../text/wrap.ts";
@@ -95,18 +97,22 @@ const waitWords = {
  * @param agent If given, each figure has a label: `Agent: WeatherAgent`, `Thread: chat-123`, `Msgs: 6`, `Tokens: 2.4k
  * (…)`.
  */
-export const threadStatus = async (thread: HostedThread, agent: string | null): Promise<readonly string[]> => {
-  const figures = await thread.figures();
+export const threadStatus = async (
+  machine: ConversationMachine,
+  thread: HostedThread,
+  agent: string | null,
+): Promise<readonly string[]> => {
+  const size = await thread.look((state) => sizeOfThread(machine, state));
   const names =
     agent === null ? [`thread ${named(thread.id)}`] : [`Agent: ${oneLine(agent)}`, `Thread: ${named(thread.id)}`];
-  if (figures === null || figures.turns.total === 0) return names;
-  const { turns, usage, share } = figures;
+  if (size === null || size.turns === 0) return names;
+  const { turns, messages, usage, share } = size;
   const split = splitOf(usage);
   const tokens = `${tokensOf(usage)}${split === "" ? "" : ` (${split})`}`;
   const window = share === null ? "" : `${Math.round(share * 100)} % of the window`;
   const counts =
     agent === null
-      ? [counted(turns.total, "turn"), tokens]
-      : [`Msgs: ${figures.messages}`, `Tokens: ${tokens.replace(/ tokens?/, "")}`];
+      ? [counted(turns, "turn"), tokens]
+      : [`Msgs: ${messages}`, `Tokens: ${tokens.replace(/ tokens?/, "")}`];
   return [...names, ...counts, window, costOf(usage)].filter((text) => text !== "");
 };

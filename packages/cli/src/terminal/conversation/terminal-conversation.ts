@@ -320,9 +320,8 @@ class TerminalConversation implements ScreenConversation {
 
   async #refresh(): Promise<void> {
     // If the thread cannot be read, its earlier figures stay.
-    this.#figures = await threadStatus(this.#exchange.thread, this.#options.agentLabel ?? null).catch(
-      () => this.#figures,
-    );
+    const { host, agentLabel = null } = this.#options;
+    this.#figures = await threadStatus(host.machine, this.#exchange.thread, agentLabel).catch(() => this.#figures);
     this.#changed();
   }
 

@@ -7,7 +7,8 @@ import {
   LimitReachedError,
   type AskPart,
 } from "@colloquy/host";
-import { type RequestApproval, turnNumbered, toArray, turnsOf } from "@colloquy/machine";
+import { type RequestApproval, turnNumbered, toArray } from "@colloquy/machine";
+import { openingOf } from "../blocks/opening.ts";
 import type { Choice, CommandTarget } from "../commands/command.ts";
 import { commandIn, performCommand } from "../commands/commands.ts";
 import type { TerminalAsk } from "../conversation/answering.ts";
@@ -97,9 +98,9 @@ export class PlainConversation {
   /** Describes the thread. Shows its open turn if a person is at the terminal. */
   async #open(): Promise<void> {
     await showThread(this.#notes, this.thread);
-    const state = this.#setting.isTerminal ? await this.thread.state() : null;
-    const asked = state?.context.open?.asks[0];
-    if (asked !== undefined) await this.#answer(this.thread.rejoin(asked.askId));
+    const found = this.#setting.isTerminal ? await this.thread.look(openingOf) : null;
+    const open = found?.open ?? null;
+    if (open !== null) await this.#answer(this.thread.rejoin(open.askId));
   }
 
   #target(): ReturnType<typeof plainTarget> {
@@ -157,10 +158,12 @@ export class PlainConversation {
   }
 
   async #showFigures(number: number): Promise<void> {
-    const state = await this.thread.state();
-    const turn = state === null ? undefined : turnNumbered(state, number);
-    if (turn === undefined || this.#setting.detail === "none") return;
-    this.#notes.line(figuresOf(turn), "dim");
+    const figures = await this.thread.look((state) => {
+      const turn = turnNumbered(state, number);
+      return turn === undefined ? null : figuresOf(turn);
+    });
+    if (figures === null || this.#setting.detail === "none") return;
+    this.#notes.line(figures, "dim");
     for (const note of await this.#setting.notes(this.thread.id, number)) this.#notes.line(note, "dim");
   }
 
@@ -181,12 +184,12 @@ export class PlainConversation {
 }
 
 const showThread = async (printer: Printer, thread: HostedThread): Promise<void> => {
-  const state = await thread.state();
-  if (state === null) return printer.line(`new thread ${named(thread.id)}`, "dim");
-  const turns = counted(turnsOf(state).length, "turn");
-  printer.line(`continuing thread ${named(thread.id)}: ${turns}, ${tokensOf(state.context.usage.total)}`, "dim");
+  const found = await thread.look(openingOf);
+  if (found === null) return printer.line(`new thread ${named(thread.id)}`, "dim");
+  const turns = counted(found.turns, "turn");
+  printer.line(`continuing thread ${named(thread.id)}: ${turns}, ${tokensOf(found.usage)}`, "dim");
   // A lease in force proves no more than this, because its holder may have died already.
-  if (state.context.open !== null)
+  if (found.open !== null)
     printer.line(
       "  its last turn is open: another process is answering it, or died at it; the next question comes after it",
       "dim",

@@ -82,7 +82,7 @@ class Screen {
   }
 
   get #size(): Size {
-    return { columns: this.#output.columns ?? 80, rows: this.#output.rows ?? 24 };
+    return { columns: this.#output.columns || 80, rows: this.#output.rows || 24 };
   }
 
   #draw(): void {

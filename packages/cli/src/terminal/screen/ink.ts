@@ -18,11 +18,11 @@ export class InkOutput extends Writable {
   }
 
   get columns(): number {
-    return this.#terminal.columns ?? 80;
+    return this.#terminal.columns || 80;
   }
 
   get rows(): number {
-    return this.#terminal.rows ?? 24;
+    return this.#terminal.rows || 24;
   }
 
   get size(): string {

@@ -173,13 +173,18 @@ interface ThreadRow {
 const textOf = ({ title, threadId }: ThreadRow): string => `${title} ${threadId}`;
 
 const threadRow = async (host: Host, { threadId, updatedAt, metadata }: StoredThread): Promise<ThreadRow> => {
-  const state = await host.thread(threadId).state();
-  const first = state === null ? undefined : turnNumbered(state, 1);
   const { title } = metadata;
+  const seen = await host.thread(threadId).look((state) => {
+    const first = turnNumbered(state, 1);
+    return {
+      question: first === undefined ? "" : questionIn(first.messages),
+      turns: state.context.conversation.turns.length,
+    };
+  });
   return {
     threadId,
     updatedAt,
-    title: oneLine(typeof title === "string" ? title : first === undefined ? "" : questionIn(first.messages)),
-    turns: state?.context.conversation.turns.length ?? 0,
+    title: oneLine(typeof title === "string" ? title : (seen?.question ?? "")),
+    turns: seen?.turns ?? 0,
   };
 };

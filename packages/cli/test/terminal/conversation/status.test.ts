@@ -1,5 +1,8 @@
-import { never, reply, scriptedModel } from "@colloquy/runtime-test/models";
-import type { MachineOptions } from "@colloquy/machine";
+import { createHost, memoryStore, type Store, type StoredSnapshot } from "@colloquy/host";
+import { sequentialIds, virtualClock } from "@colloquy/runtime-test";
+import { never, reply, ruleModel, scriptedModel } from "@colloquy/runtime-test/models";
+import { conversationMachine, type MachineOptions } from "@colloquy/machine";
+import { lastTurns } from "@colloquy/machine/policies";
 import { expect, test } from "vitest";
 import { type Ongoing, statusText } from "../../../src/terminal/conversation/status-text.ts";
 import { keymapOf } from "../../../src/terminal/input/keymap.ts";
@@ -84,4 +87,42 @@ test("a command that takes long is in the status while it runs", async () => {
   await until("new thread there");
   await until("thread there · /help");
   expect(status()).not.toContain("/new");
+});
+
+/** Notes the chunks of snapshots that are read from a store. */
+const watched = (store: Store, chunks: Set<string>): Store => {
+  const get = (_: Store, name: keyof Store): unknown => {
+    if (name !== "readSnapshot") return typeof store[name] === "function" ? store[name].bind(store) : store[name];
+    return async (threadId: string): Promise<StoredSnapshot | null> => {
+      const stored = await store.readSnapshot(threadId);
+      return stored === null ? null : { ...stored, chunk: (id) => (chunks.add(id), stored.chunk(id)) };
+    };
+  };
+  return new Proxy(store, { get });
+};
+
+test("a long thread opens with its last turn, its figures and no earlier turns", async () => {
+  const clock = virtualClock();
+  const llm = ruleModel([{ name: "all", when: () => true, answer: () => "Yes." }]);
+  const parts = { llm, clock, ids: sequentialIds() };
+  const store = memoryStore({ clock });
+  const writer = createHost({
+    machine: conversationMachine({ policy: lastTurns(2) }),
+    ...parts,
+    store,
+    snapshotEvery: 100,
+  });
+  for (let number = 1; number <= 500; number++) await writer.ask(`Question ${number}?`, { threadId: "here" });
+  await writer.close();
+  const [opened, whole] = [new Set<string>(), new Set<string>()];
+  const host = createHost({ machine: conversationMachine(), ...parts, store: watched(store, opened) });
+  const { until, finished } = onScreen(llm, { host });
+  await until(/· 500 turns/);
+  expect(finished()).toContain("continuing thread here: 500 turns");
+  expect(finished()).toContain("Question 500?");
+  await createHost({ machine: conversationMachine(), ...parts, store: watched(store, whole) })
+    .thread("here")
+    .state();
+  expect(whole.size).toBeGreaterThan(10);
+  expect(opened.size).toBeLessThan(whole.size / 2);
 });
