@@ -7,7 +7,7 @@ import { named, oneLine } from "../text/printable.ts";
 import { withQuestion, withRead } from "./answer-blocks.ts";
 import { Answering, type AnswerEnd, type TerminalAsk } from "./answering.ts";
 import type { ApprovalBlock, Block } from "../blocks/block.ts";
-import { openingOf } from "../blocks/opening.ts";
+import { openingOf } from "./opening.ts";
 import { Approvals } from "./approvals.ts";
 import { Steering } from "./steering.ts";
 import type { TerminalConversationOptions } from "./options.ts";

@@ -8,7 +8,7 @@ import {
   type AskPart,
 } from "@colloquy/host";
 import { type RequestApproval, turnNumbered, toArray } from "@colloquy/machine";
-import { openingOf } from "../blocks/opening.ts";
+import { openingOf } from "../conversation/opening.ts";
 import type { Choice, CommandTarget } from "../commands/command.ts";
 import { commandIn, performCommand } from "../commands/commands.ts";
 import type { TerminalAsk } from "../conversation/answering.ts";

@@ -1,5 +1,5 @@
 import { lastTurnOf, type State, textOf, toArray, type Usage } from "@colloquy/machine";
-import { type Block, messageBlocks } from "./block.ts";
+import { type Block, messageBlocks } from "../blocks/block.ts";
 
 /** What is shown of a thread when it is opened. */
 export interface Opening {
