@@ -56,7 +56,7 @@ export const playHost: Player = async (from, views) => {
   const { script, meanwhile, ...setting } = given.parse(from);
   const model = scriptedModel(script.map(scriptLine));
   const stage = new Stage(setting, model, async () => {
-    for (const each of meanwhile[model.calls.length + 1] ?? []) await stage.take({ ...each, open: true });
+    for (const each of meanwhile[model.calls.length + 1] ?? []) await stage.take(each, true);
   });
   onTestFinished(() => stage.host.close());
   for (const each of setting.steps) await stage.take(each);
@@ -92,13 +92,16 @@ class Stage {
     });
   }
 
-  async take(each: Step & { readonly open?: true }): Promise<void> {
+  /** Takes a step. @param isMeanwhile whether an ask can't be awaited, since the turn waits for this step */
+  async take(each: Step, isMeanwhile = false): Promise<void> {
     const thread = this.host.thread(this.#on);
     if ("ask" in each) {
       const limits = each.steps === undefined ? {} : { limits: { steps: each.steps } };
-      const ask = each.output ? thread.ask(each.ask, { output: { schema: ticket, name: "ticket" } }) : thread.ask(each.ask, limits);
+      const ask = each.output
+        ? thread.ask(each.ask, { output: { schema: ticket, name: "ticket" } })
+        : thread.ask(each.ask, limits);
       this.#asks.push(ask);
-      if (!each.open) await ask.catch(() => {});
+      if (!each.open && !isMeanwhile) await ask.catch(() => {});
     } else if ("steer" in each) {
       const { steer, during } = each;
       this.#asks.push(thread.steer(steer, during === undefined ? {} : { during }));
@@ -169,7 +172,15 @@ class Stage {
     return [
       tool({ ...name("add"), input: numbers, run: ({ a, b }) => run("add", String(a + b)) }),
       // Ends after `fast`, which is called after it.
-      tool({ ...name("slow"), input: z.object({}), run: () => run("slow", promise.then(() => "first")) }),
+      tool({
+        ...name("slow"),
+        input: z.object({}),
+        run: () =>
+          run(
+            "slow",
+            promise.then(() => "first"),
+          ),
+      }),
       tool({ ...name("fast"), input: z.object({}), run: fast }),
       tool({ ...name("broken"), input: z.object({}), run: broken }),
       tool({ ...name("pay"), input: z.object({}), approval: "always", run: () => run("pay", "paid") }),
@@ -179,8 +190,8 @@ class Stage {
 
 /** Returns the answer of an ask, or its error after an exclamation mark. */
 const answerOf = async (ask: AskHandle<unknown>): Promise<unknown> => {
-  const outcome = await ask.then(
-    (result) => ("output" in result ? result.output : result.text),
+  const outcome: unknown = await ask.then(
+    ({ text, output }) => output ?? text,
     (error: unknown) => error,
   );
   if (outcome instanceof AskRefusedError) return `! refused: ${outcome.refusal.kind}`;

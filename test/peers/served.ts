@@ -28,7 +28,7 @@ export const serverOf = (script: readonly z.infer<typeof line>[]): Served => {
       tool({ ...named("broken"), input: z.object({}), run: () => Promise.reject(new Error("test error")) }),
       tool({ ...named("pay"), input: z.object({ value: z.string() }), approval: "always", run: () => "result1" }),
     ],
-    machine: { retry: { attempts: 1 } },
+    machine: { retry: { attempts: 2 } },
   });
   onTestFinished(() => host.close());
   const server = threadServer(host, { ui: { tools: [seat] } });

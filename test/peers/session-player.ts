@@ -34,14 +34,13 @@ type Step = z.infer<typeof step>;
 const given = z.strictObject({
   options: z
     .strictObject({
-      maxTurns: z.number(),
-      maxStoredTurns: z.number(),
-      excludeFields: z.array(z.string()),
-      onlyInputFields: z.array(z.string()),
-      compression: z.string(),
+      maxTurns: z.number().exactOptional(),
+      maxStoredTurns: z.number().exactOptional(),
+      excludeFields: z.array(z.string()).exactOptional(),
+      onlyInputFields: z.array(z.string()).exactOptional(),
     })
-    .partial()
     .default({}),
+  compression: z.string().optional(),
   seed: z.array(exchange).optional(),
   /** The outputs of the calls, one after the other; a string is thrown. Default: A1, A2 and so on. */
   outputs: z.array(z.union([fields, z.string()])).default([]),
@@ -56,8 +55,11 @@ const given = z.strictObject({
     .optional(),
   steps: z.array(step),
   examples: z
-    .strictObject({ minScore: z.number(), strict: z.boolean(), includeHistory: z.boolean() })
-    .partial()
+    .strictObject({
+      minScore: z.number().exactOptional(),
+      strict: z.boolean().exactOptional(),
+      includeHistory: z.boolean().exactOptional(),
+    })
     .default({}),
 });
 type Given = z.infer<typeof given>;
@@ -95,7 +97,11 @@ class Stage {
     this.#child =
       lifespan === undefined
         ? null
-        : session<Fields, Fields>((_, { memory }) => this.#answer(memory), { name: "child", lifespan, ...consolidating(lifespan) });
+        : session<Fields, Fields>((_, { memory }) => this.#answer(memory), {
+            name: "child",
+            lifespan,
+            ...consolidating(lifespan),
+          });
     this.#first = session<Fields, Fields>(async (inputs, { memory, ask }) => {
       for (let count = 1; count < (child?.calls ?? 0); count++) await this.#child?.call(inputs);
       if (this.#child !== null) return this.#child.call(inputs);
@@ -152,14 +158,14 @@ class Stage {
     return outputs;
   }
 
-  #options(): SessionOptions<Fields, Fields, Fields, Fields> {
+  #options(): SessionOptions<Fields, Fields, Fields, Fields> & { readonly signature?: undefined } {
     const { options, seed, summaries, describes, script, hook } = this.#given;
     const left = [...(summaries ?? [])];
     // Cast: one row gives a level that there is not, to see it refused.
-    const compression = options.compression as "concise" | undefined;
+    const compression = this.#given.compression as "concise" | undefined;
     return {
       name: "qa",
-      ...{ ...options, compression: undefined },
+      ...options,
       ...(compression === undefined ? {} : { compression }),
       ...(seed === undefined ? {} : { seed: seed.map(exchanged) }),
       ...(summaries === undefined ? {} : { summariser: () => left.shift() ?? "" }),
@@ -235,8 +241,12 @@ const messageOf = (error: unknown): string => (error instanceof Error ? error.me
 
 const exchanged = ([inputs, outputs]: z.infer<typeof exchange>) => ({ inputs, outputs });
 
-const exchangesOf = (memory: Pick<Memory, "exchanges"> | { readonly exchanges: readonly { inputs: object; outputs: object }[] } | undefined): readonly JsonObject[] =>
-  (memory?.exchanges ?? []).map(({ inputs, outputs }) => ({ ...inputs, ...outputs }));
+const exchangesOf = (
+  memory:
+    | Pick<Memory, "exchanges">
+    | { readonly exchanges: readonly { inputs: object; outputs: object }[] }
+    | undefined,
+): readonly JsonObject[] => (memory?.exchanges ?? []).map(({ inputs, outputs }) => ({ ...inputs, ...outputs }));
 
 const metricOf =
   (text: string | null) =>

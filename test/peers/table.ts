@@ -28,7 +28,9 @@ export type Row = z.infer<typeof row>;
 export type Player = (given: unknown, views: readonly string[]) => Promise<JsonObject>;
 
 export const tableOf = (peer: string) => {
-  const [first = "", ...lines] = readFileSync(join(import.meta.dirname, `${peer}.jsonl`), "utf8").trimEnd().split("\n");
+  const [first = "", ...lines] = readFileSync(join(import.meta.dirname, `${peer}.jsonl`), "utf8")
+    .trimEnd()
+    .split("\n");
   return { ...head.parse(JSON.parse(first)), rows: lines.map((line) => row.parse(JSON.parse(line))) };
 };
 
@@ -61,7 +63,7 @@ export const line = z.union([
     say: z.array(piece).default([]),
     finish: z.string().optional(),
     usage: z.tuple([z.number(), z.number()]).optional(),
-    fails: z.enum(["auth", "overloaded"]).optional(),
+    fails: z.enum(["auth", "bad_request", "overloaded"]).optional(),
     never: z.literal(true).optional(),
   }),
 ]);
@@ -69,7 +71,7 @@ export const line = z.union([
 export const scriptLine = (given: z.infer<typeof line>): ScriptLine => {
   if (typeof given === "string") return streams([given]);
   const pieces = given.say.map(pieceOf);
-  if (given.fails !== undefined) return fails({ kind: given.fails, retryable: false }, { partial: pieces });
+  if (given.fails !== undefined) return fails({ kind: given.fails }, { partial: pieces });
   if (given.never) return never({ pieces });
   const [inputTokens, outputTokens] = given.usage ?? [];
   return streams(pieces, {

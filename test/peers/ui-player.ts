@@ -1,4 +1,10 @@
-import { type ModelMessage, convertToModelMessages, readUIMessageStream, type UIMessage, type UIMessageChunk } from "ai";
+import {
+  type ModelMessage,
+  convertToModelMessages,
+  readUIMessageStream,
+  type UIMessage,
+  type UIMessageChunk,
+} from "ai";
 import { z } from "zod";
 import { promptsOf, sentIn, serverOf, type Served, withoutRepeats } from "./served.ts";
 import { line, type Player, viewed } from "./table.ts";
@@ -37,7 +43,8 @@ export const playUi: Player = async (from, views) => {
       chunks: () => all().map((types) => types.filter((type) => type !== "message-metadata")),
       all,
       fields: () => legs.map((chunks) => chunks.map(({ type, ...rest }) => [type, ...Object.keys(rest).toSorted()])),
-      reasons: () => legs.map((chunks) => chunks.flatMap((each) => (each.type === "finish" ? [each.finishReason] : []))),
+      reasons: () =>
+        legs.map((chunks) => chunks.flatMap((each) => (each.type === "finish" ? [each.finishReason] : []))),
       roles: () => messages.map(({ role }) => role),
       parts: () => messages.at(-1)?.parts.map(partOf),
       errors: () => errors,
@@ -78,7 +85,10 @@ const messageOf = async (
 };
 
 /** Puts a page's answer into the message that waits for it, as the SDK does. */
-const answered = (message: UIMessage | undefined, answer: Exclude<z.infer<typeof step>, { send: string }>): UIMessage => {
+const answered = (
+  message: UIMessage | undefined,
+  answer: Exclude<z.infer<typeof step>, { send: string }>,
+): UIMessage => {
   if (message === undefined) throw new Error("no message waits");
   const left = "decide" in answer ? [...answer.decide] : [];
   const parts = message.parts.map((part) => {
