@@ -10,10 +10,10 @@ import {
   TurnFailedError,
 } from "@colloquy/runtime-node";
 import { runningClock, sequentialIds } from "@colloquy/runtime-test";
-import { type ScriptedModel, scriptedModel, viewPrompt } from "@colloquy/runtime-test/models";
+import { type ScriptedModel, scriptedModel } from "@colloquy/runtime-test/models";
 import { onTestFinished } from "vitest";
 import { z } from "zod";
-import { line, type Player, scriptLine, viewed } from "./table.ts";
+import { line, type Player, promptsOf, scriptLine, viewed } from "./table.ts";
 
 const said = z.tuple([z.enum(["user", "assistant"]), z.string()]);
 
@@ -123,10 +123,7 @@ class Stage {
     const state = async () => this.host.thread(this.#on).state();
     return {
       answers: () => Promise.all(this.#asks.map(answerOf)),
-      prompts: () =>
-        this.#model.calls.map(({ messages }) =>
-          viewPrompt(messages).messages.map(({ role, text }) => (text === "" ? role : `${role}: ${text}`)),
-        ),
+      prompts: () => promptsOf(this.#model),
       offered: () => this.#model.calls.map(({ tools }) => (tools ?? []).map(({ name }) => name)),
       messages: async () => {
         const now = await state();

@@ -9,6 +9,7 @@ import { playUi } from "./ui-player.ts";
 const players: Readonly<Record<string, Player>> = {
   "ai-sdk": playUi,
   dipsy: playSession,
+  dspy: playSession,
   "dspy-session": playSession,
   jido: playHost,
   langchain: playHistory,

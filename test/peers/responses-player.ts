@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { promptsOf, type Sent, sentIn, serverOf, type Served, withoutRepeats } from "./served.ts";
-import { line, type Player, viewed } from "./table.ts";
+import { type Sent, sentIn, serverOf, type Served, withoutRepeats } from "./served.ts";
+import { line, type Player, promptsOf, viewed } from "./table.ts";
 
 const given = z.strictObject({
   script: z.array(line),

@@ -1,7 +1,7 @@
 // The server that answers other projects' clients, and the events of its streams.
 import { createHost, memoryStore, tool } from "@colloquy/runtime-node";
 import { runningClock, sequentialIds } from "@colloquy/runtime-test";
-import { type ScriptedModel, scriptedModel, viewPrompt } from "@colloquy/runtime-test/models";
+import { type ScriptedModel, scriptedModel } from "@colloquy/runtime-test/models";
 import { threadServer } from "@colloquy/server";
 import { onTestFinished } from "vitest";
 import { z } from "zod";
@@ -45,11 +45,6 @@ export const serverOf = (script: readonly z.infer<typeof line>[]): Served => {
 };
 
 const named = (name: string) => ({ name, description: `The tool ${name}.` });
-
-export const promptsOf = (model: ScriptedModel): readonly (readonly string[])[] =>
-  model.calls.map(({ messages }) =>
-    viewPrompt(messages).messages.map(({ role, text }) => (text === "" ? role : `${role}: ${text}`)),
-  );
 
 /** An event of a stream: its name, if it has one, and its data. */
 export interface Sent {

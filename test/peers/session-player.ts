@@ -1,11 +1,19 @@
 import type { JsonObject } from "@colloquy/machine";
 import { tool } from "@colloquy/runtime-node";
-import { scriptedModel } from "@colloquy/runtime-test/models";
-import { fromDspySession, type Memory, scoreOf, session, type Session, type SessionOptions } from "@colloquy/sessions";
+import { type ScriptedModel, scriptedModel } from "@colloquy/runtime-test/models";
+import {
+  fromDspySession,
+  type Memory,
+  react,
+  scoreOf,
+  session,
+  type Session,
+  type SessionOptions,
+} from "@colloquy/sessions";
 import * as Either from "fp-ts/lib/Either.js";
 import { onTestFinished } from "vitest";
 import { z } from "zod";
-import { line, type Player, scriptLine, viewed } from "./table.ts";
+import { line, type Player, promptsOf, scriptLine, viewed } from "./table.ts";
 
 const fields = z.record(z.string(), z.json());
 const exchange = z.tuple([fields, fields]);
@@ -44,8 +52,9 @@ const given = z.strictObject({
   seed: z.array(exchange).optional(),
   /** The outputs of the calls, one after the other; a string is thrown. Default: A1, A2 and so on. */
   outputs: z.array(z.union([fields, z.string()])).default([]),
-  /** The model of a program that asks it. */
+  /** The model of a program that reasons with tools. Without it, the program is a function. */
   script: z.array(line).optional(),
+  modelSteps: z.number().optional(),
   summaries: z.array(z.string()).optional(),
   describes: z.string().optional(),
   hook: z.enum(["counts", "throws"]).default("counts"),
@@ -86,7 +95,9 @@ class Stage {
   readonly #hooked: number[] = [];
   readonly #described: unknown[] = [];
   readonly #results: unknown[] = [];
+  readonly #failures: string[] = [];
   readonly #ended: SummariesWritten = new SummariesWritten();
+  readonly #model: ScriptedModel;
   #calls = 0;
   #now: Session<Fields, Fields, Fields>;
 
@@ -102,11 +113,15 @@ class Stage {
             lifespan,
             ...consolidating(lifespan),
           });
-    this.#first = session<Fields, Fields>(async (inputs, { memory, ask }) => {
+    const limits = from.modelSteps === undefined ? {} : { steps: from.modelSteps };
+    const reasoning = react({ inputs: fields, outputs: z.object({ answer: z.string() }), tools, limits });
+    this.#model = scriptedModel((from.script ?? []).map(scriptLine));
+    this.#first = session<Fields, Fields>(async (inputs, context) => {
+      const { memory } = context;
+      if (from.script !== undefined) return reasoning(inputs, context);
       for (let count = 1; count < (child?.calls ?? 0); count++) await this.#child?.call(inputs);
       if (this.#child !== null) return this.#child.call(inputs);
-      const outputs = this.#answer(memory);
-      return from.script === undefined ? outputs : { answer: (await ask("react", JSON.stringify(inputs))).text };
+      return this.#answer(memory);
     }, this.#options());
     this.#now = this.#first;
     onTestFinished(async () => {
@@ -121,6 +136,7 @@ class Stage {
         this.#results.push(await this.#take(each));
       } catch (error) {
         this.#results.push(`! ${messageOf(error)}`);
+        this.#failures.push(error instanceof Error ? error.name : typeof error);
       }
     }
   }
@@ -177,7 +193,7 @@ class Stage {
               return describes;
             },
           }),
-      ...(script === undefined ? {} : { llm: scriptedModel(script.map(scriptLine)), tools: [weather] }),
+      ...(script === undefined ? {} : { llm: this.#model, tools }),
       onTurn: ({ number }) => {
         this.#hooked.push(number);
         if (hook === "throws") throw new Error("hook");
@@ -192,6 +208,7 @@ class Stage {
     const child = () => (this.#child ?? now).under(this.#first);
     return {
       results: () => this.#results,
+      failures: () => this.#failures,
       count: () => now.count(),
       turns: async () => (await turns()).map(({ inputs, outputs }) => [inputs, outputs]),
       scores: async () => (await turns()).map(scoreOf),
@@ -212,6 +229,8 @@ class Stage {
         ]),
       seen: () => this.#seen.map(exchangesOf),
       depths: () => this.#seen.map(({ exchanges }) => exchanges.length),
+      prompts: () => promptsOf(this.#model),
+      elsewhere: () => now.thread.id !== this.#first.thread.id,
       hooked: () => this.#hooked,
       described: () => this.#described,
       childCount: () => child().count(),
@@ -263,9 +282,23 @@ const consolidating = (lifespan: string) =>
       }
     : {};
 
-const weather = tool({
-  name: "get_weather",
-  description: "The weather.",
-  input: z.object({ city: z.string() }),
-  run: ({ city }) => `Sunny in ${city}`,
-});
+const tools = [
+  tool({
+    name: "get_weather",
+    description: "The weather.",
+    input: z.object({ city: z.string() }),
+    run: ({ city }) => `Sunny in ${city}`,
+  }),
+  tool({
+    name: "lookup",
+    description: "Finds something.",
+    input: z.object({ query: z.string() }),
+    run: ({ query }) => `found ${query}`,
+  }),
+  tool({
+    name: "failing",
+    description: "Fails.",
+    input: z.object({}),
+    run: () => Promise.reject(new Error("tool blew up")),
+  }),
+];

@@ -4,7 +4,15 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { JsonObject } from "@colloquy/machine";
-import { fails, never, type Piece, type ScriptLine, streams } from "@colloquy/runtime-test/models";
+import {
+  fails,
+  never,
+  type Piece,
+  type ScriptedModel,
+  type ScriptLine,
+  streams,
+  viewPrompt,
+} from "@colloquy/runtime-test/models";
 import { z } from "zod";
 
 const json = z.json();
@@ -15,7 +23,7 @@ const head = z.strictObject({ repository: z.string().regex(/^[\w-]+\/[\w.-]+$/),
 const row = z.strictObject({
   case: z.string(),
   /** The test of theirs: `file: test`. */
-  source: z.string(),
+  source: z.string().regex(/^[\w./-]+: ./),
   /** Why our answer is another than theirs. `expect` is ours. */
   differs: z.string().optional(),
   given: object,
@@ -85,3 +93,9 @@ const pieceOf = (given: z.infer<typeof piece>): string | Piece => {
   const [name, input, id] = given.call;
   return { toolCall: { name, arguments: input, ...(id === undefined ? {} : { id }) } };
 };
+
+/** Returns the messages of each call of the model: role and text. */
+export const promptsOf = (model: ScriptedModel): readonly (readonly string[])[] =>
+  model.calls.map(({ messages }) =>
+    viewPrompt(messages).messages.map(({ role, text }) => (text === "" ? role : `${role}: ${text}`)),
+  );

@@ -6,8 +6,8 @@ import {
   type UIMessageChunk,
 } from "ai";
 import { z } from "zod";
-import { promptsOf, sentIn, serverOf, type Served, withoutRepeats } from "./served.ts";
-import { line, type Player, viewed } from "./table.ts";
+import { sentIn, serverOf, type Served, withoutRepeats } from "./served.ts";
+import { line, type Player, promptsOf, viewed } from "./table.ts";
 
 const step = z.union([
   z.strictObject({ send: z.string() }),
