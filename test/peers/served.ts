@@ -14,7 +14,7 @@ export interface Served {
 }
 
 /** A tool of the client, for both protocols. */
-export const seat = { name: "seat", description: "Where the user sits.", input: { jsonSchema: { type: "object" } } };
+const seat = { name: "seat", description: "Where the user sits.", input: { jsonSchema: { type: "object" } } };
 
 export const serverOf = (script: readonly z.infer<typeof line>[]): Served => {
   const model = scriptedModel(script.map(scriptLine));

@@ -30,8 +30,6 @@ const row = z.strictObject({
   expect: object,
 });
 
-export type Row = z.infer<typeof row>;
-
 /** Plays a case. Returns the named views of what happened. */
 export type Player = (given: unknown, views: readonly string[]) => Promise<JsonObject>;
 
