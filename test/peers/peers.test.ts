@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { playHistory } from "./history-player.ts";
 import { playHost } from "./host-player.ts";
+import { playOpenSearch } from "./opensearch-player.ts";
 import { playResponses } from "./responses-player.ts";
 import { playSession } from "./session-player.ts";
 import { type Player, tableOf } from "./table.ts";
@@ -14,6 +15,8 @@ const players: Readonly<Record<string, Player>> = {
   jido: playHost,
   langchain: playHistory,
   "open-responses": playResponses,
+  opensearch: playOpenSearch,
+  "opensearch-stories": playOpenSearch,
 };
 
 describe.each(Object.entries(players))("%s", (peer, play) => {
