@@ -38,7 +38,7 @@ export const problemOfSearch = ({ body }: Pick<Call, "body">): Answer | null => 
 };
 
 /** Reads the long form of a value too: `{ query: words }` of a match, `{ value }` of a term. */
-const wantedIn = (name: string, given: Json): Json => {
+const wantedIn = (name: string, given: Json | undefined): Json | undefined => {
   const [[member, value] = [], ...more] = isObject(given) ? Object.entries(given) : [];
   return value !== undefined && more.length === 0 && member === (name === "match" ? "query" : "value") ? value : given;
 };
@@ -88,7 +88,7 @@ export const searchAnswer = (
 const matches = ({ source }: StoredDocument, query: Json | undefined, { mapping }: DocumentIndex): boolean => {
   const [name = "match_all", clause = {}] = Object.entries(isObject(query) ? query : {})[0] ?? [];
   if (name === "match_all") return true;
-  const [field = "", given = null] = Object.entries(isObject(clause) ? clause : {})[0] ?? [];
+  const [field = "", given] = Object.entries(isObject(clause) ? clause : {})[0] ?? [];
   const wanted = wantedIn(name, given);
   const value = field
     .split(".")
