@@ -11,6 +11,8 @@ const given = z.strictObject({
 const response = z.looseObject({
   id: z.string(),
   status: z.string(),
+  conversation: z.object({ id: z.string() }),
+  metadata: z.record(z.string(), z.string()),
   output: z.array(
     z.looseObject({
       type: z.string(),
@@ -50,7 +52,13 @@ export const playResponses: Player = async (from, views) => {
         answers.map(({ output }) => output.map(({ type, status }) => (status === undefined ? [type] : [type, status]))),
       texts: () => answers.map(({ output }) => output.flatMap(({ content = [] }) => content.map(({ text }) => text))),
       errors: () => refused,
+      // The first response of each conversation, by its number.
+      conversations: () =>
+        answers.map(({ conversation: { id } }) => answers.findIndex((other) => other.conversation.id === id) + 1),
+      metadata: () => answers.map(({ metadata }) => metadata),
       prompts: () => promptsOf(served.model),
+      offered: () =>
+        served.model.calls.map(({ tools }) => (tools ?? []).map(({ name }) => name).filter((name) => !ours.has(name))),
       events: () => events().map((each) => withoutRepeats(each.map(({ type }) => type.replace(/^response\./u, "")))),
       // Each item as it is added: type, state, and role or name.
       added: () =>
@@ -70,6 +78,9 @@ export const playResponses: Player = async (from, views) => {
     views,
   );
 };
+
+/** The tools of the server itself. */
+const ours: ReadonlySet<string> = new Set(["weather", "broken", "pay"]);
 
 const event = z.looseObject({
   type: z.string(),

@@ -10,7 +10,8 @@ import { sentIn, serverOf, type Served, withoutRepeats } from "./served.ts";
 import { line, type Player, promptsOf, viewed } from "./table.ts";
 
 const step = z.union([
-  z.strictObject({ send: z.string() }),
+  /** Sends a message, and stops its turn at the first chunk of a type if one is given. */
+  z.strictObject({ send: z.string(), stopAt: z.string().optional() }),
   /** Answers the calls that wait for approval, in their order. */
   z.strictObject({ decide: z.array(z.boolean()) }),
   /** Gives the output of the call that waits for the page, or fails it. */
@@ -31,7 +32,7 @@ export const playUi: Player = async (from, views) => {
     if ("send" in each)
       messages.push({ id: `user-${messages.length}`, role: "user", parts: [{ type: "text", text: each.send }] });
     else messages.push(answered(messages.pop(), each));
-    const chunks = await posted(served, messages);
+    const chunks = await posted(served, messages, "send" in each ? each.stopAt : undefined);
     legs.push(chunks);
     const begun = messages.at(-1)?.role === "assistant" ? messages.pop() : undefined;
     const message = await messageOf(chunks, begun, errors);
@@ -59,9 +60,18 @@ export const playUi: Player = async (from, views) => {
   );
 };
 
-const posted = async (served: Served, messages: readonly UIMessage[]): Promise<readonly UIMessageChunk[]> => {
+const posted = async (
+  served: Served,
+  messages: readonly UIMessage[],
+  stopAt: string | undefined,
+): Promise<readonly UIMessageChunk[]> => {
   const response = await served.fetch("/ui", { id: "t", messages });
-  const text = await response.text();
+  let text = "";
+  for await (const piece of response.body?.pipeThrough(new TextDecoderStream()) ?? []) {
+    const isMet = stopAt !== undefined && !text.includes(`"${stopAt}"`) && piece.includes(`"${stopAt}"`);
+    text += piece;
+    if (isMet) await served.fetch("/ui/t/stop", {});
+  }
   if (!response.ok) throw new Error(`${response.status}: ${text}`);
   return sentIn(text).flatMap(({ data }) => (data === "[DONE]" ? [] : [JSON.parse(data)]));
 };
