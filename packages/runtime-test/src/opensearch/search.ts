@@ -16,7 +16,7 @@ import { type Call, problemOfWindow } from "./routes.ts";
 
 /**
  * Returns the error about a search: its body has one of three queries, `match_all`, `{ match: { field: words } }` or
- * `{ term: { field: value } }`, and besides at most `from`, `size` and `sort`.
+ * `{ term: { field: value } }`, also in their long forms, and besides at most `from`, `size` and `sort`.
  */
 export const problemOfSearch = ({ body }: Pick<Call, "body">): Answer | null => {
   if (body === undefined) return refusal(400, "parse_exception", "request body or source parameter is required");
@@ -31,10 +31,16 @@ export const problemOfSearch = ({ body }: Pick<Call, "body">): Answer | null => 
   if (!["match_all", "match", "term"].includes(name))
     return unparsable(`unknown query [${name}]: openSearchServer answers match_all, match and term`);
   if (!isObject(clause)) return unparsable(`[${name}] query malformed, no start_object after query name`);
-  const values = Object.values(clause);
+  const values = Object.values(clause).map((given) => wantedIn(name, given));
   return name === "match_all" || (values.length === 1 && !values.some((value) => typeof value === "object"))
     ? null
     : unparsable(`[${name}] query malformed: openSearchServer answers one field with a text, a number or a boolean`);
+};
+
+/** Reads the long form of a value too: `{ query: words }` of a match, `{ value }` of a term. */
+const wantedIn = (name: string, given: Json | undefined): Json | undefined => {
+  const [[member, value] = [], ...more] = isObject(given) ? Object.entries(given) : [];
+  return value !== undefined && more.length === 0 && member === (name === "match" ? "query" : "value") ? value : given;
 };
 
 /** Returns the hits among the documents that `allowed` accepts. Each scores 1, since relevance is not imitated. */
@@ -82,7 +88,8 @@ export const searchAnswer = (
 const matches = ({ source }: StoredDocument, query: Json | undefined, { mapping }: DocumentIndex): boolean => {
   const [name = "match_all", clause = {}] = Object.entries(isObject(query) ? query : {})[0] ?? [];
   if (name === "match_all") return true;
-  const [field = "", wanted] = Object.entries(isObject(clause) ? clause : {})[0] ?? [];
+  const [field = "", given] = Object.entries(isObject(clause) ? clause : {})[0] ?? [];
+  const wanted = wantedIn(name, given);
   const value = field
     .split(".")
     .reduce<Json | undefined>((outer, step) => (isObject(outer) ? memberOf(outer, step) : undefined), source);

@@ -261,6 +261,8 @@ describe("a search", () => {
       [{ match: { origin: "Web" } }, []],
       [{ term: { "additional_info.topic": "books" } }, [all]],
       [{ term: { trace_number: 3 } }, [trace]],
+      [{ term: { trace_number: { value: 3 } } }, [trace]],
+      [{ match: { input: { query: "NOVEL nothing" } } }, [best, all]],
     ];
     for (const [query, inputs] of searches)
       expect({ query, found: await found(ask, id, { query }) }).toEqual({ query, found: inputs });
@@ -285,7 +287,8 @@ describe("a search", () => {
       { query: { match: "q" } },
       { aggs: {} },
       { query: { bool: { must: [] } } },
-      { query: { match: { input: { query: "q" } } } },
+      { query: { match: { input: { value: "q" } } } },
+      { query: { term: { input: { query: "q" } } } },
       { query: { match_all: {}, term: {} } },
     ]) {
       expect({ body, status: (await search(body)).status }).toEqual({ body, status: 400 });

@@ -122,7 +122,15 @@ function* numbersOnPath(state: State, order: "asc" | "desc"): Generator<number, 
 const saidOnPath = (state: State, number: number): SaidTurn | null => {
   const { threadId, conversation, open } = state.context;
   if (open !== null || number !== numberToCome(state)) return saidIn(state, number);
-  return { threadId, number, messages: conversation.appended, answer: null, steps: 0, callerTools: new Set() };
+  return {
+    threadId,
+    number,
+    messages: conversation.appended,
+    answer: null,
+    isCut: false,
+    steps: 0,
+    callerTools: new Set(),
+  };
 };
 
 const itemsNumbered = (state: State, number: number): readonly Item[] => {

@@ -24,6 +24,7 @@ import {
   reasoningItem,
   wireCallId,
 } from "./item.ts";
+import { cutBy } from "./finish-reason.ts";
 import { piecesOf, resultsOf } from "./pieces.ts";
 
 /** The source of a turn's items: a closed turn, the open one, or the seed as turn 0. */
@@ -33,6 +34,8 @@ export interface SaidTurn {
   readonly messages: readonly Message[];
   /** The id of the answer; null before there is one. */
   readonly answer: string | null;
+  /** Whether the answer is incomplete: it ran out of tokens, or was filtered. */
+  readonly isCut: boolean;
   /** The number of model calls that were started; 0 for an imported turn. */
   readonly steps: number;
   /** The names of the caller's tools, whose calls are `function_call` items. */
@@ -45,7 +48,7 @@ export const callerToolsKey = "callerTools";
 /** Returns a turn of a thread by its number, or its seed for 0; null if there is none. */
 export const saidIn = (state: State, number: number): SaidTurn | null => {
   const { threadId, conversation, open } = state.context;
-  const none = { threadId, number, answer: null, steps: 0, callerTools: new Set<string>() };
+  const none = { threadId, number, answer: null, isCut: false, steps: 0, callerTools: new Set<string>() };
   if (number === 0) return { ...none, messages: conversation.seed };
   if (open?.number === number) {
     const { messages, answer, step, stage, metadata } = open;
@@ -57,7 +60,8 @@ export const saidIn = (state: State, number: number): SaidTurn | null => {
   if (found === undefined) return null;
   const turn = loadMessages(found);
   const callerTools = new Set(callerToolsIn(turn.metadata ?? null));
-  return { ...none, messages: toArray(turn.messages), answer: turn.answer ?? null, steps: turn.steps, callerTools };
+  const { answer = null, steps, outcome } = turn;
+  return { ...none, messages: toArray(turn.messages), answer, isCut: cutBy(outcome) !== null, steps, callerTools };
 };
 
 /** Returns the items of a turn in order: messages, reasoning, calls and their results. */
@@ -120,13 +124,14 @@ const stepOf = (message: Message, { answer, steps, number }: SaidTurn, last: num
 };
 
 const replyItems = (
-  { threadId, number }: SaidTurn,
-  { parts, incomplete }: Message,
+  { threadId, number, answer, isCut }: SaidTurn,
+  { id, parts, incomplete }: Message,
   { step, index: first }: { readonly step: number; readonly index: number },
 ): readonly Item[] => {
-  const status = incomplete === true ? "incomplete" : "completed";
+  const isBroken = incomplete === true || (isCut && id === answer);
   const counted = { msg: first, rs: first };
-  return piecesOf(parts).map(({ kind, text }) => {
+  return piecesOf(parts).map(({ kind, text }, index, { length }) => {
+    const status = isBroken && index === length - 1 ? "incomplete" : "completed";
     const place = { threadId, turn: number, step };
     if (kind === "reasoning") return reasoningItem({ ...place, index: counted.rs++ }, text, status);
     const content = kind === "text" ? outputText(text) : { type: "refusal", refusal: text };

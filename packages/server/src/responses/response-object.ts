@@ -1,4 +1,5 @@
 import type { JsonObject, TurnOutcome, Usage } from "@colloquy/machine";
+import { cutBy } from "../items/finish-reason.ts";
 import { isJsonObject, type Item } from "../items/item.ts";
 
 export interface LegPlace {
@@ -60,8 +61,7 @@ export const usageBetween = (before: Usage, now: Usage): JsonObject | null => {
 export const statusOf = ({ place, endedAt, outcome }: LegFacts): ResponseStatus => {
   if (endedAt === null) return "turn" in place ? "in_progress" : "queued";
   if (outcome === null) return "completed";
-  if (outcome.status !== "failed")
-    return outcome.status === "completed" && outcome.finishReason === "length" ? "incomplete" : outcome.status;
+  if (outcome.status !== "failed") return cutBy(outcome) === null ? outcome.status : "incomplete";
   return "limit" in outcome || ("failure" in outcome && outcome.failure.kind === "content_filter")
     ? "incomplete"
     : "failed";
@@ -134,7 +134,7 @@ const defaults = {
 } as const;
 
 const incompleteReason = (outcome: TurnOutcome): string => {
-  if (outcome.status !== "failed") return "max_output_tokens";
+  if (outcome.status !== "failed") return cutBy(outcome) ?? "max_output_tokens";
   if ("failure" in outcome) return "content_filter";
   return "limit" in outcome && outcome.limit.limit !== "tokens" ? `max_${outcome.limit.limit}` : "max_output_tokens";
 };

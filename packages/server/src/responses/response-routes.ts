@@ -71,7 +71,7 @@ const create = async (room: ResponsesRoom, call: Call): Promise<Response> => {
   const request = await call.body(responseRequest);
   const stream = request.stream === true ? call.openStream() : null;
   const leg = await askResponse(room, call, request);
-  if (stream !== null) return eventStream(stream, leg.blocks(0) ?? none());
+  if (stream !== null) return eventStream(stream, endedBlocks(leg.blocks(0) ?? none()));
   if (request.background !== true) await leg.ended;
   return Response.json(responseObject(leg.facts));
 };
@@ -93,7 +93,7 @@ const streamOf = (call: Call, leg: ReadableLeg): Response => {
       "starting_after",
       "events_not_kept",
     );
-  return eventStream(call.openStream(), blocks);
+  return eventStream(call.openStream(), endedBlocks(blocks));
 };
 
 const readQuery = z.object({
@@ -189,5 +189,11 @@ const stillQueued = (): HttpError =>
   invalid("the response has no turn yet: read it again when it is no longer queued", null, "response_queued");
 
 const notFound = (): HttpError => new HttpError(404, "there is no such response", { code: "response_not_found" });
+
+/** Adds the end that Open Responses requires, and that OpenAI's clients take. */
+async function* endedBlocks(blocks: AsyncIterable<string>): AsyncGenerator<string, undefined> {
+  yield* blocks;
+  yield "data: [DONE]";
+}
 
 async function* none(): AsyncGenerator<string, undefined> {}

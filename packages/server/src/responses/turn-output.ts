@@ -7,6 +7,7 @@ import {
   type TurnOutcome,
   type Usage,
 } from "@colloquy/machine";
+import { cutBy } from "../items/finish-reason.ts";
 import type { Item, ItemPlace } from "../items/item.ts";
 import type { Piece } from "../items/pieces.ts";
 import { Leg } from "./leg.ts";
@@ -134,7 +135,11 @@ export class TurnOutput {
       case "replay.started":
         return this.#void(part.step);
       case "turn.ended":
-        if (this.#isUnderWay) this.#end(part.status === "completed" ? "completed" : "incomplete", moment.outcome);
+        if (this.#isUnderWay)
+          this.#end(
+            part.status === "completed" && cutBy(moment.outcome) === null ? "completed" : "incomplete",
+            moment.outcome,
+          );
         return;
       // A step that broke off ends too. The next part shows whether its text is complete.
       default:

@@ -9,7 +9,8 @@ import {
 import { type State, type ToolResultPart, toolResultOf } from "@colloquy/machine";
 import { waitsOutside } from "@colloquy/machine/hosting";
 import { eventStream, type StreamContext } from "../http/event-stream.ts";
-import type { UiFinishReason, UiMessageChunk } from "./chunk.ts";
+import { finishReasonOf } from "../items/finish-reason.ts";
+import type { UiMessageChunk } from "./chunk.ts";
 import { HttpError } from "../http/http-error.ts";
 import { differing } from "./chat-request.ts";
 import { type ErrorText, textForUser } from "./message-for-user.ts";
@@ -130,15 +131,6 @@ const endingOf = async (ask: ShownAsk, errorText: ErrorText | undefined): Promis
     return { turn, status: "cancelled", summary, chunks: [{ type: "abort", ...reason }], finishReason: "interrupted" };
   }
 };
-
-const finishReasonOf = (reason: string | null): UiFinishReason => finishReasons.get(reason ?? "stop") ?? "other";
-
-const finishReasons: ReadonlyMap<string, UiFinishReason> = new Map([
-  ...(["stop", "end_turn", "stop_sequence", "completed"] as const).map((word) => [word, "stop"] as const),
-  ...(["length", "max_tokens", "max_output_tokens"] as const).map((word) => [word, "length"] as const),
-  ...(["content_filter", "content-filter", "refusal"] as const).map((word) => [word, "content-filter"] as const),
-  ...(["tool_calls", "tool-calls", "tool_use"] as const).map((word) => [word, "tool-calls"] as const),
-]);
 
 async function* blocksOf(chunks: AsyncIterable<UiMessageChunk>): AsyncGenerator<string, void> {
   for await (const chunk of chunks) yield `data: ${JSON.stringify(chunk)}`;

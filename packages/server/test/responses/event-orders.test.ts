@@ -1,7 +1,7 @@
 import { fails, reply, scriptedModel, type ScriptLine, streams, toolCalls } from "@colloquy/runtime-test/models";
 import type OpenAI from "openai";
 import { expect, test } from "vitest";
-import { lookUp, refund, responding, streamed, weather } from "./responding.ts";
+import { lookUp, refund, responding, respondingOf, streamed, weather } from "./responding.ts";
 
 const call = (name: string, given: Readonly<Record<string, string>>) => ({ toolCall: { name, arguments: given } });
 
@@ -110,6 +110,29 @@ test("a call of the caller's that was cut is neither output nor ended, since cli
   const done = events.flatMap((event) => (event.type === "response.output_item.done" ? [event.item.type] : []));
   expect(done).toEqual(["message"]);
   expect(events.at(-1)).toMatchObject({ response: { status: "completed", output: [{ type: "message" }] } });
+});
+
+test.each([
+  ["length", "max_output_tokens"],
+  ["max_tokens", "max_output_tokens"],
+  ["content_filter", "content_filter"],
+])("an answer that ended with %s is incomplete, and so is its last item, wherever it is read", async (reason, why) => {
+  const { host, server } = served([streams([{ reasoning: "Hm." }, "It was"], { finishReason: reason })]);
+  const events = await streamed(server, "/v1/responses", { model: "any", input: "Hi", stream: true });
+  const done = events.flatMap((event) => (event.type === "response.output_item.done" ? [event.item] : []));
+  const last = events.at(-1);
+  if (last?.type !== "response.incomplete") throw new Error(`it ended with ${last?.type}`);
+  const { id, conversation, output } = last.response;
+  expect(output).toMatchObject([
+    { type: "reasoning", status: "completed" },
+    { type: "message", status: "incomplete" },
+  ]);
+  expect(done).toEqual(output);
+  // Another process, which reads the journal.
+  const { client } = respondingOf(host);
+  expect(await client.responses.retrieve(id)).toMatchObject({ incomplete_details: { reason: why }, output });
+  const { data } = await client.conversations.items.list(conversation?.id ?? "", { order: "asc" });
+  expect(data.slice(1)).toEqual(output);
 });
 
 test("what a failed attempt said ends as incomplete, and is no output", async () => {
