@@ -29,7 +29,7 @@ interface Run {
 
 /** The long thread of each side, and its number of turns. */
 const thread = "long";
-const turns = 1_050;
+const turns = 1_100;
 
 const inMemory = async (run: Run): Promise<readonly Figure[]> => {
   const sides: readonly SideName[] = ["machine", "host", "host, a window", "XState", "AI SDK"];

@@ -58,7 +58,7 @@ const costsOf = async (job: Job): Promise<Costs> => {
   const open = await sides[job.side]();
   switch (job.does) {
     case "turns":
-      return costsOfTurns(job, script, await open(script, job.place));
+      return costsOfTurns(job, script, open);
     case "threads":
       return { threads: await costOfThreads(script, await open(script, job.place)) };
     case "opening":
@@ -66,8 +66,8 @@ const costsOf = async (job: Job): Promise<Costs> => {
   }
 };
 
-const costsOfTurns = async (job: Turns, script: Script, side: Side): Promise<Costs> => {
-  const thread = async (id: string, windows: readonly Window[], turns: number): Promise<void> => {
+const costsOfTurns = async (job: Turns, script: Script, open: OpenSide): Promise<Costs> => {
+  const thread = async (side: Side, id: string, windows: readonly Window[], turns: number): Promise<void> => {
     const turn = await side.open(id);
     let before = 0;
     for (let number = 1; number <= turns; number++) {
@@ -79,19 +79,25 @@ const costsOfTurns = async (job: Turns, script: Script, side: Side): Promise<Cos
     }
   };
   /** Converses on threads at least once, until the job's CPU is used up. */
-  const threads = async (name: string, windows: readonly Window[]): Promise<void> => {
+  const threads = async (side: Side, name: string, windows: readonly Window[]): Promise<void> => {
     const turns = Math.max(...windows.map(({ last }) => last));
     const started = cpuMicros();
-    await thread(name, windows, turns);
+    await thread(side, name, windows, turns);
     for (let again = 1; cpuMicros() - started < job.micros; again++)
-      await thread(`${name}-${run}-${again}`, windows, turns);
+      await thread(side, `${name}-${run}-${again}`, windows, turns);
   };
-  for (let warm = 0; warm < job.warmUpThreads; warm++) await thread(`warm-${run}-${warm}`, [], 10);
+  const first = await open(script, job.place);
+  for (let warm = 0; warm < job.warmUpThreads; warm++) await thread(first, `warm-${run}-${warm}`, [], 10);
+  await first.close();
   const windows = [10, 100, 1_000].map(windowAbout);
   // Each has threads of its own, so that many of the short ones are measured: in a single one, a collection of garbage
-  // can double a figure.
-  for (const window of windows) await threads(window.mark === 1_000 ? job.thread : `${window.mark}-${run}`, [window]);
-  await side.close();
+  // can double a figure. And each has a side of its own, since some sides keep all their threads: a collection that
+  // falls into the few turns of a long one would look through the thousands of turns of the short ones too.
+  for (const window of windows) {
+    const side = await open(script, job.place);
+    await threads(side, window.mark === 1_000 ? job.thread : `${window.mark}-${run}`, [window]);
+    await side.close();
+  }
   return Object.fromEntries(windows.map(({ mark, micros }) => [mark, mean(micros)]));
 };
 
@@ -104,7 +110,7 @@ interface Window {
 }
 
 const windowAbout = (mark: number): Window => {
-  const half = Math.min(50, mark / 2);
+  const half = Math.min(100, mark / 2);
   return { mark, first: mark - half + 1, last: mark + half, micros: [] };
 };
 

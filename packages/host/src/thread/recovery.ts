@@ -144,12 +144,14 @@ export class Recovery {
   async #continue(threadId: string): Promise<boolean> {
     const host = this.#host;
     const loops = this.#loops;
+    // Its loop has continued it. Reading it as well would cost as much as opening it.
+    if (isOpen(loops.opened(threadId))) return false;
     if (!(await isOutstanding(host, threadId))) {
       this.#continued.delete(threadId);
       return false;
     }
     const used = loops.opened(threadId);
-    if (used !== undefined && used.state !== null) return false;
+    if (isOpen(used)) return false;
     // A thread that another host holds is not opened: it would be followed, at the cost of a journal in memory.
     if (used !== undefined || !(await loops.alone(threadId, () => isFree(host, threadId))))
       throw new ThreadHeldError(threadId);
@@ -166,6 +168,9 @@ export class Recovery {
 const atOnce = 16;
 
 const longestBusyMs = 10;
+
+/** Whether a thread is open here: it is neither being opened, nor held by another host. */
+const isOpen = (loop: ReturnType<Loops["opened"]>): boolean => loop !== undefined && loop.state !== null;
 
 const isHeld = (error: Error): boolean => error instanceof ThreadHeldError;
 
