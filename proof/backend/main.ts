@@ -4,11 +4,10 @@ import { runCommand } from "../kit/command.ts";
 import { inFolder } from "../kit/folder.ts";
 import { fault, flag, seed, someOf, whole } from "../kit/options.ts";
 import { type Mistake, withMistakes, withProgram } from "../kit/program.ts";
-import { reportRuns, wordsOf } from "../kit/report.ts";
+import { reportRuns, type SeededRun, wordsOf } from "../kit/report.ts";
 import { serverUrl } from "../kit/server-urls.ts";
 import { startPgbouncer } from "../servers/pgbouncer.ts";
 import { besideAiSdk } from "./beside-ai-sdk.ts";
-import { type BackendRun, tableOf } from "./figures.ts";
 import { restartBackend } from "./restarts.ts";
 import { takeOver } from "./takeovers.ts";
 
@@ -21,9 +20,9 @@ export interface BackendOptions {
 }
 
 /** Kills one process on SQLite, and starts it again. */
-export const restarts = ({ kills, seed, fault, patienceMs }: BackendOptions): Promise<readonly BackendRun[]> =>
+export const restarts = ({ kills, seed, fault, patienceMs }: BackendOptions): Promise<readonly SeededRun[]> =>
   withBackend(fault, async (program) => {
-    const runs: BackendRun[] = [];
+    const runs: SeededRun[] = [];
     for (const signal of ["SIGKILL", "SIGTERM"] as const)
       runs.push(await restartBackend(program, { signal, kills, seed, patienceMs }));
     return runs;
@@ -34,7 +33,7 @@ export const takeovers = (
   url: string,
   isPooled: boolean,
   { takeovers, seed, fault, patienceMs }: BackendOptions,
-): Promise<readonly BackendRun[]> =>
+): Promise<readonly SeededRun[]> =>
   withBackend(fault, (program) =>
     Promise.all(
       // Both ways at once, since they mostly wait.
@@ -43,7 +42,7 @@ export const takeovers = (
   );
 
 /** Does the same behind a pooler that gives each transaction any connection. If there is none, prints why. */
-const pooledTakeovers = (url: string, options: BackendOptions): Promise<readonly BackendRun[]> =>
+const pooledTakeovers = (url: string, options: BackendOptions): Promise<readonly SeededRun[]> =>
   inFolder("pgbouncer", async (folder) => {
     const pooler = await startPgbouncer({ folder, url }).catch((thrown: unknown) => {
       console.log(`pooler: left out, PgBouncer cannot be started: ${wordsOf(thrown)}`);
@@ -65,8 +64,8 @@ const parts = {
 
 const onPostgres = async (
   part: string,
-  run: (url: string) => Promise<readonly BackendRun[]>,
-): Promise<readonly BackendRun[]> => {
+  run: (url: string) => Promise<readonly SeededRun[]>,
+): Promise<readonly SeededRun[]> => {
   const url = serverUrl("postgres");
   if (url !== null) return run(url);
   console.log(`${part}: left out, no PostgreSQL is named; \`pnpm servers pnpm backend\` starts one`);
@@ -117,11 +116,8 @@ if (import.meta.main)
     run: async ({ part: chosen, "beside-ai-sdk": isBeside, ...options }, again) => {
       if (isBeside) return console.log(await besideAiSdk(options.kills));
       for (const part of chosen)
-        await reportRuns(
-          parts[part]({ ...options, patienceMs }),
-          (runs) => runs.map(tableOf).join("\n"),
-          options.seed,
-          (changes) => again({ ...changes, part }),
+        await reportRuns(part, parts[part]({ ...options, patienceMs }), options.seed, (changes) =>
+          again({ ...changes, part }),
         );
     },
   });

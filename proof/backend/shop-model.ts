@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as passed } from "node:timers/promises";
 
@@ -90,3 +91,9 @@ export const openShop = async (later: Later) => {
   const variables = { OPENAI_BASE_URL: openai.url, OPENAI_API_KEY: "none", ORDERS: orders };
   return { folder, model, orders, log, variables };
 };
+
+/** Returns the end of the backend's log if there are violations. */
+export const logged = (violations: readonly string[], log: string): string =>
+  violations.length === 0 ? "" : readFileSync(log, "utf8").slice(-logCharacters);
+
+const logCharacters = 4_000;

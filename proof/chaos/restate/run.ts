@@ -34,16 +34,8 @@ export const runOptions = {
 
 export type RunOptions = ValuesOf<typeof runOptions> & { readonly fault: Fault | null };
 
-export interface Run extends SeededRun {
-  readonly asks: number;
-  readonly kills: number;
-  readonly serverKills: number;
-  readonly entries: number;
-  readonly recovered: number;
-}
-
 /** Holds conversations on an engine that is killed by the seed, and checks their outcomes. */
-export const run = (program: string, seed: number, options: RunOptions, references: References): Promise<Run> =>
+export const run = (program: string, seed: number, options: RunOptions, references: References): Promise<SeededRun> =>
   inFolder(
     "engines",
     (folder) =>
@@ -61,7 +53,10 @@ export const run = (program: string, seed: number, options: RunOptions, referenc
   );
 
 /** The number of entries in conversations, and of those that are marked `recovered`. */
-type Counts = Pick<Run, "entries" | "recovered">;
+interface Counts {
+  readonly entries: number;
+  readonly recovered: number;
+}
 
 interface Given {
   readonly program: string;
@@ -93,21 +88,24 @@ class HeldConversations {
     this.#plan = [...planOf(randomOf(given.seed), { kills, serverKills, slackMs, runs })];
   }
 
-  async run(): Promise<Run> {
+  async run(): Promise<SeededRun> {
     const { folder, engine, seed, options } = this.#given;
     const fleet = await this.#startFleet();
     await engine.register(fleet.url);
     await this.#converseAll();
     await this.#killing;
-    const counts = this.#violations.length > 0 ? { entries: 0, recovered: 0 } : await this.#judgeAll();
+    const { entries, recovered } = this.#violations.length > 0 ? { entries: 0, recovered: 0 } : await this.#judgeAll();
     return {
       seed,
       violations: this.#violations,
       ...(options.fault === null && { note: `  Its files are in ${folder}` }),
-      kills: this.#killed.worker,
-      serverKills: this.#killed.server,
-      ...counts,
-      asks: this.#answers.flat().length,
+      counts: {
+        "asks that were answered once": this.#answers.flat().length,
+        "kills of workers": this.#killed.worker,
+        "kills of the server": this.#killed.server,
+        entries,
+        "of these in place of answers that a crash lost, the others as in memory": recovered,
+      },
     };
   }
 

@@ -4,17 +4,17 @@
 import { inFolder } from "../../kit/folder.ts";
 import { someOf } from "../../kit/options.ts";
 import { withMistakes, withProgram } from "../../kit/program.ts";
-import { runSeeds, type SeededRun, sumOf } from "../../kit/report.ts";
+import { runSeeds, type SeededRun } from "../../kit/report.ts";
 import { commandOf } from "../../kit/target.ts";
 import { referencesOf } from "./converse.ts";
 import { faults, mistakes } from "./faults.ts";
 import { moveAround } from "./moves.ts";
 import { playScenes } from "./play-scenes.ts";
-import { type Run, run, type RunOptions, runOptions } from "./run.ts";
+import { run, type RunOptions, runOptions } from "./run.ts";
 import { outliveKills } from "./waits.ts";
 
 /** Runs consecutive seeds, each on its own engine. Stops at a violation. */
-export const killEngines = async (runs: number, seed: number, options: RunOptions): Promise<readonly Run[]> => {
+export const killEngines = async (runs: number, seed: number, options: RunOptions): Promise<readonly SeededRun[]> => {
   const references = await referencesOf(options.conversations, options.turns);
   const plugins = options.fault === null ? [] : [withMistakes([mistakes[options.fault]])];
   return withProgram(
@@ -37,7 +37,7 @@ const trialNames = Object.keys(trials) as (keyof typeof trials)[];
 const tryOut = async (name: keyof typeof trials, seed: number, options: RunOptions): Promise<SeededRun> => {
   const isKept = (violations: readonly string[]): boolean => options.keep || violations.length > 0;
   const violations = await inFolder(`chaos-${name}`, (folder) => trials[name](folder, options), { isKept });
-  return { seed, violations: violations.map((violation) => `${name}: ${violation}`) };
+  return { seed, violations: violations.map((violation) => `${name}: ${violation}`), counts: { [name]: 1 } };
 };
 
 export const command = commandOf({
@@ -53,22 +53,13 @@ export const command = commandOf({
     ),
     ...runOptions,
   },
-  run: async ({ runs, seed, fault }, { part: parts, ...given }): Promise<readonly (SeededRun | Run)[]> => {
+  run: async ({ runs, seed, fault }, { part: parts, ...given }) => {
     const options = { ...given, fault };
-    const done: (SeededRun | Run)[] = [];
+    const done: SeededRun[] = [];
     for (const part of parts)
       done.push(
         ...(part === "conversations" ? await killEngines(runs, seed, options) : [await tryOut(part, seed, options)]),
       );
     return done;
-  },
-  totals: (runs) => {
-    const held = runs.filter((each): each is Run => "asks" in each);
-    return (
-      `${runs.length - held.length} trials. ${sumOf(held, ({ asks }) => asks)} asks were answered once, over ` +
-      `${sumOf(held, ({ kills }) => kills)} kills of workers and ${sumOf(held, ({ serverKills }) => serverKills)} of the server.\n` +
-      `${sumOf(held, ({ entries }) => entries)} entries equal those of the host in memory, except for ` +
-      `${sumOf(held, ({ recovered }) => recovered)} that replace answers that a crash lost.`
-    );
   },
 });

@@ -18,8 +18,6 @@ import { openPlace, placeNames } from "./places.ts";
 
 interface Run extends SeededRun {
   readonly damage: Damage;
-  /** Whether the thread continued; else an error refused it. */
-  readonly wentOn: boolean;
 }
 
 /** Tampers with one of two threads, and checks a host's view of both. A call beyond `limitMs` counts as endless. */
@@ -51,7 +49,11 @@ export const run = async (
     await opened.close();
     await looking.close();
     const violations = [...found.violations, ...stray.noted];
-    return { seed, note: `  ${damage.words}`, damage, wentOn: found.wentOn, violations };
+    const counts = {
+      [`threads with a damaged ${damage.kind}`]: 1,
+      [found.wentOn ? "that continued" : "that an error refused"]: 1,
+    };
+    return { seed, note: `  ${damage.words}`, damage, violations, counts };
   } finally {
     stray.end();
     await place.leave();
@@ -276,12 +278,4 @@ export const command = commandOf({
   faults,
   runs: [200, "the number of threads to tamper with in each store"],
   run: ({ store, runs, seed, fault }) => runSeeds(runs, seed, (each) => run(each, store, fault)),
-  totals: (runs) => {
-    const continued = runs.filter(({ wentOn }) => wentOn).length;
-    const kinds = [...Map.groupBy(runs, ({ damage }) => damage.kind)].map(([kind, of]) => `${kind} ${of.length}`);
-    return (
-      `${runs.length} threads were tampered with (${kinds.join(", ")}). ${continued} continued, ` +
-      `${runs.length - continued} were refused with an error.`
-    );
-  },
 });

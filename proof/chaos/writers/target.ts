@@ -6,7 +6,7 @@ import { Child } from "../../kit/child.ts";
 import { whole } from "../../kit/options.ts";
 import { leavePlace, newPlace, openStore, type StorePlace } from "../../kit/places.ts";
 import { childCommand, withProgram } from "../../kit/program.ts";
-import { runSeeds, type SeededRun } from "../../kit/report.ts";
+import { runSeeds, type SeededRun, timesOf } from "../../kit/report.ts";
 import { type Choice, commandOf } from "../../kit/target.ts";
 import type { Fact } from "../story/facts.ts";
 import { judge } from "../story/judge.ts";
@@ -19,7 +19,7 @@ const stores = ["sqlite", "files", "postgres", "redis"] as const;
 const writers = (
   { store, runs, seed }: Pick<Choice<(typeof stores)[number], never>, "store" | "runs" | "seed">,
   options: WritersOptions,
-): Promise<readonly Run[]> =>
+): Promise<readonly SeededRun[]> =>
   withProgram(new URL(import.meta.resolve("./child.ts")), (program) =>
     runSeeds(runs, seed, (each) => writeTogether(program, store, each, options)),
   );
@@ -34,20 +34,13 @@ interface WritersOptions {
   readonly leaseTtlMs: number;
 }
 
-interface Run extends SeededRun {
-  readonly entries: number;
-  readonly seconds: number;
-  /** The passing reasons for which asks were rejected and repeated, one for each time. */
-  readonly again: readonly string[];
-}
-
 /** Lets processes write one thread together, and stops one of them past its lease. */
 const writeTogether = async (
   program: string,
   store: StorePlace["type"],
   seed: number,
   options: WritersOptions,
-): Promise<Run> => {
+): Promise<SeededRun> => {
   const place = newPlace(store, "chaos-writers");
   const { processes, asks, leaseTtlMs } = options;
   const shares = Array.from({ length: processes }, (_, index) => Math.floor((asks + index) / processes));
@@ -77,7 +70,14 @@ const writeTogether = async (
     const journal = await opened.read(threadId);
     await opened.close();
     const asked = shares.flatMap((share, index) => asksOf(index + 1, share));
-    return { seed, violations: judge({ journal, asked, facts, machine }), entries: journal.length, seconds, again };
+    const repeated = timesOf(again.map((because) => `asks repeated because of ${because}`));
+    const violations = judge({ journal, asked, facts, machine });
+    return {
+      seed,
+      violations,
+      counts: { entries: journal.length, ...repeated },
+      seconds: { "to all answers": [seconds] },
+    };
   } finally {
     for (const { child } of writers) child.signal("SIGKILL");
     await leavePlace(place);
@@ -128,13 +128,4 @@ export const command = commandOf({
     }),
   },
   run: (choice, { lease: leaseTtlMs, ...options }) => writers(choice, { ...options, leaseTtlMs }),
-  totals: (runs) =>
-    runs
-      .map(({ entries, seconds, again }) => {
-        const reasons = [...Map.groupBy(again, (reason) => reason)].map(
-          ([reason, of]) => `\n  ${of.length} times: ${reason}`,
-        );
-        return `${entries} entries, ${seconds.toFixed(1)} s; ${again.length} asks were repeated.${reasons.join("")}`;
-      })
-      .join("\n"),
 });
