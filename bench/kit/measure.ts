@@ -8,6 +8,19 @@ export interface Figure {
   readonly note: string;
 }
 
+/** Makes the figure of a pair. */
+export const figureOf = (
+  name: string,
+  { ours, reference, ratio }: Pair,
+  most: number,
+  remark: string = "",
+): Figure => ({
+  name,
+  value: ratio,
+  most,
+  note: `${short(ours)} µs against ${short(reference)}${remark === "" ? "" : `, ${remark}`}`,
+});
+
 /** Returns the microseconds of CPU of this process, on all its threads. */
 export const cpuMicros = (): number => {
   const { user, system } = process.cpuUsage();

@@ -22,6 +22,10 @@ export const count = (number: number, noun: string): string =>
 /** Returns the text of a thrown value. */
 export const wordsOf = (thrown: unknown): string => (thrown instanceof Error ? thrown.message : String(thrown));
 
+/** Returns the message of a broken law, which is complete, or the stack of any other error. */
+export const stackOf = (thrown: unknown): string =>
+  thrown instanceof Error && !("law" in thrown) ? (thrown.stack ?? thrown.message) : wordsOf(thrown);
+
 /** The outcome of one seed. */
 export interface SeededRun {
   readonly seed: number;
@@ -92,7 +96,7 @@ const totalsOf = (runs: readonly SeededRun[]): string => {
     const shown = [sorted[0], medianOf(sorted), sorted.at(-1)].map((each) => (each ?? 0).toFixed(2).padStart(6));
     return sorted.length === 0 ? [] : [`  ${shown.join(" ")} s (min, median, max)  ${name}`];
   });
-  return [[count(runs.length, "run"), ...sums].join(", "), ...rows].join("\n");
+  return [[count(runs.length, "run"), ...sums].join("; "), ...rows].join("\n");
 };
 
 /** Counts how often each name occurs. */
