@@ -60,7 +60,7 @@ const streamedAnswer = async (rounds: number): Promise<Figure> => {
     () => read(`${ours.url}/v1/responses`),
     () => read(bare.url),
   );
-  reader.close();
+  await reader.close();
   for (const each of [ours.server, bare.server]) each.close().closeAllConnections();
   await server.close();
   await host.close();

@@ -4,9 +4,9 @@ import type { Host, LlmHandler } from "@colloquy/host";
 import { conversationMachine } from "@colloquy/machine";
 import { lastTurns } from "@colloquy/machine/policies";
 import { openaiChat } from "@colloquy/runtime-node";
-import { spawn } from "node:child_process";
 import OpenAI from "openai";
 import { benchmarkHost } from "./kit/hosts.ts";
+import { Reporter } from "./kit/report.ts";
 import { deltas, streamedText } from "./kit/work.ts";
 import { type Figure, figureOf, pair } from "./kit/measure.ts";
 
@@ -36,11 +36,9 @@ const inProcess = async (rounds: number): Promise<Figure> => {
 };
 
 const overHttp = async (rounds: number): Promise<Figure> => {
-  const server = spawn(process.execPath, [new URL("stream-server.ts", import.meta.url).pathname], {
-    stdio: ["ignore", "inherit", "inherit", "ipc"],
-  });
-  const port = await new Promise<unknown>((resolve) => server.once("message", resolve));
-  const client = new OpenAI({ apiKey: "none", baseURL: `http://127.0.0.1:${String(port)}/v1`, maxRetries: 0 });
+  const server = new Reporter(new URL("stream-server.ts", import.meta.url));
+  const port = await server.next<number>();
+  const client = new OpenAI({ apiKey: "none", baseURL: `http://127.0.0.1:${port}/v1`, maxRetries: 0 });
   const host = hostOf(openaiChat({ client, model: "bench" }));
   const measured = await pair(
     rounds,
@@ -49,7 +47,7 @@ const overHttp = async (rounds: number): Promise<Figure> => {
     () => times(20, () => readFromSdk(client)),
   );
   await host.close();
-  server.disconnect();
+  await server.end();
   return figureOf("a delta over HTTP / iterating the SDK's own stream", measured, 1);
 };
 

@@ -37,7 +37,7 @@ const measured = async (count: number): Promise<IdleStreams> => {
   const before = memory();
   await read("wait", { open: count });
   const after = memory();
-  reader.close();
+  await reader.close();
   await server.close();
   sockets.close();
   sockets.closeAllConnections();

@@ -25,12 +25,12 @@ export const startThread = <Question, Answer>(program: URL): Thread<Question, An
 };
 
 /** Starts worker threads, of which `ask` takes a free one, while `use` runs. It may ask as many at once as there are. */
-export const withThreads = async <Question, Answer, A>(
+export const withThreads = async <Answer, A>(
   program: URL,
   count: number,
-  use: (ask: (question: Question) => Promise<Answer>) => Promise<A>,
+  use: (ask: (question: unknown) => Promise<Answer>) => Promise<A>,
 ): Promise<A> => {
-  const all = Array.from({ length: count }, () => startThread<Question, Answer>(program));
+  const all = Array.from({ length: count }, () => startThread<unknown, Answer>(program));
   const free = [...all];
   try {
     return await use(async (question) => {
@@ -47,7 +47,7 @@ export const withThreads = async <Question, Answer, A>(
 
 /** Answers each question in its own worker thread. */
 export const askThreads = <Answer>(program: URL, questions: readonly unknown[]): Promise<readonly Answer[]> =>
-  withThreads<unknown, Answer, readonly Answer[]>(program, questions.length, (ask) => Promise.all(questions.map(ask)));
+  withThreads<Answer, readonly Answer[]>(program, questions.length, (ask) => Promise.all(questions.map(ask)));
 
 /** Answers questions inside a worker thread. */
 export const answerQuestions = (answer: (question: never) => unknown): void => {

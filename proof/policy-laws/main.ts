@@ -19,10 +19,10 @@ await runCommand({
     workers,
   },
   run: ({ seeds, seed, policy, workers }, again) =>
-    withThreads<Question, SeededRun, void>(new URL("worker.ts", import.meta.url), Math.min(workers, seeds), (ask) =>
+    withThreads<SeededRun, void>(new URL("worker.ts", import.meta.url), Math.min(workers, seeds), (ask) =>
       reportRuns(
         `the laws of pruning for ${policy ?? names.join(", ")}`,
-        runSeeds(seeds, seed, (each) => ask({ seed: each, policy }), workers),
+        runSeeds(seeds, seed, (each) => ask({ seed: each, policy } satisfies Question), workers),
         seed,
         (changes) => again({ ...changes, seeds: 1 }),
       ),

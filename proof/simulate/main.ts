@@ -29,7 +29,7 @@ await runCommand({
   run: ({ runs, seed, workers, trace }, again) =>
     trace
       ? showTrace(seed)
-      : withThreads<number, SeededRun, void>(new URL("worker.ts", import.meta.url), Math.min(workers, runs), (ask) =>
+      : withThreads<SeededRun, void>(new URL("worker.ts", import.meta.url), Math.min(workers, runs), (ask) =>
           reportRuns("simulations that break no law", runSeeds(runs, seed, ask, workers), seed, again),
         ),
 });
