@@ -4,7 +4,8 @@ import { join } from "node:path";
 
 import { Child } from "../../kit/child.ts";
 import { type Later, withCleanup } from "../../kit/cleanup.ts";
-import { childCommand, withProgram } from "../../kit/program.ts";
+import { childCommand, withMistakes, withProgram } from "../../kit/program.ts";
+import { type Fault, mistakes } from "./faults.ts";
 import { type Engine, startEngine } from "./restate.ts";
 import type { WorkerOptions } from "./worker.ts";
 
@@ -23,9 +24,10 @@ interface FleetOptions {
 export const onEngine = <A>(
   folder: string,
   snapshotEvery: number,
+  fault: Fault | null,
   use: (engine: Engine, fleet: Fleet, facts: string, later: Later) => Promise<A>,
 ): Promise<A> =>
-  withProgram(new URL(import.meta.resolve("./worker.ts")), (program) =>
+  withWorker(fault, (program) =>
     withCleanup(async (later) => {
       const engine = await startEngine(join(folder, "server"), null);
       later(engine.stop);
@@ -35,6 +37,14 @@ export const onEngine = <A>(
       await engine.register(fleet.url);
       return use(engine, fleet, options.facts, later);
     }),
+  );
+
+/** Bundles a worker, with a fault if there is one, while `use` runs. */
+export const withWorker = <A>(fault: Fault | null, use: (program: string) => Promise<A>): Promise<A> =>
+  withProgram(
+    new URL(import.meta.resolve("./worker.ts")),
+    use,
+    fault === null ? [] : [withMistakes([mistakes[fault]])],
   );
 
 /** Starts workers, and waits until they listen. */

@@ -16,13 +16,14 @@ import { type Answer, type Fact, readFacts, recorderOf } from "../story/facts.ts
 import { judge } from "../story/judge.ts";
 import { machineOf } from "../story/script.ts";
 import { answerTo, referencesOf } from "./converse.ts";
+import type { Fault } from "./faults.ts";
 import { onEngine } from "./fleet.ts";
 import type { Engine } from "./restate.ts";
 import { asksOf, type Script, scriptOf, threadOf } from "./script.ts";
 
 /** Moves threads through all places and back. Returns the differences. */
-export const moveAround = (folder: string, snapshotEvery: number): Promise<readonly string[]> =>
-  onEngine(folder, snapshotEvery, async (engine, _, facts, later) => {
+export const moveAround = (folder: string, snapshotEvery: number, fault: Fault | null): Promise<readonly string[]> =>
+  onEngine(folder, snapshotEvery, fault, async (engine, _, facts, later) => {
     const stores = await storesIn(folder, later);
     const script = scriptOf({ note: recorderOf(facts), slackMs: 0 });
     return new Journey(placesOf(stores, engine, script, snapshotEvery), facts).problems();
@@ -89,6 +90,8 @@ class Journey {
     const asks = asksOf(0, this.#places.length);
     let before: Place | null = null;
     for (const [index, place] of this.#places.entries()) {
+      // The engine is the second place.
+      if (index === 1) await this.#makeAnother(place.host);
       if (before === null) await this.#begin(place.host);
       else for (const thread of [threadOf(0), waiting]) await this.#move(thread, before, place);
       const asked = asks[index];
@@ -105,6 +108,13 @@ class Journey {
   async #begin(host: Host): Promise<void> {
     const thread = host.thread(waiting);
     for await (const { type } of thread.ask("refund 1", { askId: waiting })) if (type === "approval.requested") break;
+  }
+
+  /** Makes another thread of the same name and length, and deletes it: its kept state must not become the moved one's. */
+  async #makeAnother(host: Host): Promise<void> {
+    const other = host.thread(threadOf(0));
+    await other.ask("plain other", { askId: "other" });
+    await other.delete();
   }
 
   async #move(threadId: string, from: Place, to: Place): Promise<void> {

@@ -26,6 +26,7 @@ const steps: Readonly<Record<string, readonly (readonly string[])[]>> = {
   notify: [["notify"]],
   charge: [["charge"]],
   refund: [["refund"]],
+  deny: [["refund"]],
   two: [["lookup", "notify"]],
   order: [["lookup", "notify", "charge", "ship"]],
   publish: [["refund", "lookup"]],
