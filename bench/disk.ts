@@ -46,7 +46,6 @@ export const benchmark = (): Promise<readonly Figure[]> =>
 export const chatBytes = (messages: readonly Message[]): number =>
   messages.reduce((bytes, message) => bytes + Buffer.byteLength(JSON.stringify(toChatMessage(message))), 0);
 
-/** Returns the size of a table's pages. */
 const tableBytes = (path: string, table: string): number => {
   const database = new DatabaseSync(path);
   const row = database.prepare("SELECT sum(pgsize) AS bytes FROM dbstat WHERE name = ?").get(table);

@@ -3,11 +3,9 @@
 import { benchmarkHost, fileStore } from "./kit/hosts.ts";
 import { userText } from "./kit/script.ts";
 
-/** The memory of idle threads, in bytes. */
 export interface IdleThreads {
   /** The growth of the heap and of memory outside the heap, due to the threads. */
   readonly added: number;
-  /** The bytes of the whole process. */
   readonly resident: number;
 }
 

@@ -56,11 +56,9 @@ export const benchmark = async (rounds: number): Promise<readonly Figure[]> => {
 interface Worked {
   /** The microseconds of CPU for a turn. */
   readonly micros: number;
-  /** The most simultaneous model calls. */
   readonly atOnceMost: number;
 }
 
-/** Asks for all turns of all threads at once. */
 const work = (atOnce: number): Promise<Worked> =>
   onFile(async (path) => {
     const store = fileStore(path);

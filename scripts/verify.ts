@@ -16,7 +16,6 @@ import { callerEnvironment, workspaceEnvironment } from "./caller.ts";
 import { seedOfSources, seedsMax } from "./seed-of-sources.ts";
 import { whatFailed } from "./what-failed.ts";
 
-/** A step of the gate. */
 interface Step {
   readonly name: string;
   readonly command: readonly [string, ...string[]];

@@ -8,7 +8,6 @@ export interface Figure {
   readonly note: string;
 }
 
-/** Makes the figure of a pair. */
 export const figureOf = (
   name: string,
   { ours, reference, ratio }: Pair,
@@ -89,11 +88,9 @@ const warmUp = async (work: () => unknown): Promise<void> => {
   while (cpuMicros() < until) await work();
 };
 
-/** Returns the middle value. */
 export const median = (values: readonly number[]): number => {
   const sorted = [...values].sort((left, right) => left - right);
   return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
 };
 
-/** Formats microseconds or a ratio. */
 export const short = (value: number): string => value.toFixed(value < 10 ? 2 : value < 100 ? 1 : 0);

@@ -3,7 +3,6 @@ import { once } from "node:events";
 
 /** One of our scripts in its own process, which sends messages. */
 export class Reporter {
-  /** Resolves when the process has ended. */
   readonly ended: Promise<unknown>;
   readonly #child: ChildProcess;
 
@@ -41,7 +40,6 @@ export class Reporter {
   }
 }
 
-/** Runs one of our scripts in its own process, and returns its report once the process has ended. */
 export const reportOf = async <Report>(
   script: URL,
   args: readonly string[],

@@ -9,7 +9,6 @@ import type { Cost } from "./timing.ts";
 export interface AsksOptions {
   readonly processes: number;
   readonly seconds: number;
-  /** The simultaneous asks of a process. */
   readonly outstanding: number;
 }
 

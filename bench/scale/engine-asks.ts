@@ -15,7 +15,6 @@ export interface EngineAsksOptions {
   readonly seconds: number;
 }
 
-/** Measures asks on a new server. */
 export const engineAsks = (options: EngineAsksOptions): Promise<readonly Cost[]> =>
   onEngine(options.redisUrl, async (place, newHost) => {
     const { redisUrl, lanes, seconds } = options;
@@ -80,7 +79,6 @@ const roundOf = async (
   };
 };
 
-/** Asks for `seconds` seconds. Returns the time of each ask. */
 const askFor = async (host: Host, lanes: number, seconds: number): Promise<readonly number[]> => {
   const times: number[] = [];
   const [prefix, until] = [Date.now(), performance.now() + seconds * 1_000];

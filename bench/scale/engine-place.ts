@@ -15,11 +15,9 @@ import { microsOf } from "./place-facts.ts";
 
 /** The CPU and memory of a server since its start. */
 export interface EngineFacts {
-  /** Microseconds of CPU. */
   readonly micros: number;
   /** The bytes written to the disk, as Linux counts them. */
   readonly written: number;
-  /** Bytes of its memory. */
   readonly resident: number;
 }
 
@@ -27,7 +25,6 @@ export interface EngineFacts {
 export interface KeptState {
   readonly kind: string;
   readonly count: number;
-  /** The bytes of the values. */
   readonly bytes: number;
 }
 
@@ -47,7 +44,6 @@ export class EnginePlace {
     return new EnginePlace(folder, await startRestate({ folder }));
   }
 
-  /** The address for asks. */
   get url(): string {
     return this.#server.url;
   }
@@ -86,7 +82,6 @@ export class EnginePlace {
     this.#server = await startRestate({ folder: this.#folder, ports });
   }
 
-  /** The state of all threads. */
   async kept(): Promise<readonly KeptState[]> {
     const rows = await this.query(
       "SELECT split_part(key, ' ', 1) AS kind, count(*) AS count, sum(length(value)) AS bytes FROM state GROUP BY 1",
@@ -95,7 +90,6 @@ export class EnginePlace {
     return rows as readonly KeptState[];
   }
 
-  /** Returns the rows of a query of the server's state. */
   async query(query: string): Promise<readonly unknown[]> {
     const answer = await fetch(`${this.#server.adminUrl}/query`, {
       method: "POST",
@@ -134,7 +128,6 @@ export const onEngine = <A>(
     });
   });
 
-/** A worker in its own process. */
 export class EngineWorker {
   readonly port: number;
   readonly #reporter: Reporter;

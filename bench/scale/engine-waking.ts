@@ -16,7 +16,6 @@ export interface WakingOptions {
   readonly redisUrl: string | null;
 }
 
-/** Measures waking on a new server. */
 export const waking = ({ entries, snapshotEvery, wakings, redisUrl }: WakingOptions): Promise<readonly Cost[]> =>
   onEngine(redisUrl, async (place, newHost) => {
     const [ids, others] = [idsOf("long", wakings), idsOf("other", wakings)];
@@ -46,14 +45,12 @@ export const waking = ({ entries, snapshotEvery, wakings, redisUrl }: WakingOpti
 
 const asksBefore = 16;
 
-/** The times of an ask. */
 interface Woken {
   /** The least of all threads. */
   readonly ms: number;
   /** The mean CPU in microseconds; `server` likewise. */
   readonly worker: number;
   readonly server: number;
-  /** The calls of `journal`. */
   readonly journal: number;
 }
 

@@ -63,7 +63,6 @@ const onHost = <A>(place: StorePlace, options: object, use: (host: Host) => Prom
     }
   });
 
-/** Collects garbage, and returns the bytes in use. */
 const heap = (): number => {
   setFlagsFromString("--expose-gc");
   // Cast: a context that is made after the flag is set has the function.

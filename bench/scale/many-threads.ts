@@ -86,7 +86,6 @@ const deleting = async (place: StorePlace, threads: number): Promise<Cost> => {
   return { name: "delete a thread", value, unit: "ms" };
 };
 
-/** Opens the store of a place while `use` runs. */
 export const onStore = async <A>(place: StorePlace, use: (store: Store) => Promise<A>): Promise<A> => {
   const store = openStore(place);
   try {

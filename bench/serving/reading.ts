@@ -3,7 +3,6 @@ import { createServer, type RequestListener, type Server } from "node:http";
 
 import { Reporter } from "../kit/report.ts";
 
-/** The streams that the reader process has to read. */
 export interface Job {
   readonly url: string;
   readonly body: string;
@@ -13,11 +12,9 @@ export interface Job {
   readonly open?: number;
 }
 
-/** Reads streams in another process. */
 export class Reader {
   readonly #process = new Reporter(new URL("reader.ts", import.meta.url));
 
-  /** Has the process read. Returns the number of received bytes. */
   async read(job: Job): Promise<number> {
     const answer = await this.#process.next<{ readonly bytes?: number; readonly error?: string }>(job);
     if (answer.bytes === undefined) throw new Error(`the reader failed: ${answer.error}`);
@@ -29,7 +26,6 @@ export class Reader {
   }
 }
 
-/** Starts a server on loopback. Returns it with its address. */
 export const listening = async (
   listener: RequestListener,
 ): Promise<{ readonly server: Server; readonly url: string }> => {

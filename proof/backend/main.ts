@@ -19,7 +19,6 @@ export interface BackendOptions {
   readonly patienceMs: number;
 }
 
-/** Kills one process on SQLite, and starts it again. */
 export const restarts = ({ kills, seed, fault, patienceMs }: BackendOptions): Promise<readonly SeededRun[]> =>
   withBackend(fault, async (program) => {
     const runs: SeededRun[] = [];
@@ -75,7 +74,6 @@ const onPostgres = async (
 /** Far more than any machine needs. */
 const patienceMs = 60_000;
 
-/** Faults that break the backend, to show that the proof notices them. */
 export const faults = {
   "no-recovery": "the backend continues no thread by itself",
   "orders-twice": "the tool does its work twice",

@@ -15,16 +15,13 @@ export type CallKind = "ask" | "answer";
 export interface ModelCall {
   readonly question: string;
   readonly kind: CallKind;
-  /** The time of `performance.now()`. */
   readonly begun: number;
   /** Resolves with the time at which the caller left before the answer. */
   readonly gone: Promise<number>;
 }
 
-/** Returns the question that makes the model order a thing. */
 export const orderOf = (thing: string): string => `order ${thing}`;
 
-/** Returns the model's final answer. */
 export const answerTo = (question: string): string =>
   question.startsWith("order ") ? `It is done: ${question}.` : `You said: ${question}.`;
 
@@ -41,7 +38,6 @@ export class ShopModel {
     return promise;
   }
 
-  /** Counts the calls for a question. */
   count(question: string, kind: CallKind): number {
     return this.calls.filter((call) => call.question === question && call.kind === kind).length;
   }

@@ -18,7 +18,6 @@ export interface TakeoversOptions {
   readonly url: string;
   readonly isPooled: boolean;
   readonly seed: number;
-  /** The milliseconds after which a thread that is not answered counts as lost. */
   readonly patienceMs: number;
 }
 
@@ -147,7 +146,6 @@ const query = async (connectionString: string, text: string): Promise<void> => {
   }
 };
 
-/** Returns null if the call takes longer. */
 const within = <A>(ms: number, call: Promise<A>): Promise<A | null> =>
   ending("it", ms, call).catch((error: unknown) => {
     if (error instanceof NeverEnds) return null;

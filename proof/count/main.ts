@@ -22,7 +22,6 @@ import * as Either from "fp-ts/lib/Either.js";
 import { runCommand } from "../kit/command.ts";
 import { recordingsFolder } from "../kit/recordings.ts";
 
-/** A text or message, counted exactly and by an estimate. */
 interface Sample {
   readonly kind: string;
   readonly exact: number;

@@ -15,7 +15,6 @@ export interface ChildOptions {
   readonly onLine?: (line: string) => void;
 }
 
-/** The end of a child, and its output. */
 export interface ChildEnd {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
@@ -25,7 +24,6 @@ export interface ChildEnd {
   readonly stderr: string;
 }
 
-/** A child process, with its output and its end. */
 export class Child {
   /** Rejects if the process could not start. */
   readonly ended: Promise<ChildEnd>;
@@ -68,12 +66,10 @@ export class Child {
     }
   }
 
-  /** Sends a signal without waiting. */
   signal(signal: NodeJS.Signals): void {
     this.#child.kill(signal);
   }
 
-  /** Sends a signal, and waits for the end of the process. */
   async kill(signal: NodeJS.Signals = "SIGKILL"): Promise<void> {
     if (this.#child.exitCode !== null || this.#child.signalCode !== null) return;
     const exited = once(this.#child, "exit");

@@ -23,7 +23,6 @@ export const withProgram = <A>(
     return use(file);
   });
 
-/** The seconds after which a child counts as hung. */
 export const childSecondsMax = 100;
 
 /** Returns the command line of a program whose first argument is its options as JSON. */

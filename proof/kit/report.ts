@@ -19,14 +19,12 @@ const violationsShown = 10;
 export const count = (number: number, noun: string): string =>
   `${number.toLocaleString("en")} ${noun}${number === 1 ? "" : "s"}`;
 
-/** Returns the text of a thrown value. */
 export const wordsOf = (thrown: unknown): string => (thrown instanceof Error ? thrown.message : String(thrown));
 
 /** Returns the message of a broken law, which is complete, or the stack of any other error. */
 export const stackOf = (thrown: unknown): string =>
   thrown instanceof Error && !("law" in thrown) ? (thrown.stack ?? thrown.message) : wordsOf(thrown);
 
-/** The outcome of one seed. */
 export interface SeededRun {
   readonly seed: number;
   /** Empty if all is correct. */
@@ -99,9 +97,7 @@ const totalsOf = (runs: readonly SeededRun[]): string => {
   return [[count(runs.length, "run"), ...sums].join("; "), ...rows].join("\n");
 };
 
-/** Counts how often each name occurs. */
 export const timesOf = (names: readonly string[]): Readonly<Record<string, number>> =>
   Object.fromEntries([...Map.groupBy(names, (name) => name)].map(([name, of]) => [name, of.length]));
 
-/** Returns the median. */
 export const medianOf = (sorted: readonly number[]): number => sorted[Math.floor(sorted.length / 2)] ?? 0;

@@ -25,7 +25,6 @@ export interface Choice<Store, Fault> {
   readonly fault: Fault | null;
 }
 
-/** A target as the command calls it. */
 export type Command = () => Promise<void>;
 
 /** Makes the command of a target. It leaves out stores whose server is not named, unless they are chosen. */

@@ -1,12 +1,10 @@
 import { parentPort, Worker } from "node:worker_threads";
 
-/** A worker thread that answers one question after the other. */
 export interface Thread<Question, Answer> {
   readonly ask: (question: Question) => Promise<Answer>;
   readonly end: () => Promise<unknown>;
 }
 
-/** Starts a worker thread, whose program calls `answerQuestions`. */
 export const startThread = <Question, Answer>(program: URL): Thread<Question, Answer> => {
   const worker = new Worker(program);
   return {
@@ -49,7 +47,6 @@ export const withThreads = async <Answer, A>(
 export const askThreads = <Answer>(program: URL, questions: readonly unknown[]): Promise<readonly Answer[]> =>
   withThreads<Answer, readonly Answer[]>(program, questions.length, (ask) => Promise.all(questions.map(ask)));
 
-/** Answers questions inside a worker thread. */
 export const answerQuestions = (answer: (question: never) => unknown): void => {
   const reply = async (question: unknown): Promise<void> => {
     // The command asks only questions that its thread can answer.

@@ -10,7 +10,6 @@ import { rolldown } from "rolldown";
 import { withMistakes } from "../kit/program.ts";
 import { type Fault, mistakes } from "./worker-faults.ts";
 
-/** The program of workerd, and what it runs. */
 export interface WorkerOptions {
   readonly root: string;
   readonly program: string;
@@ -78,7 +77,6 @@ export class Workerd {
     this.#listens.resolve(await listening(child));
   }
 
-  /** Kills the process at once, like a machine that fails. */
   async kill(): Promise<void> {
     const child = this.#child;
     if (child === null) return;

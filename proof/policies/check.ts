@@ -13,7 +13,6 @@ import { type Conversation, withSummaries } from "./conversations.ts";
 import type { Subject } from "./subjects.ts";
 import type { Tally, Violation } from "./tally.ts";
 
-/** How a conversation is examined. */
 export interface Look {
   /** The room for its prompts in tokens; null for no limit. */
   readonly tokens: number | null;

@@ -8,7 +8,6 @@ export interface Tally {
   readonly violations: readonly Violation[];
 }
 
-/** A violation of a law, and how to repeat it. */
 export interface Violation {
   readonly law: string;
   readonly conversation: string;
@@ -17,14 +16,12 @@ export interface Violation {
   readonly words: string;
 }
 
-/** Tallies by the name of the policy. */
 export interface Tallies {
   readonly [subject: string]: Tally;
 }
 
 const noTally: Tally = { prompts: 0, unfit: 0, cut: 0, violations: [] };
 
-/** Adds two tallies of different prompts. */
 export const addTallies = (left: Tallies, right: Tallies): Tallies => {
   const sum: { [subject: string]: Tally } = { ...left };
   for (const [subject, tally] of Object.entries(right)) {
@@ -56,7 +53,6 @@ export const printed = (tallies: Tallies, repeat: (violation: Violation, subject
     ])
     .join("\n");
 
-/** The number of violations of one law by one policy that are shown. */
 const mostShown = 3;
 
 const number = (value: number): string => value.toLocaleString("en").padStart(9);

@@ -17,7 +17,6 @@ export interface Share {
   readonly seed: number;
   /** Only the policy of this name; null for all. */
   readonly policy: string | null;
-  /** Only the conversation of this id; null for all. */
   readonly conversation: string | null;
 }
 

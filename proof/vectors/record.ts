@@ -95,13 +95,11 @@ const plain = (vector: Vector): Vector =>
   // Plain JSON keeps its type.
   JSON.parse(JSON.stringify(vector)) as Vector;
 
-/** A script as it was played. */
 export interface Played {
   readonly script: Script;
   readonly steps: readonly PlayedStep[];
 }
 
-/** The outcome of one event of a script. */
 export interface PlayedStep {
   /** The configuration at this step. */
   readonly machine: MachineData;
@@ -111,7 +109,6 @@ export interface PlayedStep {
   readonly answer: Transition;
 }
 
-/** Plays a script on the machine. */
 export const played = (script: Script): Played => {
   let data = script.machine;
   let machine = machineOf(data);

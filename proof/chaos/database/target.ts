@@ -25,7 +25,6 @@ import { lateFaults } from "../store/faults.ts";
 import { AtWork, User } from "../store/user.ts";
 import type { ChildOptions } from "./child.ts";
 
-/** Kills writers, or servers, in runs of consecutive seeds. Stops at a violation. */
 export const killDatabases = (
   { store, runs, seed, fault }: Choice<(typeof stores)[number], keyof typeof faults>,
   onlyAppends = false,

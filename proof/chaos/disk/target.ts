@@ -18,7 +18,6 @@ import { User } from "../store/user.ts";
 import { type Fault, faults, isFolder, type Left, simulatedDisk } from "./disk.ts";
 import { SimulatedFileSystem } from "./file-system.ts";
 
-/** Uses a store of files on a simulated disk, and cuts the power at moments from the seed. */
 const run = (seed: number, fault: Fault | null): Promise<SeededRun> =>
   inFolder(
     "chaos-disk",
@@ -48,7 +47,6 @@ interface Scene {
   readonly fault: Fault | null;
   /** The content of the disk when the power comes back. */
   left: Left;
-  /** The store in the living process. */
   store: Store | null;
 }
 

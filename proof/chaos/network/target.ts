@@ -22,14 +22,12 @@ const [first = "postgres", ...others] = serverNames;
 
 export interface Target {
   readonly store: ServerName;
-  /** The address of its server. */
   readonly url: string;
   readonly fault: keyof typeof networkFaults | null;
   /** The milliseconds after which a call counts as endless. Default 15,000. */
   readonly limitMs?: number;
 }
 
-/** Lets users and hosts work over a network that is bad for a while, and checks the results. */
 export const run = async (seed: number, target: Target): Promise<SeededRun> => {
   const { limitMs = 15_000 } = target;
   const place = serverPlace(target.store, target.url, "chaos-network");
@@ -105,7 +103,6 @@ const timeoutAt = async (place: ServerPlace): Promise<number> => {
 
 const storesAtOnce = 4;
 
-/** The number of the newest snapshot of this process. */
 let newestNumber = 0;
 
 /**

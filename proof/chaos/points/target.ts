@@ -13,7 +13,6 @@ import { rowOf, tableInMarkdown } from "../story/table.ts";
 import { converse, type Conversed } from "./converse.ts";
 
 interface PointOptions {
-  /** Starts a process. Default: one with a host. */
   readonly begin?: (parts: LifeParts) => Life;
   /** Every Nth point, from the first. Default 1: each. */
   readonly every?: number;
@@ -21,15 +20,12 @@ interface PointOptions {
   readonly again?: number | null;
 }
 
-/** The result of crashing one conversation at its points. */
 interface Outcome {
-  /** The number of points in the conversation. */
   readonly points: number;
   readonly crashes: number;
   readonly entries: number;
   /** The number of crashes for each row of the table. */
   readonly rows: ReadonlyMap<string, number>;
-  /** The problems, each with the point of the crash. */
   readonly problems: readonly string[];
 }
 
@@ -64,7 +60,6 @@ export const crashAtPoints = async (
   return { points: uncrashed.points.length, crashes, entries: uncrashed.journal.length, rows, problems };
 };
 
-/** Judges a conversation with a crash by one without. */
 export const judgePoint = (uncrashed: Conversed, crashed: Conversed): readonly string[] => {
   const answers = uncrashed.facts.filter((fact) => fact.type === "answered");
   return judge({
@@ -78,7 +73,6 @@ export const judgePoint = (uncrashed: Conversed, crashed: Conversed): readonly s
 interface Place {
   /** Opens it empty, with this clock. */
   readonly open: (clock: Clock) => Promise<Store>;
-  /** Removes everything from the place. */
   readonly leave: () => Promise<void>;
 }
 

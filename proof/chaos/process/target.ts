@@ -24,7 +24,6 @@ import { type Fault, faults } from "./faults.ts";
 
 const stores = ["sqlite", "files"] as const;
 
-/** Kills processes in runs of consecutive seeds, one per processor at a time. Stops at a violation. */
 export const killProcesses = ({
   store,
   runs,
@@ -120,7 +119,6 @@ const bootUntilDone = async (
   return wrong(bootsMax, ["it was not done"]);
 };
 
-/** Starts a child. Returns how it ended. */
 const booted = async (
   program: string,
   options: Omit<ChildOptions, "diesAt">,
@@ -156,7 +154,6 @@ const problemsOf = async ({ journal, left }: Ended, facts: readonly Fact[]): Pro
 
 let held: Promise<Uncrashed> | undefined;
 
-/** Holds the story without a crash. */
 const uncrashed = (): Promise<Uncrashed> =>
   (held ??= (async () => {
     const { journal, facts } = await converse({ openStore: memoryPlace.open, diesAt: null, runAgain: true });

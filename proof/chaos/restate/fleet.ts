@@ -10,7 +10,6 @@ import { type Engine, startEngine } from "./restate.ts";
 import type { WorkerOptions } from "./worker.ts";
 
 interface FleetOptions {
-  /** The file of a worker's program. */
   readonly program: string;
   readonly workers: number;
   readonly options: WorkerOptions;
@@ -47,7 +46,6 @@ export const withWorker = <A>(fault: Fault | null, use: (program: string) => Pro
     fault === null ? [] : [withMistakes([mistakes[fault]])],
   );
 
-/** Starts workers, and waits until they listen. */
 export const startFleet = async (given: FleetOptions): Promise<Fleet> => {
   const balancer = await startBalancer(given.workers);
   const fleet = new Fleet(given, balancer);
@@ -57,7 +55,6 @@ export const startFleet = async (given: FleetOptions): Promise<Fleet> => {
 
 /** The worker processes of an engine, behind one address. */
 export class Fleet {
-  /** The address for the engine. */
   readonly url: string;
   readonly #given: FleetOptions;
   readonly #balancer: Balancer;
@@ -69,13 +66,11 @@ export class Fleet {
     this.url = `http://127.0.0.1:${balancer.port}`;
   }
 
-  /** Kills the worker at a place with SIGKILL. */
   async kill(place: number): Promise<void> {
     this.#balancer.set(place, null);
     await this.#children.get(place)?.kill();
   }
 
-  /** Starts another worker at a place. */
   async restart(place: number): Promise<void> {
     const { program, options, folder, onRun } = this.#given;
     const child = new Child(childCommand(program, options), {
@@ -91,7 +86,6 @@ export class Fleet {
     this.#balancer.set(place, Number(port));
   }
 
-  /** Kills all workers. */
   async stop(): Promise<void> {
     await Promise.all([...this.#children.keys()].map((place) => this.kill(place)));
     await this.#balancer.close();

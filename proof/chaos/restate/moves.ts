@@ -21,7 +21,6 @@ import { onEngine } from "./fleet.ts";
 import type { Engine } from "./restate.ts";
 import { asksOf, type Script, scriptOf, threadOf } from "./script.ts";
 
-/** Moves threads through all places and back. Returns the differences. */
 export const moveAround = (folder: string, snapshotEvery: number, fault: Fault | null): Promise<readonly string[]> =>
   onEngine(folder, snapshotEvery, fault, async (engine, _, facts, later) => {
     const stores = await storesIn(folder, later);
@@ -31,7 +30,6 @@ export const moveAround = (folder: string, snapshotEvery: number, fault: Fault |
 
 type Stores = Readonly<Record<"sqlite" | "postgres" | "files" | "redis", Store>>;
 
-/** Opens a store of each kind, with the servers that they need. */
 const storesIn = async (folder: string, later: Later): Promise<Stores> => {
   // PostgreSQL may run as another user.
   chmodSync(folder, 0o755);

@@ -34,7 +34,6 @@ export const runOptions = {
 
 export type RunOptions = ValuesOf<typeof runOptions> & { readonly fault: Fault | null };
 
-/** Holds conversations on an engine that is killed by the seed, and checks their outcomes. */
 export const run = (program: string, seed: number, options: RunOptions, references: References): Promise<SeededRun> =>
   inFolder(
     "engines",
@@ -52,7 +51,6 @@ export const run = (program: string, seed: number, options: RunOptions, referenc
     { isKept: ({ violations }) => options.keep || (violations.length > 0 && options.fault === null) },
   );
 
-/** The number of entries in conversations, and of those that are marked `recovered`. */
 interface Counts {
   readonly entries: number;
   readonly recovered: number;
@@ -229,9 +227,7 @@ export interface Kill {
   readonly what: "worker" | "server";
   /** The number of tools and model calls that have started before the kill. */
   readonly atRun: number;
-  /** The milliseconds from that start to the kill. */
   readonly afterMs: number;
-  /** The milliseconds until the restart. */
   readonly awayMs: number;
 }
 
@@ -240,11 +236,9 @@ interface Wanted {
   readonly serverKills: number;
   /** The number of tools and model calls that run without a kill. */
   readonly runs: number;
-  /** The milliseconds that each of them may take. */
   readonly slackMs: number;
 }
 
-/** Plans the kills, in order. */
 export const planOf = (random: Random, { kills, serverKills, runs, slackMs }: Wanted): readonly Kill[] => {
   // A call that a crash cut off may never run again, so the last tenth of the starts may not happen.
   const last = Math.max(1, Math.floor(runs * 0.9));

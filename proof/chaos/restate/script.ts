@@ -31,7 +31,6 @@ interface Pace {
   readonly slackMs: number;
 }
 
-/** Makes the parts of a process. */
 export const scriptOf = ({ note, slackMs }: Pace): Script => {
   const work = async (what: string, id: string): Promise<void> => {
     note({ type: "performed", what, id });

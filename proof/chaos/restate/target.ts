@@ -12,7 +12,6 @@ import { moveAround } from "./moves.ts";
 import { run, type RunOptions, runOptions } from "./run.ts";
 import { outliveKills } from "./waits.ts";
 
-/** Runs consecutive seeds, each on its own engine. Stops at a violation. */
 export const killEngines = async (runs: number, seed: number, options: RunOptions): Promise<readonly SeededRun[]> => {
   const references = await referencesOf(options.conversations, options.turns);
   return withWorker(options.fault, (program) =>

@@ -1,6 +1,5 @@
 import type { StorePlace } from "../../kit/places.ts";
 
-/** Faults that break the servers, to show that they are noticed. */
 export const faults = { blind: "an ask shows only the start and the end of its turn" } as const;
 
 export interface ChildOptions {
@@ -12,7 +11,6 @@ export const callerTool = "look_up";
 
 export const hostTool = "run";
 
-/** Returns the model's answer after the tool results. */
 export const answerTo = (question: string): string => `This is the answer to ${question}.`;
 
 export const recoveryMs = 1_500;

@@ -18,7 +18,6 @@ import { type ChildOptions, faults } from "./questions.ts";
 
 const stores = ["sqlite", "postgres"] as const;
 
-/** Bundles the server, and kills it in runs of consecutive seeds. */
 export const killServers = (
   { runs, seed, ...choice }: Choice<(typeof stores)[number], keyof typeof faults>,
   options: { readonly kills: number; readonly clients: number },
@@ -34,7 +33,6 @@ interface TwoServersOptions {
   readonly fault: keyof typeof faults | null;
 }
 
-/** Kills one of two servers on one store repeatedly, while clients ask both. Stops if a client finds a problem. */
 const serveTwice = (
   program: string,
   { store, kills: wanted, clients, fault }: TwoServersOptions,

@@ -111,7 +111,6 @@ export interface Point {
   readonly what: string;
 }
 
-/** Returns a promise that never resolves, for a dead process. */
 const never = (): Promise<never> => new Promise(() => undefined);
 
 /** The life of a process, which ends at the nth point that it passes, from 1; null: never. */
@@ -131,7 +130,6 @@ export class Fuse {
     return this.#alive;
   }
 
-  /** Resolves when the process has died. */
   get died(): Promise<void> {
     return this.#death.promise;
   }

@@ -15,7 +15,6 @@ import { type Had, judgeTabs } from "./judge.ts";
 import { TabServer } from "./server.ts";
 import { type Report, reporter } from "./talk.ts";
 
-/** Runs consecutive seeds, each a conversation in its own profile. Stops at a violation. */
 export const useTabs = async (
   runs: number,
   seed: number,
@@ -31,7 +30,6 @@ export const useTabs = async (
   }
 };
 
-/** Holds and judges one conversation in tabs of a browser, with a bundled page. */
 const run = (browser: Browser, page: string, seed: number, options: RunOptions): Promise<SeededRun> =>
   withCleanup(async (later) => {
     const server = new TabServer(seed, page, (call) => conversation.called(call));

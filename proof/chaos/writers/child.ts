@@ -12,10 +12,8 @@ import type { Asked } from "../story/script.ts";
 import { Fuse, watchedModel, watchedStore } from "../story/watched.ts";
 import { asksOf, machine, type Report, threadId } from "./thread.ts";
 
-/** The options of a child, as JSON in its first argument. */
 export interface ChildOptions {
   readonly place: StorePlace;
-  /** The number of the child, from 1. */
   readonly writer: number;
   readonly asks: number;
   /** The number of its asks under way. */

@@ -15,7 +15,6 @@ import { asksOf, machine, type Report, threadId } from "./thread.ts";
 
 const stores = ["sqlite", "files", "postgres", "redis"] as const;
 
-/** Bundles the writer, and runs it in several processes on one thread. */
 const writers = (
   { store, runs, seed }: Pick<Choice<(typeof stores)[number], never>, "store" | "runs" | "seed">,
   options: WritersOptions,
@@ -25,16 +24,13 @@ const writers = (
   );
 
 interface WritersOptions {
-  /** The number of asks of all processes together. */
   readonly asks: number;
   readonly processes: number;
-  /** The number of each process's asks under way. */
   readonly outstanding: number;
   /** The duration of a lease; the stopped process stalls for twice as long. */
   readonly leaseTtlMs: number;
 }
 
-/** Lets processes write one thread together, and stops one of them past its lease. */
 const writeTogether = async (
   program: string,
   store: StorePlace["type"],
@@ -92,7 +88,6 @@ const stopHolder = async (writers: readonly Writer[], ms: number): Promise<void>
   holder?.child.signal("SIGCONT");
 };
 
-/** A process that writes the thread. */
 class Writer {
   /** The time of its last model call, when it had the lease. */
   performedAt = 0;
