@@ -3,7 +3,7 @@
 import { runCommand } from "../kit/command.ts";
 import { inFolder } from "../kit/folder.ts";
 import { fault, flag, seed, someOf, whole } from "../kit/options.ts";
-import { type Mistake, withMistakes, withProgram } from "../kit/program.ts";
+import { type Mistake, withFault, withProgram } from "../kit/program.ts";
 import { reportRuns, type SeededRun, wordsOf } from "../kit/report.ts";
 import { serverUrl } from "../kit/server-urls.ts";
 import { startPgbouncer } from "../servers/pgbouncer.ts";
@@ -84,7 +84,7 @@ export type Fault = keyof typeof faults;
 
 /** Bundles the documented backend, example 28, into one file while `use` runs. */
 export const withBackend = <A>(fault: Fault | null, use: (program: string) => Promise<A>): Promise<A> =>
-  withProgram(source, use, fault === null ? [] : [withMistakes([mistakes[fault]])]);
+  withProgram(source, use, withFault(mistakes, fault));
 
 const source = new URL("../../examples/28-node/server.ts", import.meta.url);
 

@@ -4,7 +4,7 @@ import { join } from "node:path";
 
 import { Child } from "../../kit/child.ts";
 import { type Later, withCleanup } from "../../kit/cleanup.ts";
-import { childCommand, withMistakes, withProgram } from "../../kit/program.ts";
+import { childCommand, withFault, withProgram } from "../../kit/program.ts";
 import { type Fault, mistakes } from "./faults.ts";
 import { type Engine, startEngine } from "./restate.ts";
 import type { WorkerOptions } from "./worker.ts";
@@ -40,11 +40,7 @@ export const onEngine = <A>(
 
 /** Bundles a worker, with a fault if there is one, while `use` runs. */
 export const withWorker = <A>(fault: Fault | null, use: (program: string) => Promise<A>): Promise<A> =>
-  withProgram(
-    new URL(import.meta.resolve("./worker.ts")),
-    use,
-    fault === null ? [] : [withMistakes([mistakes[fault]])],
-  );
+  withProgram(new URL(import.meta.resolve("./worker.ts")), use, withFault(mistakes, fault));
 
 export const startFleet = async (given: FleetOptions): Promise<Fleet> => {
   const balancer = await startBalancer(given.workers);

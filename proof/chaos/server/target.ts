@@ -8,41 +8,41 @@ import { withCleanup } from "../../kit/cleanup.ts";
 import { entriesIn, stateOf } from "../../kit/journal.ts";
 import { whole } from "../../kit/options.ts";
 import { leavePlace, newPlace, openStore, type StorePlace } from "../../kit/places.ts";
-import { withProgram } from "../../kit/program.ts";
+import { withFault, withProgram } from "../../kit/program.ts";
 import { randomOf } from "../../kit/random.ts";
 import { runSeeds, type SeededRun, wordsOf } from "../../kit/report.ts";
 import { Served } from "../../kit/served.ts";
 import { type Choice, commandOf } from "../../kit/target.ts";
 import { answeredAfterDeath, converse, type Had } from "./client.ts";
-import { type ChildOptions, faults } from "./questions.ts";
+import { faults, mistakes } from "./questions.ts";
 
 const stores = ["sqlite", "postgres"] as const;
 
 export const killServers = (
-  { runs, seed, ...choice }: Choice<(typeof stores)[number], keyof typeof faults>,
+  { runs, seed, fault, ...choice }: Choice<(typeof stores)[number], keyof typeof faults>,
   options: { readonly kills: number; readonly clients: number },
 ): Promise<readonly SeededRun[]> =>
-  withProgram(new URL(import.meta.resolve("./child.ts")), (program) =>
-    runSeeds(runs, seed, (each) => serveTwice(program, { ...choice, ...options }, each)),
+  withProgram(
+    new URL(import.meta.resolve("./child.ts")),
+    (program) => runSeeds(runs, seed, (each) => serveTwice(program, { ...choice, ...options }, each)),
+    withFault(mistakes, fault),
   );
 
 interface TwoServersOptions {
   readonly store: "sqlite" | "postgres";
   readonly kills: number;
   readonly clients: number;
-  readonly fault: keyof typeof faults | null;
 }
 
 const serveTwice = (
   program: string,
-  { store, kills: wanted, clients, fault }: TwoServersOptions,
+  { store, kills: wanted, clients }: TwoServersOptions,
   seed: number,
 ): Promise<SeededRun> =>
   withCleanup(async (later) => {
     const place = newPlace(store, "two-servers");
     later(() => leavePlace(place));
-    const options: ChildOptions = { place, fault };
-    const servers = ["one", "two"].map(() => new Served(program, { args: [JSON.stringify(options)] }));
+    const servers = ["one", "two"].map(() => new Served(program, { args: [JSON.stringify(place)] }));
     for (const server of servers) {
       later(() => server.kill());
       await server.start();

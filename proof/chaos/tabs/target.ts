@@ -5,7 +5,7 @@ import type { Browser } from "playwright-core";
 import { bundleForBrowser } from "../../kit/browser-bundle.ts";
 import { neededBrowser, startBrowser } from "../../kit/browser.ts";
 import { withCleanup } from "../../kit/cleanup.ts";
-import { withMistakes } from "../../kit/program.ts";
+import { withFault } from "../../kit/program.ts";
 import { randomOf } from "../../kit/random.ts";
 import { runSeeds, type SeededRun, wordsOf } from "../../kit/report.ts";
 import { commandOf } from "../../kit/target.ts";
@@ -20,7 +20,7 @@ export const useTabs = async (
   seed: number,
   options: RunOptions & { readonly fault: Fault | null },
 ): Promise<readonly SeededRun[]> => {
-  const plugins = options.fault === null ? [] : [withMistakes(mistakes[options.fault])];
+  const plugins = withFault(mistakes, options.fault);
   const page = await bundleForBrowser(new URL(import.meta.resolve("./page.ts")), {}, plugins);
   const browser = await startBrowser(neededBrowser());
   try {
