@@ -146,7 +146,7 @@ const among = (seed: number): readonly Step[] => [
   proof(
     "engines",
     `proof/chaos --target restate --runs 1 --conversations 21 --kills 6 --server-kills 1 --lanes 10 --snapshot-every 4 --seed ${seed}`,
-    { beside: true, minutesMax: 4 },
+    { servers: true, beside: true, minutesMax: 4 },
   ),
   proof("bad networks", `proof/chaos --target network --runs 2 --seed ${seed}`, {
     servers: true,

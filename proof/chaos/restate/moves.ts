@@ -1,17 +1,11 @@
 // Moves a thread from store to engine to store. It must continue in each place, and its entries must stay the same.
-import { chmodSync, mkdirSync } from "node:fs";
-import { join } from "node:path";
-
 import { createHost, type Host, type Store } from "@colloquy/host";
 import { canonicalText, type Json } from "@colloquy/machine";
-import { filesStore, randomIds, sqliteStore, systemClock } from "@colloquy/runtime-node";
-import { postgresStore } from "@colloquy/runtime-node/postgres";
-import { redisStore } from "@colloquy/runtime-node/redis";
+import { randomIds, systemClock } from "@colloquy/runtime-node";
 import { differenceOf } from "@colloquy/runtime-test/laws";
 
 import type { Later } from "../../kit/cleanup.ts";
-import { startPostgres } from "../../servers/postgres.ts";
-import { startRedis } from "../../servers/redis.ts";
+import { leavePlace, newPlace, openStore } from "../../kit/places.ts";
 import { type Answer, type Fact, readFacts, recorderOf } from "../story/facts.ts";
 import { judge } from "../story/judge.ts";
 import { machineOf } from "../story/script.ts";
@@ -23,28 +17,25 @@ import { asksOf, type Script, scriptOf, threadOf } from "./script.ts";
 
 export const moveAround = (folder: string, snapshotEvery: number, fault: Fault | null): Promise<readonly string[]> =>
   onEngine(folder, snapshotEvery, fault, async (engine, _, facts, later) => {
-    const stores = await storesIn(folder, later);
+    const stores = storesIn(later);
     const script = scriptOf({ note: recorderOf(facts), slackMs: 0 });
     return new Journey(placesOf(stores, engine, script, snapshotEvery), facts).problems();
   });
 
-type Stores = Readonly<Record<"sqlite" | "postgres" | "files" | "redis", Store>>;
+const storeNames = ["sqlite", "postgres", "files", "redis"] as const;
 
-const storesIn = async (folder: string, later: Later): Promise<Stores> => {
-  // PostgreSQL may run as another user.
-  chmodSync(folder, 0o755);
-  const postgres = await startPostgres({ folder: folderIn(folder, "postgres"), settings: { fsync: "off" } });
-  later(postgres.stop);
-  const redis = await startRedis({ folder: folderIn(folder, "redis") });
-  later(redis.stop);
-  const stores = {
-    sqlite: sqliteStore({ path: join(folder, "threads.db") }),
-    postgres: postgresStore({ connectionString: postgres.url }),
-    files: filesStore({ folder: join(folder, "threads") }),
-    redis: redisStore({ url: redis.url }),
-  };
-  for (const store of Object.values(stores)) later(() => store.close());
-  return stores;
+type Stores = Readonly<Record<(typeof storeNames)[number], Store>>;
+
+const storesIn = (later: Later): Stores => {
+  const opened = storeNames.map((name) => {
+    const place = newPlace(name, "moves");
+    later(() => leavePlace(place));
+    const store = openStore(place);
+    later(() => store.close());
+    return [name, store];
+  });
+  // Each name has its store.
+  return Object.fromEntries(opened) as Stores;
 };
 
 interface Place {
@@ -61,12 +52,6 @@ const placesOf = (stores: Stores, engine: Engine, script: Script, snapshotEvery:
   const sqlite = place("sqlite");
   const others = [{ name: engine.name, host: engine.host }, place("postgres"), place("files"), place("redis")];
   return [sqlite, ...others, sqlite];
-};
-
-const folderIn = (folder: string, name: string): string => {
-  const path = join(folder, name);
-  mkdirSync(path);
-  return path;
 };
 
 const waiting = "waiting";

@@ -5,10 +5,10 @@ import { setTimeout as pause } from "node:timers/promises";
 import { withCleanup } from "../../kit/cleanup.ts";
 import type { ValuesOf } from "../../kit/command.ts";
 import { inFolder } from "../../kit/folder.ts";
-import { flag, someOf, whole } from "../../kit/options.ts";
+import { someOf, whole } from "../../kit/options.ts";
 import { type Random, randomOf } from "../../kit/random.ts";
 import { type SeededRun, wordsOf } from "../../kit/report.ts";
-import { startRedis } from "../../servers/redis.ts";
+import { neededServerUrl } from "../../kit/server-urls.ts";
 import { type Answer, type Performed, readFacts } from "../story/facts.ts";
 import { judge } from "../story/judge.ts";
 import { type Asked, machineOf, runNames } from "../story/script.ts";
@@ -29,7 +29,6 @@ export const runOptions = {
   at: someOf(runNames, `the calls at whose start to kill: ${runNames.join(", ")} (default: of any of them)`),
   lanes: whole(40, "the number of conversations at a time"),
   slack: whole(15, "the milliseconds that each tool and model call takes at most", { least: 0 }),
-  keep: flag("keep the folder of each run, even without a violation"),
 } as const;
 
 export type RunOptions = ValuesOf<typeof runOptions> & { readonly fault: Fault | null };
@@ -39,16 +38,15 @@ export const run = (program: string, seed: number, options: RunOptions, referenc
     "engines",
     (folder) =>
       withCleanup(async (later) => {
-        const redis = await startRedis({ folder: join(folder, "redis") });
-        later(redis.stop);
-        const engine = await startEngine(join(folder, "server"), redis.url);
+        const redisUrl = neededServerUrl("redis");
+        const engine = await startEngine(join(folder, "server"), redisUrl);
         later(engine.stop);
-        const given = { program, folder, seed, options, references, engine, redisUrl: redis.url };
+        const given = { program, folder, seed, options, references, engine, redisUrl };
         const held = new HeldConversations(given);
         later(() => held.stop());
         return held.run();
       }),
-    { isKept: ({ violations }) => options.keep || (violations.length > 0 && options.fault === null) },
+    { isKept: ({ violations }) => violations.length > 0 && options.fault === null },
   );
 
 interface Counts {

@@ -29,8 +29,9 @@ const trials = {
 const trialNames = Object.keys(trials) as (keyof typeof trials)[];
 
 const tryOut = async (name: keyof typeof trials, seed: number, options: RunOptions): Promise<SeededRun> => {
-  const isKept = (violations: readonly string[]): boolean => options.keep || violations.length > 0;
-  const violations = await inFolder(`chaos-${name}`, (folder) => trials[name](folder, options), { isKept });
+  const violations = await inFolder(`chaos-${name}`, (folder) => trials[name](folder, options), {
+    isKept: ({ length }) => length > 0,
+  });
   return { seed, violations: violations.map((violation) => `${name}: ${violation}`), counts: { [name]: 1 } };
 };
 

@@ -24,7 +24,7 @@ export const digestOfEntry = (entry: Entry): string =>
   digestOf(canonicalText(JSON.parse(JSON.stringify(entry)) as Json));
 
 /** A store that records its acknowledgements. A dead process neither reaches it nor gets an answer. */
-interface WatchedStore extends Store {
+export interface WatchedStore extends Store {
   /** The newest entry known to be stored; -1 for none. */
   readonly newestSeq: number;
 }

@@ -7,38 +7,23 @@ import { whole } from "../../kit/options.ts";
 import { leavePlace, newPlace, openStore, type StorePlace } from "../../kit/places.ts";
 import { childCommand, withProgram } from "../../kit/program.ts";
 import { runSeeds, type SeededRun, timesOf } from "../../kit/report.ts";
-import { type Choice, commandOf } from "../../kit/target.ts";
+import { commandOf } from "../../kit/target.ts";
 import type { Fact } from "../story/facts.ts";
 import { judge } from "../story/judge.ts";
 import type { ChildOptions } from "./child.ts";
 import { asksOf, machine, type Report, threadId } from "./thread.ts";
 
-const stores = ["sqlite", "files", "postgres", "redis"] as const;
-
-const writers = (
-  { store, runs, seed }: Pick<Choice<(typeof stores)[number], never>, "store" | "runs" | "seed">,
-  options: WritersOptions,
-): Promise<readonly SeededRun[]> =>
-  withProgram(new URL(import.meta.resolve("./child.ts")), (program) =>
-    runSeeds(runs, seed, (each) => writeTogether(program, store, each, options)),
-  );
-
-interface WritersOptions {
-  readonly asks: number;
-  readonly processes: number;
-  readonly outstanding: number;
-  /** The duration of a lease; the stopped process stalls for twice as long. */
-  readonly leaseTtlMs: number;
-}
+const processes = 4;
+/** Its holder is stopped for twice as long. */
+const leaseTtlMs = 1_000;
 
 const writeTogether = async (
   program: string,
   store: StorePlace["type"],
   seed: number,
-  options: WritersOptions,
+  asks: number,
 ): Promise<SeededRun> => {
   const place = newPlace(store, "chaos-writers");
-  const { processes, asks, leaseTtlMs } = options;
   const shares = Array.from({ length: processes }, (_, index) => Math.floor((asks + index) / processes));
   const facts: Fact[] = [];
   const again: string[] = [];
@@ -47,7 +32,7 @@ const writeTogether = async (
   let answered = 0;
   const writers = shares.map(
     (share, index) =>
-      new Writer(program, { ...options, place, writer: index + 1, asks: share }, (report) => {
+      new Writer(program, { place, writer: index + 1, asks: share, leaseTtlMs }, (report) => {
         if (report.type === "again") return void again.push(report.because);
         if (report.type !== "over") facts.push(report);
         answered += report.type === "answered" ? 1 : 0;
@@ -111,16 +96,14 @@ class Writer {
 
 export const command = commandOf({
   name: "writers",
-  stores,
+  stores: ["sqlite", "files", "postgres", "redis"],
   faults: {},
   runs: [1, "the number of threads, one after the other"],
   options: {
     asks: whole(1_000, "of all processes together"),
-    processes: whole(4, "how many processes"),
-    outstanding: whole(32, "the number of each process's asks under way"),
-    lease: whole(1_000, "the duration of a lease; its holder is stopped for twice as long", {
-      placeholder: "MS",
-    }),
   },
-  run: (choice, { lease: leaseTtlMs, ...options }) => writers(choice, { ...options, leaseTtlMs }),
+  run: ({ store, runs, seed }, { asks }) =>
+    withProgram(new URL(import.meta.resolve("./child.ts")), (program) =>
+      runSeeds(runs, seed, (each) => writeTogether(program, store, each, asks)),
+    ),
 });

@@ -3,12 +3,13 @@ import { describe, expect, test } from "vitest";
 import type { Fault } from "../../../../proof/chaos/restate/faults.ts";
 import { killEngines } from "../../../../proof/chaos/restate/target.ts";
 import { moveAround } from "../../../../proof/chaos/restate/moves.ts";
+import { serverUrl } from "../../../../proof/kit/server-urls.ts";
 import { inFolder } from "../../../../proof/kit/folder.ts";
 import { restateProgram } from "../../../../proof/servers/restate-package.ts";
 import { spread } from "../../../runs.ts";
 
-const isInstalled = restateProgram() !== null;
-const leftOut = isInstalled ? "" : " (left out: there is no Restate; `pnpm engines:install` gets it)";
+const isInstalled = restateProgram() !== null && serverUrl("redis") !== null && serverUrl("postgres") !== null;
+const leftOut = isInstalled ? "" : " (left out: `pnpm engines:install` gets Restate, `pnpm servers` the stores)";
 
 describe.skipIf(!isInstalled)(`an engine with a mistake in its workers${leftOut}`, () => {
   /** Returns the violations of the first run that shows the fault, if kills happen in the middle of such tools. */
@@ -24,7 +25,6 @@ describe.skipIf(!isInstalled)(`an engine with a mistake in its workers${leftOut}
       lanes: 7,
       slack: 40,
       fault,
-      keep: false,
     });
     return runs.flatMap(({ violations }) => violations).join("\n");
   };
