@@ -5,7 +5,7 @@ import type { CallLlm, Message } from "@colloquy/machine";
 import { messageFromDraft } from "@colloquy/machine";
 import type { LlmHandler } from "@colloquy/host";
 import { openaiChat, systemClock } from "@colloquy/runtime-node";
-import { type Figure, pair, short } from "./kit/measure.ts";
+import { type Figure, figureOf, pair } from "./kit/measure.ts";
 import { userText } from "./kit/script.ts";
 
 export const benchmark = async (rounds: number): Promise<readonly Figure[]> => {
@@ -16,18 +16,8 @@ export const benchmark = async (rounds: number): Promise<readonly Figure[]> => {
   const grown = await pair(rounds * 7, calls, long, turns(kept, "short", { from: 40, to: 40 + 2 * calls }));
   const anew = await pair(rounds, calls, long, turns(handler(0), "long", { from: 4_000, to: 6_000 }));
   return [
-    {
-      name: "a call with 4,000 messages / with 40",
-      value: grown.ratio,
-      most: 2,
-      note: `${short(grown.ours)} µs against ${short(grown.reference)}, sending aside`,
-    },
-    {
-      name: "a call with 4,000 messages / written anew",
-      value: anew.ratio,
-      most: 0.1,
-      note: `${short(anew.ours)} µs against ${short(anew.reference)}, sending aside`,
-    },
+    figureOf("a call with 4,000 messages / with 40", grown, 2, "sending aside"),
+    figureOf("a call with 4,000 messages / written anew", anew, 0.1, "sending aside"),
   ];
 };
 

@@ -113,7 +113,6 @@ const manyThreads = async (run: Run): Promise<readonly Figure[]> => {
   ];
 };
 
-/** The cost of each side, round by round. */
 type Measured = ReadonlyMap<SideName, readonly Costs[]>;
 
 const measure = async ({ folder, rounds }: Run, jobs: (round: number) => readonly Job[]): Promise<Measured> => {

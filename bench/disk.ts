@@ -1,9 +1,8 @@
 // Compares the size of a journal on disk with the JSON of its messages.
 import { type Message, messagesOf } from "@colloquy/machine";
 import { toChatMessage } from "@colloquy/interchange";
-import { statSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
-import { benchmarkHost, fileStore, onFile } from "./kit/hosts.ts";
+import { benchmarkHost, fileBytes, fileStore, onFile } from "./kit/hosts.ts";
 import type { Figure } from "./kit/measure.ts";
 import { userText } from "./kit/script.ts";
 
@@ -12,14 +11,14 @@ const turns = 1000;
 export const benchmark = (): Promise<readonly Figure[]> =>
   onFile(async (path) => {
     const store = fileStore(path);
-    const host = benchmarkHost(store);
+    const host = benchmarkHost({ store });
     const thread = host.thread("main");
     for (let turn = 1; turn <= turns; turn++) await thread.ask(userText(turn));
     const state = await thread.state();
     const entries = await store.read("main");
     await host.close();
     await store.close();
-    const said = state === null ? 0 : messagesOf(state).reduce((bytes, message) => bytes + bytesOf(message), 0);
+    const said = state === null ? 0 : chatBytes(messagesOf(state));
     const journal = entries.reduce<number>((bytes, entry) => bytes + Buffer.byteLength(JSON.stringify(entry)), 0);
     return [
       {
@@ -43,20 +42,13 @@ export const benchmark = (): Promise<readonly Figure[]> =>
     ];
   });
 
-/** Returns the bytes of a message in the format of chat completions, which most people store. */
-const bytesOf = (message: Message): number => Buffer.byteLength(JSON.stringify(toChatMessage(message)));
+/** Returns the bytes of messages in the format of chat completions, which most people store. */
+export const chatBytes = (messages: readonly Message[]): number =>
+  messages.reduce((bytes, message) => bytes + Buffer.byteLength(JSON.stringify(toChatMessage(message))), 0);
 
-/** Returns the size of a table's pages. */
 const tableBytes = (path: string, table: string): number => {
   const database = new DatabaseSync(path);
   const row = database.prepare("SELECT sum(pgsize) AS bytes FROM dbstat WHERE name = ?").get(table);
   database.close();
   return Number(row?.["bytes"]);
-};
-
-const fileBytes = (path: string): number => {
-  const database = new DatabaseSync(path);
-  database.exec("PRAGMA wal_checkpoint(TRUNCATE)");
-  database.close();
-  return statSync(path).size;
 };

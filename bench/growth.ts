@@ -1,8 +1,8 @@
 // Compares a turn late in a long thread with an early one, under a windowed policy.
 import type { Host } from "@colloquy/host";
 import { lastTurns } from "@colloquy/machine/policies";
-import { benchmarkHost, fileStore, inMemory, onFile } from "./kit/hosts.ts";
-import { cpuMicros, type Figure, median, short } from "./kit/measure.ts";
+import { benchmarkHost, fileStore, onFile } from "./kit/hosts.ts";
+import { cpuMicros, type Figure, figureOf, median, type Pair } from "./kit/measure.ts";
 import { userText } from "./kit/script.ts";
 import { lookupMachine } from "./kit/work.ts";
 
@@ -13,23 +13,18 @@ const window = 100;
 
 export const benchmark = async (rounds: number): Promise<readonly Figure[]> => {
   const machine = lookupMachine({ policy: lastTurns(10) });
-  const memory = await grow(inMemory(machine), late.memory, rounds);
+  const memory = await grow(benchmarkHost({ machine }), late.memory, rounds);
   const sqlite = await onFile(async (path) => {
     const store = fileStore(path);
-    const costs = await grow(benchmarkHost(store, machine), late.sqlite, rounds);
+    const costs = await grow(benchmarkHost({ store, machine }), late.sqlite, rounds);
     await store.close();
     return costs;
   });
   return [figure("in memory", late.memory, memory), figure("on SQLite", late.sqlite, sqlite)];
 };
 
-interface Costs {
-  readonly early: number;
-  readonly late: number;
-}
-
 /** Measures, in each round, late turns of a long thread and then early turns on fresh threads, in one warm process. */
-const grow = async (host: Host, turns: number, rounds: number): Promise<Costs> => {
+const grow = async (host: Host, turns: number, rounds: number): Promise<Pair> => {
   const long = host.thread("long");
   for (let turn = 1; turn <= turns - window * rounds; turn++) await long.ask(userText(turn));
   const lateCosts: number[] = [];
@@ -49,7 +44,8 @@ const grow = async (host: Host, turns: number, rounds: number): Promise<Costs> =
     );
   }
   await host.close();
-  return { early: median(earlyCosts), late: median(lateCosts) };
+  const [ours, reference] = [median(lateCosts), median(earlyCosts)];
+  return { ours, reference, ratio: ours / reference };
 };
 
 const cost = async (work: () => Promise<void>): Promise<number> => {
@@ -58,9 +54,5 @@ const cost = async (work: () => Promise<void>): Promise<number> => {
   return (cpuMicros() - before) / window;
 };
 
-const figure = (where: string, turns: number, { early: first, late: last }: Costs): Figure => ({
-  name: `a turn at ${turns} / at ${early} to ${early * 2}, ${where}`,
-  value: last / first,
-  most: 1.5,
-  note: `${short(last)} µs against ${short(first)}`,
-});
+const figure = (where: string, turns: number, measured: Pair): Figure =>
+  figureOf(`a turn at ${turns} / at ${early} to ${early * 2}, ${where}`, measured, 1.5);

@@ -1,16 +1,11 @@
 // A process that reports the bytes of COUNT idle threads after a turn each, on a SQLite file. Run it with --expose-gc:
 // idle-threads.ts PATH COUNT open|evicted
-import { createHost } from "@colloquy/host";
-import { randomIds, systemClock } from "@colloquy/runtime-node";
-import { fileStore } from "./kit/hosts.ts";
+import { benchmarkHost, fileStore } from "./kit/hosts.ts";
 import { userText } from "./kit/script.ts";
-import { instantModel, lookup, lookupMachine } from "./kit/work.ts";
 
-/** The memory of idle threads, in bytes. */
 export interface IdleThreads {
   /** The growth of the heap and of memory outside the heap, due to the threads. */
   readonly added: number;
-  /** The bytes of the whole process. */
   readonly resident: number;
 }
 
@@ -19,17 +14,7 @@ const long = 1_000_000_000;
 
 const measured = async (path: string, count: number, open: boolean): Promise<IdleThreads> => {
   const store = fileStore(path);
-  const host = createHost({
-    machine: lookupMachine(),
-    store,
-    llm: instantModel(),
-    tools: [lookup],
-    clock: systemClock,
-    ids: randomIds,
-    leaseTtlMs: long,
-    idleMs: open ? long : 0,
-    pollMs: long,
-  });
+  const host = benchmarkHost({ store, leaseTtlMs: long, idleMs: open ? long : 0, pollMs: long });
   const turns = async (prefix: string, threads: number): Promise<void> => {
     for (let first = 0; first < threads; first += 100) {
       await Promise.all(

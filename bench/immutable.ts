@@ -9,7 +9,7 @@ import {
   transition,
 } from "@colloquy/machine";
 import { plainCopy } from "@colloquy/machine/hosting";
-import { type Figure, pair, short } from "./kit/measure.ts";
+import { type Figure, figureOf, pair } from "./kit/measure.ts";
 import { userText } from "./kit/script.ts";
 
 export const benchmark = async (rounds: number): Promise<readonly Figure[]> => [
@@ -32,12 +32,7 @@ const ofMessages = async (rounds: number): Promise<Figure> => {
         return { ...message, digest: digestOfMessage(message) };
       }),
   );
-  return {
-    name: "a message / the same one that could be written to",
-    value: measured.ratio,
-    most: 2.5,
-    note: `${short(measured.ours)} µs against ${short(measured.reference)}`,
-  };
+  return figureOf("a message / the same one that could be written to", measured, 2.5);
 };
 
 const events = 2_000;
@@ -59,10 +54,5 @@ const ofEvents = async (rounds: number): Promise<Figure> => {
     () => received.map((event) => plainCopy(event)),
     () => received.map((event) => transition(machine, state, event)),
   );
-  return {
-    name: "the copy of an event / telling it",
-    value: measured.ratio,
-    most: 0.15,
-    note: `${short(measured.ours)} µs of ${short(measured.reference)}`,
-  };
+  return figureOf("the copy of an event / telling it", measured, 0.15);
 };

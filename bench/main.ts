@@ -4,7 +4,6 @@ import { runCommand } from "../proof/kit/command.ts";
 import { someOf, whole } from "../proof/kit/options.ts";
 import { type Figure, short } from "./kit/measure.ts";
 
-/** The benchmarks by name, each loaded when it is run. */
 export const benchmarks: {
   readonly [name: string]: () => Promise<{ readonly benchmark: (rounds: number) => Promise<readonly Figure[]> }>;
 } = {

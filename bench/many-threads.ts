@@ -1,13 +1,12 @@
 // Measures many threads in one process: their memory when idle, and the cost of calling the model for only a few of
 // them at a time.
-import { awaitMany, createHost, limitCalls, type LlmHandler } from "@colloquy/host";
-import { randomIds, systemClock } from "@colloquy/runtime-node";
-import { fileStore, onFile } from "./kit/hosts.ts";
+import { awaitMany, limitCalls, type LlmHandler } from "@colloquy/host";
+import { benchmarkHost, fileStore, onFile } from "./kit/hosts.ts";
 import type { IdleThreads } from "./idle-threads.ts";
 import { cpuMicros, type Figure, median } from "./kit/measure.ts";
 import { reportOf } from "./kit/report.ts";
 import { userText } from "./kit/script.ts";
-import { instantModel, lookup, lookupMachine } from "./kit/work.ts";
+import { instantModel, lookupMachine } from "./kit/work.ts";
 
 const idle = 10_000;
 const threads = 2_000;
@@ -57,11 +56,9 @@ export const benchmark = async (rounds: number): Promise<readonly Figure[]> => {
 interface Worked {
   /** The microseconds of CPU for a turn. */
   readonly micros: number;
-  /** The most simultaneous model calls. */
   readonly atOnceMost: number;
 }
 
-/** Asks for all turns of all threads at once. */
 const work = (atOnce: number): Promise<Worked> =>
   onFile(async (path) => {
     const store = fileStore(path);
@@ -74,14 +71,8 @@ const work = (atOnce: number): Promise<Worked> =>
       called--;
       return model(call, context);
     };
-    const host = createHost({
-      machine: lookupMachine({ overlap: { type: "queue", max: turns } }),
-      store,
-      llm: limitCalls(llm, { atOnce }),
-      tools: [lookup],
-      clock: systemClock,
-      ids: randomIds,
-    });
+    const machine = lookupMachine({ overlap: { type: "queue", max: turns } });
+    const host = benchmarkHost({ machine, store, llm: limitCalls(llm, { atOnce }) });
     const before = cpuMicros();
     const asks = Array.from({ length: threads * turns }, (_, index) =>
       host.ask(userText(index), { threadId: `t${index % threads}` }),

@@ -1,7 +1,6 @@
 // Measures, in its own process, the memory that a prompt of a long thread takes beside the thread.
-import { spawn } from "node:child_process";
-import { once } from "node:events";
 import type { Figure } from "./kit/measure.ts";
+import { reportOf } from "./kit/report.ts";
 import type { PromptMemory } from "./prompt-memory.ts";
 
 const long = 100_000;
@@ -18,22 +17,9 @@ export const benchmark = async (): Promise<readonly Figure[]> => {
   ];
 };
 
-const memoryOfPrompt = async (): Promise<PromptMemory> => {
-  const child = spawn(
-    process.execPath,
-    [
-      "--expose-gc",
-      "--min-semi-space-size=64",
-      "--max-semi-space-size=64",
-      new URL("prompt-memory.ts", import.meta.url).pathname,
-      String(long),
-    ],
-    { stdio: ["ignore", "inherit", "inherit", "ipc"] },
+const memoryOfPrompt = (): Promise<PromptMemory> =>
+  reportOf<PromptMemory>(
+    new URL("prompt-memory.ts", import.meta.url),
+    [String(long)],
+    ["--expose-gc", "--min-semi-space-size=64", "--max-semi-space-size=64"],
   );
-  const ended = once(child, "exit").then(([code]) => {
-    throw new Error(`the process that measures ended with ${String(code)} and reported nothing`);
-  });
-  // Cast: our own process reports nothing else.
-  const [report] = (await Promise.race([once(child, "message"), ended])) as [PromptMemory];
-  return report;
-};

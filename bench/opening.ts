@@ -1,16 +1,16 @@
 // Measures opening a long thread and asking once, against reading the same rows raw. Also measures reading a journal
 // against parsing its JSON, and the size of a thread's snapshots against the JSON of its messages.
 import { type Host, memoryStore } from "@colloquy/host";
-import { type Entry, type Message, messagesOf } from "@colloquy/machine";
+import { type Entry, messagesOf } from "@colloquy/machine";
 import { StoredChunks, takeSnapshot } from "@colloquy/machine/storage";
 import { decodeJournal } from "@colloquy/machine/journal";
 import { lastTurns, tokenWindow } from "@colloquy/machine/policies";
-import { toChatMessage } from "@colloquy/interchange";
 import { systemClock } from "@colloquy/runtime-node";
 import { DatabaseSync } from "node:sqlite";
-import { benchmarkHost, fileStore, inMemory, onFile } from "./kit/hosts.ts";
+import { chatBytes } from "./disk.ts";
+import { benchmarkHost, fileStore, onFile } from "./kit/hosts.ts";
 import { budget } from "./kit/long-thread.ts";
-import { type Figure, pair, short } from "./kit/measure.ts";
+import { type Figure, figureOf, pair } from "./kit/measure.ts";
 import { userText } from "./kit/script.ts";
 import { lookupMachine } from "./kit/work.ts";
 
@@ -35,19 +35,12 @@ const opening = async (path: string, rounds: number): Promise<readonly Figure[]>
     () => withHost(path, (host) => host.thread("main").ask(userText(++asked))),
     () => rowsOf(path),
   );
-  return [
-    {
-      name: `open a thread of ${turns} turns and ask once / read its rows raw`,
-      value: costs.ratio,
-      most: 2,
-      note: `${short(costs.ours)} µs against ${short(costs.reference)}`,
-    },
-  ];
+  return [figureOf(`open a thread of ${turns} turns and ask once / read its rows raw`, costs, 2)];
 };
 
 const withHost = async (path: string, work: (host: Host) => PromiseLike<unknown>): Promise<void> => {
   const store = fileStore(path);
-  const host = benchmarkHost(store, machine);
+  const host = benchmarkHost({ store, machine });
   await work(host);
   await host.close();
   await store.close();
@@ -64,7 +57,7 @@ const rowsOf = (path: string): number => {
 
 const reading = async (rounds: number): Promise<Figure> => {
   const store = memoryStore({ clock: systemClock });
-  const host = benchmarkHost(store, lookupMachine({ policy: lastTurns(10) }));
+  const host = benchmarkHost({ store, machine: lookupMachine({ policy: lastTurns(10) }) });
   for (let turn = 1; turn <= 500; turn++) await host.thread("main").ask(userText(turn));
   const lines = (await store.read("main", 0)).map((entry) => JSON.stringify(entry));
   await host.close();
@@ -75,23 +68,18 @@ const reading = async (rounds: number): Promise<Figure> => {
     () => decodeJournal(parsed()),
     () => parsed(),
   );
-  return {
-    name: `read the entries of a journal / parse its JSON`,
-    value: costs.ratio,
-    most: 3,
-    note: `${short(costs.ours)} µs against ${short(costs.reference)}`,
-  };
+  return figureOf(`read the entries of a journal / parse its JSON`, costs, 3);
 };
 
 /** Measures the snapshots. Counts the messages as the disk benchmark does. */
 const snapshotBytes = async (): Promise<Figure> => {
-  const host = inMemory();
+  const host = benchmarkHost();
   const thread = host.thread("main");
   for (let turn = 1; turn <= 1_000; turn++) await thread.ask(userText(turn));
   const state = await thread.state();
   await host.close();
   if (state === null) throw new Error("the thread is not there");
-  const said = messagesOf(state).reduce((bytes, message) => bytes + bytesOf(message), 0);
+  const said = chatBytes(messagesOf(state));
   // This entry stands in for the newest one, as only its digest is kept.
   const newest: Entry = { seq: state.context.seq, event: { type: "checkpoint.named", at: 0, name: "newest" } };
   const { head, chunks } = takeSnapshot(state, newest, new StoredChunks());
@@ -103,5 +91,3 @@ const snapshotBytes = async (): Promise<Figure> => {
     note: `${kept} bytes against ${said}`,
   };
 };
-
-const bytesOf = (message: Message): number => Buffer.byteLength(JSON.stringify(toChatMessage(message)));

@@ -1,8 +1,6 @@
 // Does the same work with the peers: one thread of turns (model, tool, model), stored as each peer documents it. The
 // figures are only reported, not bounds, since the peers do other things besides.
-import { statSync } from "node:fs";
-import { DatabaseSync } from "node:sqlite";
-import { benchmarkHost, fileStore, onFile } from "./kit/hosts.ts";
+import { benchmarkHost, fileBytes, fileStore, onFile } from "./kit/hosts.ts";
 import { cpuMicros, type Figure, median, short } from "./kit/measure.ts";
 import { langGraph } from "./peers/lang-graph.ts";
 import { openAiAgents } from "./peers/openai-agents.ts";
@@ -36,7 +34,7 @@ const turns = 100;
 
 const colloquy: OpenPeer = async (path): Promise<Peer> => {
   const store = fileStore(path);
-  const host = benchmarkHost(store);
+  const host = benchmarkHost({ store });
   const thread = host.thread("main");
   return {
     turn: async (text) => void (await thread.ask(text)),
@@ -46,14 +44,6 @@ const colloquy: OpenPeer = async (path): Promise<Peer> => {
       return fileBytes(path);
     },
   };
-};
-
-/** Returns the size of the file after its log is copied into it. */
-const fileBytes = (path: string): number => {
-  const database = new DatabaseSync(path);
-  database.exec("PRAGMA wal_checkpoint(TRUNCATE)");
-  database.close();
-  return statSync(path).size;
 };
 
 const measured = async (

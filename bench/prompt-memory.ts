@@ -4,11 +4,9 @@
 import { promptOf, type State } from "@colloquy/machine";
 import { longThread, windowMachine } from "./kit/long-thread.ts";
 
-/** The memory of prompts, in bytes. */
 export interface PromptMemory {
   /** The bytes for the first prompt, which counts its tokens. */
   readonly first: number;
-  /** The bytes for the next prompt. */
   readonly next: number;
   /** The bytes that remain after both are collected: the counts. */
   readonly kept: number;

@@ -1,7 +1,7 @@
 // Compares the cost of a prompt late in a long thread with an early one. A window shows as many messages of both.
 import { type ConversationMachine, promptOf, type State, transition } from "@colloquy/machine";
 import { longThread, windowMachine } from "./kit/long-thread.ts";
-import { type Figure, type Pair, pair, short } from "./kit/measure.ts";
+import { type Figure, figureOf, type Pair, pair } from "./kit/measure.ts";
 import { answerText, userText } from "./kit/script.ts";
 
 const long = 100_000;
@@ -29,12 +29,8 @@ export const benchmark = async (given: number): Promise<readonly Figure[]> => {
   return [figure("promptOf", decided), figure("an ask and its reply", taken)];
 };
 
-const figure = (what: string, measured: Pair): Figure => ({
-  name: `${what} at ${long} messages / at ${brief}`,
-  value: measured.ratio,
-  most: 1.5,
-  note: `${short(measured.ours)} µs against ${short(measured.reference)}`,
-});
+const figure = (what: string, measured: Pair): Figure =>
+  figureOf(`${what} at ${long} messages / at ${brief}`, measured, 1.5);
 
 /** Runs consecutive turns from a state, at which the next round starts again. */
 const takeTurns = (machine: ConversationMachine, from: State, turns: number): void => {

@@ -20,7 +20,7 @@ import {
   toolResultOf,
 } from "@colloquy/machine";
 import { budget, longThread, windowMachine } from "./kit/long-thread.ts";
-import { cpuMicros, type Figure, median, pair, short } from "./kit/measure.ts";
+import { cpuMicros, type Figure, figureOf, median, pair, short } from "./kit/measure.ts";
 
 const length = 10_000;
 
@@ -79,12 +79,7 @@ const againstHand = async (rounds: number, { state, messages, counts }: Work): P
     () => times(prompts, () => promptOf(machine, state)),
     () => times(prompts, () => newestByHand(messages, (message) => known.get(message) ?? 0)),
   );
-  return {
-    name: `a window on ${length} messages / a hand-written pass over known counts`,
-    value: measured.ratio,
-    most: 2,
-    note: `${short(measured.ours)} µs against ${short(measured.reference)}`,
-  };
+  return figureOf(`a window on ${length} messages / a hand-written pass over known counts`, measured, 2);
 };
 
 /**

@@ -1,10 +1,10 @@
 // Measures waiting and simultaneous events: twice as many must cost about twice as much.
-import { createHost, declarationsOf, type Host, type LlmHandler, memoryStore, tool } from "@colloquy/host";
-import { conversationMachine } from "@colloquy/machine";
+import type { Host, LlmHandler } from "@colloquy/host";
 import { lastTurns } from "@colloquy/machine/policies";
-import { randomIds, systemClock } from "@colloquy/runtime-node";
+import { benchmarkHost } from "./kit/hosts.ts";
 import { byTurns, type Figure, short } from "./kit/measure.ts";
-import { userText } from "./kit/script.ts";
+import { toolArguments, toolName, userText } from "./kit/script.ts";
+import { lookupMachine } from "./kit/work.ts";
 
 const [few, doublings] = [1_000, 3];
 const many = few * 2 ** doublings;
@@ -55,7 +55,11 @@ const appended = async (count: number, llm: LlmHandler): Promise<void> => {
 };
 
 const calledAtOnce = async (count: number): Promise<void> => {
-  const toolCalls = Array.from({ length: count }, (_, index) => ({ id: `${index}`, name: "note", arguments: "{}" }));
+  const toolCalls = Array.from({ length: count }, (_, index) => ({
+    id: `${index}`,
+    name: toolName,
+    arguments: toolArguments(1),
+  }));
   const host = hostOf(async ({ step }) =>
     step === 1 ? { type: "completed", reply: { toolCalls }, finishReason: "tool_calls" } : done,
   );
@@ -65,7 +69,7 @@ const calledAtOnce = async (count: number): Promise<void> => {
 
 const addedByHand = async (count: number): Promise<void> => {
   const ids = Array.from({ length: count }, (_, index) => `${index}`);
-  const toolCalls = ids.map((id) => ({ id, name: "note", arguments: "{}" }));
+  const toolCalls = ids.map((id) => ({ id, name: toolName, arguments: toolArguments(1) }));
   const host = hostOf(silent);
   await host
     .thread()
@@ -77,29 +81,17 @@ const addedByHand = async (count: number): Promise<void> => {
   await host.close();
 };
 
-const note = tool({
-  name: "note",
-  description: "Notes.",
-  input: { jsonSchema: { type: "object" } },
-  run: () => "noted",
-});
-
 const done = { type: "completed", reply: { content: "Done." }, finishReason: "stop" } as const;
 const instant: LlmHandler = async () => done;
 const silent: LlmHandler = () => new Promise(() => {});
 
 /** Makes a host with short prompts, whose cost other benchmarks measure. */
 const hostOf = (llm: LlmHandler): Host =>
-  createHost({
-    machine: conversationMachine({
-      tools: declarationsOf([note]),
+  benchmarkHost({
+    machine: lookupMachine({
       policy: lastTurns(2),
       overlap: { type: "queue", max: 2 * many },
       limits: { toolCalls: 2 * many },
     }),
-    store: memoryStore({ clock: systemClock }),
     llm,
-    tools: [note],
-    clock: systemClock,
-    ids: randomIds,
   });

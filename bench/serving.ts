@@ -2,13 +2,13 @@
 // handler of node:http. Also measures open streams that carry nothing.
 import { randomUUID } from "node:crypto";
 import type { ServerResponse } from "node:http";
-import { createHost, type LlmHandler } from "@colloquy/host";
+import type { LlmHandler } from "@colloquy/host";
 import { conversationMachine } from "@colloquy/machine";
 import { lastTurns } from "@colloquy/machine/policies";
-import { memoryStore, randomIds, systemClock } from "@colloquy/runtime-node";
 import { threadServer } from "@colloquy/server";
 import { getRequestListener } from "@hono/node-server";
-import { type Figure, pair, short } from "./kit/measure.ts";
+import { type Figure, figureOf, pair } from "./kit/measure.ts";
+import { benchmarkHost } from "./kit/hosts.ts";
 import { reportOf } from "./kit/report.ts";
 import { deltas, streamedText } from "./kit/work.ts";
 import type { IdleStreams } from "./serving/idle-streams.ts";
@@ -31,13 +31,7 @@ const llm: LlmHandler = async (_, { onDelta }) => {
 };
 
 const streamedAnswer = async (rounds: number): Promise<Figure> => {
-  const host = createHost({
-    machine: conversationMachine({ policy: lastTurns(0) }),
-    store: memoryStore(),
-    clock: systemClock,
-    ids: randomIds,
-    llm,
-  });
+  const host = benchmarkHost({ machine: conversationMachine({ policy: lastTurns(0) }), llm, tools: [] });
   const server = threadServer(host);
   const listener = getRequestListener((request) => server.fetch(request), { overrideGlobalObjects: false });
   const ours = await listening((request, response) => void listener(request, response));
@@ -66,16 +60,11 @@ const streamedAnswer = async (rounds: number): Promise<Figure> => {
     () => read(`${ours.url}/v1/responses`),
     () => read(bare.url),
   );
-  reader.close();
+  await reader.close();
   for (const each of [ours.server, bare.server]) each.close().closeAllConnections();
   await server.close();
   await host.close();
-  return {
-    name: "a delta through the server / by hand over node:http",
-    value: measured.ratio,
-    most: 3,
-    note: `${short(measured.ours)} µs against ${short(measured.reference)}`,
-  };
+  return figureOf("a delta through the server / by hand over node:http", measured, 3);
 };
 
 const idleStreams = async (): Promise<Figure> => {

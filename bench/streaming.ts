@@ -1,13 +1,14 @@
 // Compares a reply of 1,000 deltas through the host's handle with iterating its source, in process, and over loopback
 // HTTP with iterating the openai SDK's own stream.
-import { createHost, type Host, type LlmHandler, memoryStore } from "@colloquy/host";
+import type { Host, LlmHandler } from "@colloquy/host";
 import { conversationMachine } from "@colloquy/machine";
 import { lastTurns } from "@colloquy/machine/policies";
-import { openaiChat, randomIds, systemClock } from "@colloquy/runtime-node";
-import { spawn } from "node:child_process";
+import { openaiChat } from "@colloquy/runtime-node";
 import OpenAI from "openai";
+import { benchmarkHost } from "./kit/hosts.ts";
+import { Reporter } from "./kit/report.ts";
 import { deltas, streamedText } from "./kit/work.ts";
-import { type Figure, pair, short } from "./kit/measure.ts";
+import { type Figure, figureOf, pair } from "./kit/measure.ts";
 
 export const benchmark = async (rounds: number): Promise<readonly Figure[]> => [
   await inProcess(rounds),
@@ -31,20 +32,13 @@ const inProcess = async (rounds: number): Promise<Figure> => {
       }),
   );
   await host.close();
-  return {
-    name: "a delta in process / a raw async iterator",
-    value: measured.ratio,
-    most: Infinity,
-    note: `${short(measured.ours)} µs against ${short(measured.reference)}`,
-  };
+  return figureOf("a delta in process / a raw async iterator", measured, Infinity);
 };
 
 const overHttp = async (rounds: number): Promise<Figure> => {
-  const server = spawn(process.execPath, [new URL("stream-server.ts", import.meta.url).pathname], {
-    stdio: ["ignore", "inherit", "inherit", "ipc"],
-  });
-  const port = await new Promise<unknown>((resolve) => server.once("message", resolve));
-  const client = new OpenAI({ apiKey: "none", baseURL: `http://127.0.0.1:${String(port)}/v1`, maxRetries: 0 });
+  const server = new Reporter(new URL("stream-server.ts", import.meta.url));
+  const port = await server.next<number>();
+  const client = new OpenAI({ apiKey: "none", baseURL: `http://127.0.0.1:${port}/v1`, maxRetries: 0 });
   const host = hostOf(openaiChat({ client, model: "bench" }));
   const measured = await pair(
     rounds,
@@ -53,23 +47,12 @@ const overHttp = async (rounds: number): Promise<Figure> => {
     () => times(20, () => readFromSdk(client)),
   );
   await host.close();
-  server.disconnect();
-  return {
-    name: "a delta over HTTP / iterating the SDK's own stream",
-    value: measured.ratio,
-    most: 1,
-    note: `${short(measured.ours)} µs against ${short(measured.reference)}`,
-  };
+  await server.end();
+  return figureOf("a delta over HTTP / iterating the SDK's own stream", measured, 1);
 };
 
 const hostOf = (llm: LlmHandler): Host =>
-  createHost({
-    machine: conversationMachine({ policy: lastTurns(0) }),
-    store: memoryStore({ clock: systemClock }),
-    llm,
-    clock: systemClock,
-    ids: randomIds,
-  });
+  benchmarkHost({ machine: conversationMachine({ policy: lastTurns(0) }), llm, tools: [] });
 
 async function* source(): AsyncGenerator<string, void, void> {
   for (const delta of deltas) yield delta;

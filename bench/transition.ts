@@ -2,7 +2,7 @@
 import { type ConversationMachine, type Event, start, type State, transition } from "@colloquy/machine";
 import { lastTurns } from "@colloquy/machine/policies";
 import { transition as xstateTransition } from "xstate";
-import { type Figure, pair, short } from "./kit/measure.ts";
+import { type Figure, figureOf, pair } from "./kit/measure.ts";
 import { answerText, toolArguments, toolResult, userText } from "./kit/script.ts";
 import { lookupMachine } from "./kit/work.ts";
 
@@ -29,18 +29,8 @@ export const benchmark = async (rounds: number): Promise<readonly Figure[]> => {
     ),
   );
   return [
-    {
-      name: "transition / a hand-written reducer",
-      value: byHand.ratio,
-      most: Infinity,
-      note: `${short(byHand.ours)} µs against ${short(byHand.reference)}`,
-    },
-    {
-      name: "transition / XState's transition()",
-      value: byXState.ratio,
-      most: 1,
-      note: `${short(byXState.ours)} µs against ${short(byXState.reference)}, the same machine`,
-    },
+    figureOf("transition / a hand-written reducer", byHand, Infinity),
+    figureOf("transition / XState's transition()", byXState, 1, "the same machine"),
   ];
 };
 

@@ -86,7 +86,6 @@ const kindOf = (path: string): FileKind => {
   return /\.(map|[cm]?tsx?)$/.test(path) ? "maps" : "others";
 };
 
-/** Returns the tarball of a package. */
 const packedAs = (folder: string, tarballs: readonly string[]): string => {
   const { name, version } = manifestIn(folder);
   const file = `${name.slice(1).replace("/", "-")}-${version}.tgz`;

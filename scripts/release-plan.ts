@@ -1,4 +1,3 @@
-/** The facts of a package that a release checks. */
 export interface Released {
   readonly name: string;
   readonly version: string;
@@ -10,20 +9,17 @@ export interface Released {
 /** The facts that a release checks before it does anything. */
 export interface ReleaseFacts {
   readonly packages: readonly Released[];
-  /** The version of the workspace's own manifest. */
   readonly workspaceVersion: string;
   /** The last committed text. */
   readonly changelog: string;
   /** Files that differ from the last commit, as `git status` names them. */
   readonly changed: readonly string[];
-  /** The current branch; null for a detached head. */
   readonly branch: string | null;
   /** The number of fetched upstream commits that the branch lacks. */
   readonly commitsBehind: number;
   readonly hasRemote: boolean;
   /** The error of git if it does not know the committer. */
   readonly authorProblem: string | null;
-  /** The commits of tags by name. */
   readonly tags: ReadonlyMap<string, string>;
   readonly head: {
     readonly commit: string;

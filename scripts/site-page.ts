@@ -1,7 +1,6 @@
 import hljs from "highlight.js";
 import { Marked, type Token, type Tokens } from "marked";
 
-/** A page of the site. */
 export interface SitePage {
   /** The text of its first heading. */
   readonly title: string;
@@ -57,7 +56,6 @@ export const pageOfMarkdown = (markdown: string, placeOf: (target: string) => st
   return { title, html, anchors: new Set(anchors.keys()), problems };
 };
 
-/** Makes a page of a file of the repository, unchanged. */
 export const pageOfSource = (path: string, text: string): SitePage => ({
   title: path,
   html: `<h1>${escaped(path)}</h1>\n${codeBlock(text, path.split(".").at(-1) ?? "")}`,

@@ -76,6 +76,5 @@ document.addEventListener("keydown", (event) => {
 });
 `;
 
-/** Returns the script with the texts to search. */
 export const sectionsScript = (sections: readonly Section[]): string =>
   `globalThis.searchSections = ${JSON.stringify(sections)};\n`;

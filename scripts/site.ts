@@ -8,7 +8,6 @@ import { escaped, pageOfFolder, pageOfMarkdown, pageOfSource, type SitePage } fr
 import { siteLayout } from "./site-layout.ts";
 import { searchScript, type Section, sectionsOf, sectionsScript } from "./site-search.ts";
 
-/** The result of a build. */
 export interface Site {
   readonly pages: number;
   /** Dead links and forbidden contents, each with its page. */
@@ -111,7 +110,6 @@ const decoded = (part: string): string => {
 
 const encoded = (path: string): string => path.split("/").map(encodeURIComponent).join("/");
 
-/** A link. */
 interface Wanted {
   readonly from: string;
   readonly target: string;
@@ -133,7 +131,6 @@ const fileAt = ({ files, folders }: Tree, path: string): string | null => {
   return names.has("README.md") ? posix.join(path, "README.md") : path;
 };
 
-/** Returns the place of a path in the site. */
 const placeOf = ({ folders }: Tree, path: string): string => {
   if (isPicture(path)) return path;
   if (posix.basename(path) === "README.md") return posix.join(posix.dirname(path), "index.html");

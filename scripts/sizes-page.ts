@@ -49,7 +49,6 @@ const write = async (root: string): Promise<void> => {
   }
 };
 
-/** The package whose first example is weighed. */
 export const firstPackage = "runtime-node";
 
 const tableOf = (head: readonly string[], rows: readonly Row[]): string =>
@@ -74,7 +73,6 @@ const installedRows = (installed: readonly InstalledSize[]): readonly Row[] => {
   ]);
 };
 
-/** Returns the size of packages on a disk. */
 export const onDisk = ({ code, types, maps, others }: InstalledSize): number => code + types + maps + others;
 
 const sumOf = (name: string, rows: readonly InstalledSize[]): InstalledSize => {

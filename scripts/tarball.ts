@@ -3,7 +3,6 @@ import { readFileSync, globSync, mkdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 
-/** The sizes of a package that npm shows: of its tarball and of its files, in bytes. */
 export interface TarballSize {
   readonly packed: number;
   readonly unpacked: number;

@@ -16,7 +16,6 @@ import { callerEnvironment, workspaceEnvironment } from "./caller.ts";
 import { seedOfSources, seedsMax } from "./seed-of-sources.ts";
 import { whatFailed } from "./what-failed.ts";
 
-/** A step of the gate. */
 interface Step {
   readonly name: string;
   readonly command: readonly [string, ...string[]];
@@ -147,7 +146,7 @@ const among = (seed: number): readonly Step[] => [
   proof(
     "engines",
     `proof/chaos --target restate --runs 1 --conversations 21 --kills 6 --server-kills 1 --lanes 10 --snapshot-every 4 --seed ${seed}`,
-    { beside: true, minutesMax: 4 },
+    { servers: true, beside: true, minutesMax: 4 },
   ),
   proof("bad networks", `proof/chaos --target network --runs 2 --seed ${seed}`, {
     servers: true,

@@ -4,7 +4,6 @@ import { cpuMicros } from "../kit/measure.ts";
 import { answerText, Script, userText } from "../kit/script.ts";
 import { type OpenSide, type Side, type Turn, turnsShown } from "./side.ts";
 
-/** The work that a child process has to do. */
 export type Job = Turns | Threads | Opening;
 
 /** Converse on short threads, unmeasured; then, measured, on short ones for a while and on long ones for as long. */
@@ -52,7 +51,6 @@ const sides = {
   "AI SDK": async () => (await import("./ai-sdk.ts")).memory,
 } satisfies Readonly<Record<string, () => Promise<OpenSide>>>;
 
-/** Measures the work, once everything is imported. */
 const costsOf = async (job: Job): Promise<Costs> => {
   const script = new Script();
   const open = await sides[job.side]();
@@ -125,7 +123,6 @@ const costOfThreads = async (script: Script, side: Side): Promise<number> => {
   return cost;
 };
 
-/** Runs some turns on each of `threads` threads, a hundred at a time. */
 const inThreads = async (name: string, threads: number, script: Script, side: Side): Promise<number> => {
   const shownBefore = script.shownInAll;
   const turnsEach = 3;

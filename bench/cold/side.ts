@@ -2,12 +2,10 @@
 import type { Script } from "../kit/script.ts";
 
 export interface Side {
-  /** Opens a new or a stored thread. */
   readonly open: (threadId: string) => Promise<Turn> | Turn;
   readonly close: () => Promise<void> | void;
 }
 
-/** Asks, and returns the answer. */
 export type Turn = (text: string) => Promise<string>;
 
 /** Opens a side, whose model follows the script. `place` has its threads: a file, or the URL of a server. */

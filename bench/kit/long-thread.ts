@@ -13,7 +13,6 @@ import { lastTurns, type TokenWindowOptions, tokenWindow } from "@colloquy/machi
 
 import { type Random, randomOf } from "../../proof/kit/random.ts";
 
-/** The budget of prompts. */
 export const budget = { tokens: 32_000, reserve: 0 };
 
 /** Makes a machine that shows the turns that fit. A new one has counted nothing yet. */

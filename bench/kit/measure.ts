@@ -8,6 +8,18 @@ export interface Figure {
   readonly note: string;
 }
 
+export const figureOf = (
+  name: string,
+  { ours, reference, ratio }: Pair,
+  most: number,
+  remark: string = "",
+): Figure => ({
+  name,
+  value: ratio,
+  most,
+  note: `${short(ours)} µs against ${short(reference)}${remark === "" ? "" : `, ${remark}`}`,
+});
+
 /** Returns the microseconds of CPU of this process, on all its threads. */
 export const cpuMicros = (): number => {
   const { user, system } = process.cpuUsage();
@@ -76,11 +88,9 @@ const warmUp = async (work: () => unknown): Promise<void> => {
   while (cpuMicros() < until) await work();
 };
 
-/** Returns the middle value. */
 export const median = (values: readonly number[]): number => {
   const sorted = [...values].sort((left, right) => left - right);
   return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
 };
 
-/** Formats microseconds or a ratio. */
 export const short = (value: number): string => value.toFixed(value < 10 ? 2 : value < 100 ? 1 : 0);

@@ -13,7 +13,6 @@ export const toolArguments = (call: number): string => JSON.stringify({ query: p
 export const toolResult = (call: number): string => padded(`result ${call}: `);
 export const answerText = (call: number): string => padded(`answer ${call}: `);
 
-/** The declaration of the tool. */
 export const toolName = "lookup";
 export const toolDescription = "Looks a thing up.";
 
@@ -64,7 +63,6 @@ export const plainReply = async (script: Script, messages: readonly PlainMessage
       };
 };
 
-/** The tool of a hand-written loop. */
 export const plainResult = async (call: PlainCall): Promise<PlainMessage> => {
   JSON.parse(call.function.arguments);
   return { role: "tool", tool_call_id: call.id, content: toolResult(1) };

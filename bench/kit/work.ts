@@ -4,7 +4,6 @@ import { type ConversationMachine, conversationMachine, type Message, type Machi
 import { z } from "zod";
 import { answerText, Script, toolDescription, toolName, toolResult } from "./script.ts";
 
-/** The tool for a host. */
 export const lookup = tool({
   name: toolName,
   description: toolDescription,
@@ -12,17 +11,14 @@ export const lookup = tool({
   run: () => toolResult(1),
 });
 
-/** Makes a machine that declares the tool. */
 export const lookupMachine = (options: MachineOptions = {}): ConversationMachine =>
   conversationMachine({ tools: declarationsOf([lookup]), ...options });
 
-/** Makes a model without latency that follows the script. */
 export const instantModel =
   (script: Script = new Script()): LlmHandler =>
   ({ messages }) =>
     outcomeOf(script, messages);
 
-/** Returns the script's reply to a prompt as the outcome of a model call. */
 export const outcomeOf = async (
   script: Script,
   messages: readonly Message[],

@@ -27,7 +27,6 @@ export interface AskerOptions {
 export interface Asked {
   readonly asks: number;
   readonly seconds: number;
-  /** The CPU of this process. */
   readonly micros: number;
   /** Calls of the store, by the name of the method. */
   readonly calls: Readonly<Record<string, number>>;
@@ -84,7 +83,6 @@ const message = (wanted: string): Promise<void> =>
     });
   });
 
-/** Wraps a store, and counts the calls of each method. */
 const counting = (store: Store): { readonly counted: Store; readonly calls: Record<string, number> } => {
   const calls: Record<string, number> = {};
   const counted = <Port extends object>(port: Port, within: string): Port =>

@@ -1,19 +1,14 @@
 // Measures the asks a second of several processes on one PostgreSQL, with a model that answers at once, and the costs
 // of an ask: CPU of the asking process and of the server, calls of the store, commits, and log.
-import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
-import { fileURLToPath } from "node:url";
-
 import type { ServerPlace } from "../../proof/kit/places.ts";
+import { Reporter } from "../kit/report.ts";
 import type { Asked, AskerOptions } from "./asker.ts";
-import { messageOf } from "./child-messages.ts";
 import { workOf } from "./place-facts.ts";
 import type { Cost } from "./timing.ts";
 
 export interface AsksOptions {
   readonly processes: number;
   readonly seconds: number;
-  /** The simultaneous asks of a process. */
   readonly outstanding: number;
 }
 
@@ -26,9 +21,9 @@ export const asksASecond = async (place: ServerPlace | null, options: AsksOption
     asker({ place, seconds, outstanding, turns, prefix: `${Date.now()}-${number}` }),
   );
   try {
-    await Promise.all(children.map(messageOf<"warm">));
+    await Promise.all(children.map((child) => child.next<"warm">()));
     const before = place === null ? null : await workOf(place);
-    const all = await Promise.all(children.map(askedBy));
+    const all = await Promise.all(children.map((child) => child.next<Asked>("count")));
     const after = place === null ? null : await workOf(place);
     const asks = sum(all.map((each) => each.asks));
     const each = (value: number): number => value / asks;
@@ -50,25 +45,11 @@ export const asksASecond = async (place: ServerPlace | null, options: AsksOption
       })),
     ];
   } finally {
-    await Promise.all(children.map(gone));
+    await Promise.all(children.map((child) => child.end("go")));
   }
 };
 
-const asker = (options: AskerOptions): ChildProcess => {
-  const script = fileURLToPath(new URL("asker.ts", import.meta.url));
-  return spawn(process.execPath, [script, JSON.stringify(options)], { stdio: ["ignore", "inherit", "inherit", "ipc"] });
-};
-
-const askedBy = (child: ChildProcess): Promise<Asked> => {
-  child.send("count");
-  return messageOf<Asked>(child);
-};
-
-const gone = async (child: ChildProcess): Promise<void> => {
-  if (child.exitCode !== null) return;
-  const exit = once(child, "exit");
-  if (child.connected) child.send("go");
-  await exit;
-};
+const asker = (options: AskerOptions): Reporter =>
+  new Reporter(new URL("asker.ts", import.meta.url), [JSON.stringify(options)]);
 
 const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);

@@ -1,15 +1,13 @@
 // Measures asks on an engine: the CPU of its server, of its worker and of the asking process, which is this one.
 import type { Host } from "@colloquy/host";
-import { connect } from "@colloquy/runtime-restate";
-import { redisHub } from "@colloquy/runtime-restate/redis";
 
 import { cpuMicros } from "../kit/measure.ts";
-import { EnginePlace, type EngineWorker } from "./engine-place.ts";
+import { type EnginePlace, type EngineWorker, onEngine } from "./engine-place.ts";
 import { variedText } from "./engine-threads.ts";
 import type { Cost } from "./timing.ts";
 
 export interface EngineAsksOptions {
-  /** The Redis of the asker's hub; null: it reads the journal every `pollMs`. */
+  /** The Redis of the asker's hub; null: it polls every 20 milliseconds. */
   readonly redisUrl: string | null;
   /** The number of simultaneous asks, each on its own thread. */
   readonly lanes: number;
@@ -17,13 +15,10 @@ export interface EngineAsksOptions {
   readonly seconds: number;
 }
 
-/** Measures asks on a new server. */
-export const engineAsks = async (options: EngineAsksOptions): Promise<readonly Cost[]> => {
-  const { redisUrl, lanes, seconds } = options;
-  const place = await EnginePlace.start();
-  const hub = redisUrl === null ? null : redisHub({ url: redisUrl });
-  const host = connect({ url: place.url, ...(hub === null ? {} : { hub }) });
-  try {
+export const engineAsks = (options: EngineAsksOptions): Promise<readonly Cost[]> =>
+  onEngine(options.redisUrl, async (place, newHost) => {
+    const { redisUrl, lanes, seconds } = options;
+    const host = newHost();
     const worker = await place.startWorker({ redisUrl, snapshotEvery: 64 });
     // These asks compile the code that runs often.
     await askFor(host, lanes, seconds);
@@ -47,12 +42,7 @@ export const engineAsks = async (options: EngineAsksOptions): Promise<readonly C
         unit: "an ask",
       })),
     ];
-  } finally {
-    await host.close();
-    await hub?.close();
-    await place.drop();
-  }
-};
+  });
 
 const rounds = 3;
 /** The number of turns of a thread, after which another begins. */
@@ -89,7 +79,6 @@ const roundOf = async (
   };
 };
 
-/** Asks for `seconds` seconds. Returns the time of each ask. */
 const askFor = async (host: Host, lanes: number, seconds: number): Promise<readonly number[]> => {
   const times: number[] = [];
   const [prefix, until] = [Date.now(), performance.now() + seconds * 1_000];

@@ -1,23 +1,23 @@
 // A Restate server with workers beside it, and their costs and stored bytes.
-import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
+
+import type { Host } from "@colloquy/host";
+import { connect } from "@colloquy/runtime-restate";
+import { redisHub } from "@colloquy/runtime-restate/redis";
 
 import { newFolder, removeFolder } from "../../proof/kit/folder.ts";
+import { withCleanup } from "../../proof/kit/cleanup.ts";
 import { type RestateServer, startRestate } from "../../proof/servers/restate.ts";
-import { messageOf } from "./child-messages.ts";
+import { Reporter } from "../kit/report.ts";
 import type { EngineWorkerOptions, WorkerFacts } from "./engine-worker.ts";
 import { microsOf } from "./place-facts.ts";
 
 /** The CPU and memory of a server since its start. */
 export interface EngineFacts {
-  /** Microseconds of CPU. */
   readonly micros: number;
   /** The bytes written to the disk, as Linux counts them. */
   readonly written: number;
-  /** Bytes of its memory. */
   readonly resident: number;
 }
 
@@ -25,14 +25,13 @@ export interface EngineFacts {
 export interface KeptState {
   readonly kind: string;
   readonly count: number;
-  /** The bytes of the values. */
   readonly bytes: number;
 }
 
 /** A server with its folder, which is removed with it. */
 export class EnginePlace {
   readonly #folder: string;
-  readonly #workers: ChildProcess[] = [];
+  readonly #workers: EngineWorker[] = [];
   #server: RestateServer;
 
   private constructor(folder: string, server: RestateServer) {
@@ -45,19 +44,16 @@ export class EnginePlace {
     return new EnginePlace(folder, await startRestate({ folder }));
   }
 
-  /** The address for asks. */
   get url(): string {
     return this.#server.url;
   }
 
   async startWorker(options: Omit<EngineWorkerOptions, "admin">): Promise<EngineWorker> {
-    const script = fileURLToPath(new URL("engine-worker.ts", import.meta.url));
     const given: EngineWorkerOptions = { ...options, admin: this.#server.adminUrl };
-    const child = spawn(process.execPath, [script, JSON.stringify(given)], {
-      stdio: ["ignore", "inherit", "inherit", "ipc"],
-    });
-    this.#workers.push(child);
-    return new EngineWorker(child, await messageOf<string>(child));
+    const reporter = new Reporter(new URL("engine-worker.ts", import.meta.url), [JSON.stringify(given)]);
+    const worker = new EngineWorker(reporter, await reporter.next<string>());
+    this.#workers.push(worker);
+    return worker;
   }
 
   facts(): EngineFacts {
@@ -86,7 +82,6 @@ export class EnginePlace {
     this.#server = await startRestate({ folder: this.#folder, ports });
   }
 
-  /** The state of all threads. */
   async kept(): Promise<readonly KeptState[]> {
     const rows = await this.query(
       "SELECT split_part(key, ' ', 1) AS kind, count(*) AS count, sum(length(value)) AS bytes FROM state GROUP BY 1",
@@ -95,7 +90,6 @@ export class EnginePlace {
     return rows as readonly KeptState[];
   }
 
-  /** Returns the rows of a query of the server's state. */
   async query(query: string): Promise<readonly unknown[]> {
     const answer = await fetch(`${this.#server.adminUrl}/query`, {
       method: "POST",
@@ -108,38 +102,49 @@ export class EnginePlace {
   }
 
   async drop(): Promise<void> {
-    for (const child of this.#workers) await gone(child);
+    for (const worker of this.#workers) await worker.stop();
     await this.#server.stop();
     removeFolder(this.#folder);
   }
 }
 
-/** A worker in its own process. */
+/**
+ * Starts a server while `use` runs, with hosts that ask it, each of which knows no thread. Their hub is in a Redis; null:
+ * they poll the journals.
+ */
+export const onEngine = <A>(
+  redisUrl: string | null,
+  use: (place: EnginePlace, newHost: () => Host) => Promise<A>,
+): Promise<A> =>
+  withCleanup(async (later) => {
+    const place = await EnginePlace.start();
+    later(() => place.drop());
+    const hub = redisUrl === null ? null : redisHub({ url: redisUrl });
+    if (hub !== null) later(() => hub.close());
+    return use(place, () => {
+      const host = connect({ url: place.url, ...(hub === null ? { pollMs: 20 } : { hub }) });
+      later(() => host.close());
+      return host;
+    });
+  });
+
 export class EngineWorker {
   readonly port: number;
-  readonly #child: ChildProcess;
+  readonly #reporter: Reporter;
 
-  constructor(child: ChildProcess, url: string) {
-    this.#child = child;
+  constructor(reporter: Reporter, url: string) {
+    this.#reporter = reporter;
     this.port = Number(new URL(url).port);
   }
 
   facts(): Promise<WorkerFacts> {
-    this.#child.send("facts");
-    return messageOf<WorkerFacts>(this.#child);
+    return this.#reporter.next<WorkerFacts>("facts");
   }
 
-  async stop(): Promise<void> {
-    await gone(this.#child);
+  stop(): Promise<void> {
+    return this.#reporter.end();
   }
 }
-
-const gone = async (child: ChildProcess): Promise<void> => {
-  if (child.exitCode !== null || child.signalCode !== null) return;
-  const exit = once(child, "exit");
-  child.kill();
-  await exit;
-};
 
 const bytesIn = (folder: string): number =>
   readdirSync(folder, { recursive: true, withFileTypes: true })

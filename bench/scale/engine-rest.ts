@@ -2,10 +2,8 @@
 import { setTimeout as pause } from "node:timers/promises";
 
 import type { Host } from "@colloquy/host";
-import { connect } from "@colloquy/runtime-restate";
-import { redisHub } from "@colloquy/runtime-restate/redis";
 
-import { EnginePlace, type EngineWorker } from "./engine-place.ts";
+import { type EnginePlace, type EngineWorker, onEngine } from "./engine-place.ts";
 import { idsOf, importThreads, inLanes, variedText } from "./engine-threads.ts";
 import type { Cost } from "./timing.ts";
 
@@ -31,23 +29,11 @@ interface Empty extends RestOptions {
   readonly bytes: number;
 }
 
-const onPlace = async (
-  options: RestOptions,
-  measure: (empty: Empty) => Promise<readonly Cost[]>,
-): Promise<readonly Cost[]> => {
-  const { redisUrl } = options;
-  const place = await EnginePlace.start();
-  const hub = redisUrl === null ? null : redisHub({ url: redisUrl });
-  const host = connect({ url: place.url, ...(hub === null ? {} : { hub }) });
-  try {
-    const worker = await place.startWorker({ redisUrl, snapshotEvery: 64 });
-    return await measure({ ...options, place, worker, host, bytes: await diskAtRest(place) });
-  } finally {
-    await host.close();
-    await hub?.close();
-    await place.drop();
-  }
-};
+const onPlace = (options: RestOptions, measure: (empty: Empty) => Promise<readonly Cost[]>): Promise<readonly Cost[]> =>
+  onEngine(options.redisUrl, async (place, newHost) => {
+    const worker = await place.startWorker({ redisUrl: options.redisUrl, snapshotEvery: 64 });
+    return measure({ ...options, place, worker, host: newHost(), bytes: await diskAtRest(place) });
+  });
 
 const imported = async ({ place, worker, host, bytes, threads, seconds }: Empty): Promise<readonly Cost[]> => {
   const { resident: fresh } = place.facts();

@@ -72,6 +72,5 @@ export const inLanes = async <Value>(
   await Promise.all(Array.from({ length: 20 }, lane));
 };
 
-/** Makes ids of threads. */
 export const idsOf = (prefix: string, count: number): readonly string[] =>
   Array.from({ length: count }, (_, index) => `${prefix}-${index}`);

@@ -1,10 +1,8 @@
 // Compares asking a thread that is not in an engine worker's memory with asking one that is.
 import type { Host } from "@colloquy/host";
-import { connect } from "@colloquy/runtime-restate";
-import { redisHub } from "@colloquy/runtime-restate/redis";
 
 import { freePort } from "../../proof/servers/process.ts";
-import { EnginePlace, type EngineWorker } from "./engine-place.ts";
+import { type EnginePlace, type EngineWorker, onEngine } from "./engine-place.ts";
 import { idsOf, importThreads, inLanes, variedText } from "./engine-threads.ts";
 import { type Cost, elapsed } from "./timing.ts";
 
@@ -18,23 +16,8 @@ export interface WakingOptions {
   readonly redisUrl: string | null;
 }
 
-/** Measures waking on a new server. */
-export const waking = async ({
-  entries,
-  snapshotEvery,
-  wakings,
-  redisUrl,
-}: WakingOptions): Promise<readonly Cost[]> => {
-  const place = await EnginePlace.start();
-  const hub = redisUrl === null ? null : redisHub({ url: redisUrl });
-  const hosts: Host[] = [];
-  // Each new host knows no thread.
-  const newHost = (): Host => {
-    const host = connect({ url: place.url, ...(hub === null ? { pollMs: 20 } : { hub }) });
-    hosts.push(host);
-    return host;
-  };
-  try {
+export const waking = ({ entries, snapshotEvery, wakings, redisUrl }: WakingOptions): Promise<readonly Cost[]> =>
+  onEngine(redisUrl, async (place, newHost) => {
     const [ids, others] = [idsOf("long", wakings), idsOf("other", wakings)];
     const first = await place.startWorker({ redisUrl, snapshotEvery, port: await freePort() });
     const host = newHost();
@@ -58,23 +41,16 @@ export const waking = async ({
       { name: "milliseconds, warm to both", value: warm.ms / known.ms, unit: "times" },
       { name: "CPU of worker and server, warm to both", value: cpuOf(warm) / cpuOf(known), unit: "times" },
     ];
-  } finally {
-    for (const host of hosts) await host.close();
-    await hub?.close();
-    await place.drop();
-  }
-};
+  });
 
 const asksBefore = 16;
 
-/** The times of an ask. */
 interface Woken {
   /** The least of all threads. */
   readonly ms: number;
   /** The mean CPU in microseconds; `server` likewise. */
   readonly worker: number;
   readonly server: number;
-  /** The calls of `journal`. */
   readonly journal: number;
 }
 

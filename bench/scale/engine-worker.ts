@@ -12,22 +12,17 @@ import { cpuMicros } from "../kit/measure.ts";
 import { variedAnswers } from "./engine-threads.ts";
 
 export interface EngineWorkerOptions {
-  /** The admin API of the server. */
   readonly admin: string;
   /** The Redis of its hub; null for none. */
   readonly redisUrl: string | null;
   readonly snapshotEvery: number;
-  /** Default: a free one. */
   readonly port?: number;
 }
 
-/** The work of a worker since its start. */
 export interface WorkerFacts {
-  /** Microseconds of CPU. */
   readonly micros: number;
   /** The number of Restate's calls by handler. */
   readonly calls: Readonly<Record<string, number>>;
-  /** Bytes of its memory. */
   readonly resident: number;
 }
 

@@ -16,7 +16,6 @@ export const madeAt = (index: number): number => firstAt + index * 1_000;
 
 const firstAt = 1_600_000_000_000;
 
-/** Returns the id of a thread. */
 export const threadIdOf = (index: number): string => `t${String(index).padStart(8, "0")}`;
 
 /** Returns a word of all threads, one of a thousandth of them, and one of this thread only. */

@@ -2,15 +2,16 @@
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 
-import { createHost, type Host, type Store } from "@colloquy/host";
+import { createHost, type Host } from "@colloquy/host";
 import { conversationMachine } from "@colloquy/machine";
 import { lastTurns } from "@colloquy/machine/policies";
 import { randomIds, systemClock } from "@colloquy/runtime-node";
 
-import { openStore, type StorePlace } from "../../proof/kit/places.ts";
+import type { StorePlace } from "../../proof/kit/places.ts";
 import { cpuMicros } from "../kit/measure.ts";
 import { userText } from "../kit/script.ts";
 import { instantAnswer } from "../kit/work.ts";
+import { onStore } from "./many-threads.ts";
 import { bytesIn } from "./place-facts.ts";
 import { type Cost, least } from "./timing.ts";
 
@@ -62,16 +63,6 @@ const onHost = <A>(place: StorePlace, options: object, use: (host: Host) => Prom
     }
   });
 
-const onStore = async <A>(place: StorePlace, use: (store: Store) => Promise<A>): Promise<A> => {
-  const store = openStore(place);
-  try {
-    return await use(store);
-  } finally {
-    await store.close();
-  }
-};
-
-/** Collects garbage, and returns the bytes in use. */
 const heap = (): number => {
   setFlagsFromString("--expose-gc");
   // Cast: a context that is made after the flag is set has the function.

@@ -22,11 +22,9 @@ export interface Sizes {
   readonly entries: readonly number[];
   readonly processes: readonly number[];
   readonly seconds: number;
-  /** The simultaneous asks of each process. */
   readonly outstanding: number;
   /** The simultaneous asks of the engine. */
   readonly lanes: readonly number[];
-  /** The idle threads of the engine. */
   readonly resting: readonly number[];
   /** The entries of its woken threads. */
   readonly woken: readonly number[];
@@ -34,13 +32,11 @@ export interface Sizes {
   readonly wakings: number;
 }
 
-/** The measurements at one size. */
 export interface Measured {
   readonly at: string;
   readonly costs: readonly Cost[];
 }
 
-/** The measurements by name. */
 export const measurements: { readonly [name: string]: (sizes: Sizes) => AsyncGenerator<Measured> } = {
   async *idle({ threads }) {
     for (const count of threads)

@@ -86,7 +86,7 @@ const deleting = async (place: StorePlace, threads: number): Promise<Cost> => {
   return { name: "delete a thread", value, unit: "ms" };
 };
 
-const onStore = async <A>(place: StorePlace, use: (store: Store) => Promise<A>): Promise<A> => {
+export const onStore = async <A>(place: StorePlace, use: (store: Store) => Promise<A>): Promise<A> => {
   const store = openStore(place);
   try {
     return await use(store);

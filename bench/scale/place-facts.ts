@@ -6,7 +6,6 @@ import pg from "pg";
 import { databaseIn, type ServerPlace, type StorePlace } from "../../proof/kit/places.ts";
 import { removeFolder } from "../../proof/kit/folder.ts";
 
-/** Returns the size of everything in a place. */
 export const bytesIn = async (place: StorePlace): Promise<number> => {
   if ("folder" in place) return ["", "-wal"].reduce((bytes, end) => bytes + sizeOf(`${databaseIn(place)}${end}`), 0);
   const [row] = await rowsOf(
@@ -30,7 +29,6 @@ export const dropPlace = async (place: StorePlace): Promise<void> => {
   await rowsOf(place.url, `DROP SCHEMA IF EXISTS "${place.space}" CASCADE`);
 };
 
-/** Returns the rows of a statement, over a new connection. */
 export const rowsOf = async (url: string, text: string): Promise<readonly Readonly<Record<string, unknown>>[]> => {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
@@ -44,12 +42,10 @@ export const rowsOf = async (url: string, text: string): Promise<readonly Readon
 
 const sizeOf = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 
-/** The work of a server since its start. */
 export interface ServerWork {
   /** The CPU of all its running processes; NaN if the server is on another machine, or this is not Linux. */
   readonly micros: number;
   readonly commits: number;
-  /** Bytes of its write-ahead log. */
   readonly logged: number;
 }
 

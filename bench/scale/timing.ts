@@ -1,11 +1,9 @@
-/** A measured cost. */
 export interface Cost {
   readonly name: string;
   readonly value: number;
   readonly unit: string;
 }
 
-/** Returns the milliseconds that work takes. */
 export const elapsed = async (work: () => unknown): Promise<number> => {
   const before = performance.now();
   await work();

@@ -6,7 +6,6 @@ import { threadServer } from "@colloquy/server";
 import { getRequestListener } from "@hono/node-server";
 import { type Job, listening, Reader } from "./reading.ts";
 
-/** The memory of idle streams, in bytes. */
 export interface IdleStreams {
   /** The growth of live heap and of memory outside the heap. */
   readonly used: number;
@@ -37,7 +36,7 @@ const measured = async (count: number): Promise<IdleStreams> => {
   const before = memory();
   await read("wait", { open: count });
   const after = memory();
-  reader.close();
+  await reader.close();
   await server.close();
   sockets.close();
   sockets.closeAllConnections();

@@ -1,8 +1,8 @@
-import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { createServer, type RequestListener, type Server } from "node:http";
 
-/** The streams that the reader process has to read. */
+import { Reporter } from "../kit/report.ts";
+
 export interface Job {
   readonly url: string;
   readonly body: string;
@@ -12,26 +12,20 @@ export interface Job {
   readonly open?: number;
 }
 
-/** Reads streams in another process. */
 export class Reader {
-  readonly #child: ChildProcess = spawn(process.execPath, [new URL("reader.ts", import.meta.url).pathname], {
-    stdio: ["ignore", "inherit", "inherit", "ipc"],
-  });
+  readonly #process = new Reporter(new URL("reader.ts", import.meta.url));
 
-  /** Has the process read. Returns the number of received bytes. */
   async read(job: Job): Promise<number> {
-    this.#child.send(job);
-    const [answer] = (await once(this.#child, "message")) as [{ readonly bytes?: number; readonly error?: string }];
+    const answer = await this.#process.next<{ readonly bytes?: number; readonly error?: string }>(job);
     if (answer.bytes === undefined) throw new Error(`the reader failed: ${answer.error}`);
     return answer.bytes;
   }
 
-  close(): void {
-    this.#child.disconnect();
+  close(): Promise<void> {
+    return this.#process.end();
   }
 }
 
-/** Starts a server on loopback. Returns it with its address. */
 export const listening = async (
   listener: RequestListener,
 ): Promise<{ readonly server: Server; readonly url: string }> => {

@@ -1,7 +1,6 @@
 import { gzipSync } from "node:zlib";
 import { rolldown } from "rolldown";
 
-/** The size of a script for a browser. */
 export interface Size {
   readonly bytes: number;
   readonly zipped: number;

@@ -8,9 +8,9 @@ import { ending } from "../kit/calls.ts";
 import { askAs, shownBy } from "../kit/chat-page.ts";
 import { withCleanup } from "../kit/cleanup.ts";
 import { withProgram } from "../kit/program.ts";
+import { medianOf } from "../kit/report.ts";
 import { Served } from "../kit/served.ts";
 import { timesOrdered } from "./check.ts";
-import { medianOf } from "./figures.ts";
 import { answerTo, openShop, orderOf } from "./shop-model.ts";
 
 /**

@@ -18,7 +18,6 @@ export interface CutTurn {
 interface Facts {
   readonly store: Store;
   readonly model: ShopModel;
-  /** The file that the tool writes to. */
   readonly orders: string;
 }
 
@@ -60,7 +59,6 @@ export const continuationProblems = async (
 /** Checks that a call was made once, and once more if its process died or lost the thread during it. */
 const isExpected = (calls: number, isCutOff: boolean): boolean => calls === (isCutOff ? 2 : 1);
 
-/** Counts the orders of a thing by the tool. */
 export const timesOrdered = (orders: string, thing: string): number =>
   existsSync(orders)
     ? readFileSync(orders, "utf8")

@@ -3,12 +3,11 @@
 import { runCommand } from "../kit/command.ts";
 import { inFolder } from "../kit/folder.ts";
 import { fault, flag, seed, someOf, whole } from "../kit/options.ts";
-import { type Mistake, withMistakes, withProgram } from "../kit/program.ts";
-import { reportRuns, wordsOf } from "../kit/report.ts";
+import { type Mistake, withFault, withProgram } from "../kit/program.ts";
+import { reportRuns, type SeededRun, wordsOf } from "../kit/report.ts";
 import { serverUrl } from "../kit/server-urls.ts";
 import { startPgbouncer } from "../servers/pgbouncer.ts";
 import { besideAiSdk } from "./beside-ai-sdk.ts";
-import { type BackendRun, tableOf } from "./figures.ts";
 import { restartBackend } from "./restarts.ts";
 import { takeOver } from "./takeovers.ts";
 
@@ -20,10 +19,9 @@ export interface BackendOptions {
   readonly patienceMs: number;
 }
 
-/** Kills one process on SQLite, and starts it again. */
-export const restarts = ({ kills, seed, fault, patienceMs }: BackendOptions): Promise<readonly BackendRun[]> =>
+export const restarts = ({ kills, seed, fault, patienceMs }: BackendOptions): Promise<readonly SeededRun[]> =>
   withBackend(fault, async (program) => {
-    const runs: BackendRun[] = [];
+    const runs: SeededRun[] = [];
     for (const signal of ["SIGKILL", "SIGTERM"] as const)
       runs.push(await restartBackend(program, { signal, kills, seed, patienceMs }));
     return runs;
@@ -34,7 +32,7 @@ export const takeovers = (
   url: string,
   isPooled: boolean,
   { takeovers, seed, fault, patienceMs }: BackendOptions,
-): Promise<readonly BackendRun[]> =>
+): Promise<readonly SeededRun[]> =>
   withBackend(fault, (program) =>
     Promise.all(
       // Both ways at once, since they mostly wait.
@@ -43,7 +41,7 @@ export const takeovers = (
   );
 
 /** Does the same behind a pooler that gives each transaction any connection. If there is none, prints why. */
-const pooledTakeovers = (url: string, options: BackendOptions): Promise<readonly BackendRun[]> =>
+const pooledTakeovers = (url: string, options: BackendOptions): Promise<readonly SeededRun[]> =>
   inFolder("pgbouncer", async (folder) => {
     const pooler = await startPgbouncer({ folder, url }).catch((thrown: unknown) => {
       console.log(`pooler: left out, PgBouncer cannot be started: ${wordsOf(thrown)}`);
@@ -65,8 +63,8 @@ const parts = {
 
 const onPostgres = async (
   part: string,
-  run: (url: string) => Promise<readonly BackendRun[]>,
-): Promise<readonly BackendRun[]> => {
+  run: (url: string) => Promise<readonly SeededRun[]>,
+): Promise<readonly SeededRun[]> => {
   const url = serverUrl("postgres");
   if (url !== null) return run(url);
   console.log(`${part}: left out, no PostgreSQL is named; \`pnpm servers pnpm backend\` starts one`);
@@ -76,7 +74,6 @@ const onPostgres = async (
 /** Far more than any machine needs. */
 const patienceMs = 60_000;
 
-/** Faults that break the backend, to show that the proof notices them. */
 export const faults = {
   "no-recovery": "the backend continues no thread by itself",
   "orders-twice": "the tool does its work twice",
@@ -87,7 +84,7 @@ export type Fault = keyof typeof faults;
 
 /** Bundles the documented backend, example 28, into one file while `use` runs. */
 export const withBackend = <A>(fault: Fault | null, use: (program: string) => Promise<A>): Promise<A> =>
-  withProgram(source, use, fault === null ? [] : [withMistakes([mistakes[fault]])]);
+  withProgram(source, use, withFault(mistakes, fault));
 
 const source = new URL("../../examples/28-node/server.ts", import.meta.url);
 
@@ -117,11 +114,8 @@ if (import.meta.main)
     run: async ({ part: chosen, "beside-ai-sdk": isBeside, ...options }, again) => {
       if (isBeside) return console.log(await besideAiSdk(options.kills));
       for (const part of chosen)
-        await reportRuns(
-          parts[part]({ ...options, patienceMs }),
-          (runs) => runs.map(tableOf).join("\n"),
-          options.seed,
-          (changes) => again({ ...changes, part }),
+        await reportRuns(part, parts[part]({ ...options, patienceMs }), options.seed, (changes) =>
+          again({ ...changes, part }),
         );
     },
   });

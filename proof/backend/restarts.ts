@@ -9,8 +9,8 @@ import { withCleanup } from "../kit/cleanup.ts";
 import { randomOf } from "../kit/random.ts";
 import { Served } from "../kit/served.ts";
 import { continuationProblems } from "./check.ts";
-import { type BackendRun, figuresOf, logged } from "./figures.ts";
-import { answerTo, type CallKind, openShop, orderOf } from "./shop-model.ts";
+import type { SeededRun } from "../kit/report.ts";
+import { answerTo, type CallKind, logged, openShop, orderOf } from "./shop-model.ts";
 
 export interface RestartsOptions {
   readonly signal: "SIGKILL" | "SIGTERM";
@@ -21,7 +21,7 @@ export interface RestartsOptions {
 }
 
 /** Ends the backend in the middle of a turn, and starts it again on the same file. Stops at the first violation. */
-export const restartBackend = (program: string, options: RestartsOptions): Promise<BackendRun> =>
+export const restartBackend = (program: string, options: RestartsOptions): Promise<SeededRun> =>
   withCleanup(async (later) => {
     const { signal, kills, seed, patienceMs } = options;
     const { folder, model, orders, log, variables } = await openShop(later);
@@ -32,11 +32,7 @@ export const restartBackend = (program: string, options: RestartsOptions): Promi
     const store = sqliteStore({ path: threads });
     later(() => store.close());
     const random = randomOf(seed);
-    const figures = figuresOf({
-      other: "the next process started, until it had answered its first request, on another thread",
-      same: "the same, on the thread whose turn was cut off",
-      continued: "until recovery had continued the turn, if nobody asked its thread",
-    });
+    const [other, same, continued]: [number[], number[], number[]] = [[], [], []];
     const violations: string[] = [];
     let done = 0;
     for (; done < kills && violations.length === 0; done++) {
@@ -56,18 +52,28 @@ export const restartBackend = (program: string, options: RestartsOptions): Promi
       const isOther = random.percent(50);
       const next = `after ${done}`;
       const answer = await ending("the first request", patienceMs, askAs(url, isOther ? otherChat : chat, next));
-      figures[isOther ? "other" : "same"].seconds.push(seconds());
+      (isOther ? other : same).push(seconds());
       if (answer !== answerTo(next)) violations.push(`${chat}: the first request was answered by "${answer}"`);
       // An ask that was cut off before it was stored was never acknowledged: the page sends it again.
       if ((await store.read(chat)).every((entry) => !JSON.stringify(entry).includes(question)))
         await askAs(url, chat, question);
       if (await isAnswered(url, chat, question, patienceMs)) {
-        if (isOther) figures.continued.seconds.push(seconds());
+        if (isOther) continued.push(seconds());
       } else violations.push(`${chat}: the turn that was cut off is not continued`);
       violations.push(...(await continuationProblems({ chat, thing, during }, { store, model, orders })));
     }
-    const title = `SQLite, ${signal} ${done} times`;
-    return { seed, violations, note: logged(violations, log), title, figures: Object.values(figures) };
+    const at = `SQLite, ${signal}, the next process started:`;
+    return {
+      seed,
+      violations,
+      note: logged(violations, log),
+      counts: { [`of ${signal}`]: done },
+      seconds: {
+        [`${at} until it had answered its first request, on another thread`]: other,
+        [`${at} the same, on the thread whose turn was cut off`]: same,
+        [`${at} until recovery had continued the turn, if nobody asked its thread`]: continued,
+      },
+    };
   });
 
 /** Polls until the page shows the answer. Polling does not continue a thread. */

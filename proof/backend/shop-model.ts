@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as passed } from "node:timers/promises";
 
@@ -14,16 +15,13 @@ export type CallKind = "ask" | "answer";
 export interface ModelCall {
   readonly question: string;
   readonly kind: CallKind;
-  /** The time of `performance.now()`. */
   readonly begun: number;
   /** Resolves with the time at which the caller left before the answer. */
   readonly gone: Promise<number>;
 }
 
-/** Returns the question that makes the model order a thing. */
 export const orderOf = (thing: string): string => `order ${thing}`;
 
-/** Returns the model's final answer. */
 export const answerTo = (question: string): string =>
   question.startsWith("order ") ? `It is done: ${question}.` : `You said: ${question}.`;
 
@@ -40,7 +38,6 @@ export class ShopModel {
     return promise;
   }
 
-  /** Counts the calls for a question. */
   count(question: string, kind: CallKind): number {
     return this.calls.filter((call) => call.question === question && call.kind === kind).length;
   }
@@ -90,3 +87,9 @@ export const openShop = async (later: Later) => {
   const variables = { OPENAI_BASE_URL: openai.url, OPENAI_API_KEY: "none", ORDERS: orders };
   return { folder, model, orders, log, variables };
 };
+
+/** Returns the end of the backend's log if there are violations. */
+export const logged = (violations: readonly string[], log: string): string =>
+  violations.length === 0 ? "" : readFileSync(log, "utf8").slice(-logCharacters);
+
+const logCharacters = 4_000;

@@ -5,10 +5,10 @@ import { ending, NeverEnds } from "../kit/calls.ts";
 import { askAs } from "../kit/chat-page.ts";
 import { type Later, withCleanup } from "../kit/cleanup.ts";
 import { proxyTo } from "../kit/proxy.ts";
+import type { SeededRun } from "../kit/report.ts";
 import { Served } from "../kit/served.ts";
 import { continuationProblems } from "./check.ts";
-import { type BackendRun, figuresOf, logged } from "./figures.ts";
-import { answerTo, type CallKind, type ModelCall, openShop, orderOf, type ShopModel } from "./shop-model.ts";
+import { answerTo, type CallKind, logged, type ModelCall, openShop, orderOf, type ShopModel } from "./shop-model.ts";
 
 export interface TakeoversOptions {
   /** How the holder of a thread is lost: by kill -9, or by a link to PostgreSQL that goes silent both ways. */
@@ -18,19 +18,15 @@ export interface TakeoversOptions {
   readonly url: string;
   readonly isPooled: boolean;
   readonly seed: number;
-  /** The milliseconds after which a thread that is not answered counts as lost. */
   readonly patienceMs: number;
 }
 
 /** Runs two instances of the backend on one PostgreSQL. Loses one in the middle of a turn, and asks the other. */
-export const takeOver = (program: string, options: TakeoversOptions): Promise<BackendRun> =>
+export const takeOver = (program: string, options: TakeoversOptions): Promise<SeededRun> =>
   withCleanup(async (later) => {
     const { way, takeovers, isPooled, seed, patienceMs } = options;
     const { first, second, link, store, model, orders, log } = await twoInstances(program, options.url, later);
-    const figures = figuresOf({
-      answered: "from the loss of the holder to the answer of the other instance",
-      between: "of these: no instance works on the turn",
-    });
+    const [answered, between]: [number[], number[]] = [[], []];
     const violations: string[] = [];
     let done = 0;
     for (; done < takeovers && violations.length === 0; done++) {
@@ -46,7 +42,7 @@ export const takeOver = (program: string, options: TakeoversOptions): Promise<Ba
       // A page whose connection broke sends its message again, or its user asks the next question.
       const next = done % 4 < 2 ? question : `after ${done}`;
       const answer = await within(patienceMs, askAs(second.url ?? "", chat, next));
-      if (answer === answerTo(next)) figures.answered.seconds.push((performance.now() - began) / 1000);
+      if (answer === answerTo(next)) answered.push((performance.now() - began) / 1000);
       else violations.push(`${chat}: the other instance ${answer === null ? "did not answer" : `said "${answer}"`}`);
       if (way === "kill") await first.start();
       else
@@ -58,7 +54,7 @@ export const takeOver = (program: string, options: TakeoversOptions): Promise<Ba
             chat,
             options,
             model,
-            between: figures.between.seconds,
+            between,
           })),
         );
       // The instance that was lost serves the thread again.
@@ -68,8 +64,17 @@ export const takeOver = (program: string, options: TakeoversOptions): Promise<Ba
       violations.push(...(await continuationProblems({ chat, thing, during }, { store, model, orders })));
     }
     const loss = way === "kill" ? "kill -9" : "a link that is cut in silence";
-    const title = `PostgreSQL${isPooled ? " behind PgBouncer" : ""}, ${loss}, ${done} times`;
-    return { seed, violations, note: logged(violations, log), title, figures: Object.values(figures) };
+    const at = `PostgreSQL${isPooled ? " behind PgBouncer" : ""}, ${loss}:`;
+    return {
+      seed,
+      violations,
+      note: logged(violations, log),
+      counts: { [`of ${loss}`]: done },
+      seconds: {
+        [`${at} from the loss of the holder to the answer of the other instance`]: answered,
+        [`${at} of these no instance works on the turn`]: between,
+      },
+    };
   });
 
 /** Checks that the lost holder stops its work, and that its page shows the answer or nothing. */
@@ -141,7 +146,6 @@ const query = async (connectionString: string, text: string): Promise<void> => {
   }
 };
 
-/** Returns null if the call takes longer. */
 const within = <A>(ms: number, call: Promise<A>): Promise<A | null> =>
   ending("it", ms, call).catch((error: unknown) => {
     if (error instanceof NeverEnds) return null;

@@ -1,28 +1,14 @@
 // Counts the texts of a folder of recordings exactly (gptCounter, o200k_base) and by estimateCounter, which needs no
 // tokenizer. Prints how far apart they are, over each different message of the conversations.
-import { fromChatMessage } from "@colloquy/interchange";
 import { gptCounter } from "@colloquy/interchange/tokens";
-import {
-  type Message,
-  messageFromDraft,
-  messageFromReply,
-  messageFromResult,
-  type Part,
-  type SeedDraft,
-} from "@colloquy/machine";
+import { type Message, messagesOf, type Part } from "@colloquy/machine";
 import { type Counter, countMessage, estimateCounter } from "@colloquy/machine/policies";
-import {
-  type CaseFile,
-  readRecordings,
-  type RecordedChatCase,
-  type RecordedStep,
-} from "@colloquy/runtime-test/recordings";
-import * as Either from "fp-ts/lib/Either.js";
+import { type CaseFile, readRecordings, replayCase } from "@colloquy/runtime-test/recordings";
 
 import { runCommand } from "../kit/command.ts";
+import { stateOf } from "../kit/journal.ts";
 import { recordingsFolder } from "../kit/recordings.ts";
 
-/** A text or message, counted exactly and by an estimate. */
 interface Sample {
   readonly kind: string;
   readonly exact: number;
@@ -114,55 +100,16 @@ const kindOf = (role: Message["role"], part: Part): string => {
 const isText = (part: Part): boolean =>
   part.type === "toolResult" ? part.content.every(isText) : part.type !== "image" && part.type !== "opaque";
 
-/** Returns each different message of a file's conversations once. Leaves out items that are not messages. */
-export const messagesOf = ({ common, records }: CaseFile): readonly Message[] => {
-  const messages = new Map<string, Message>();
-  for (const recorded of records) {
-    // A recording keeps too little of the items of the Responses API to count them.
-    if (recorded.api === "responses") continue;
-    // The result of a call has its id, but no name.
-    const names = new Map<string, string>();
-    for (const wire of wiresOf(recorded, common?.system ?? null)) {
-      const draft = fromChatMessage(wire);
-      if (Either.isLeft(draft)) continue;
-      const message = messageOf(draft.right, names);
-      messages.set(message.digest, message);
-    }
-  }
-  return [...messages.values()];
-};
-
-const wiresOf = (recorded: RecordedChatCase, common: unknown): readonly unknown[] => {
-  const system = recorded.system === "@common" ? common : recorded.system;
-  return [
-    ...(system === null ? [] : [{ role: recorded.system_role ?? "system", content: system }]),
-    ...(recorded.seed ?? []),
-    ...recorded.steps.map(wireOf),
-  ];
-};
-
-const wireOf = (step: RecordedStep): unknown => {
-  switch (step.type) {
-    case "user":
-      return { role: "user", content: step.content };
-    case "llm":
-      return { ...step.message, role: "assistant" };
-    case "tool":
-      return { role: "tool", tool_call_id: step.tool_call_id, content: step.content };
-    case "message":
-      return step.message;
-  }
-};
-
-const messageOf = (draft: SeedDraft, names: Map<string, string>): Message => {
-  if (draft.role === "tool") {
-    const name = names.get(draft.toolCallId ?? "") ?? "";
-    return messageFromResult({ callId: "1", providerCallId: draft.toolCallId, name }, "completed", draft.content);
-  }
-  if (draft.role !== "assistant") return messageFromDraft("1", draft);
-  const reply = messageFromReply("1", "1", draft);
-  for (const part of reply.parts) if (part.type === "toolCall") names.set(part.providerCallId ?? "", part.name);
-  return reply;
+/** Returns each different message of a file's conversations once, as far as these can be replayed. */
+const messagesIn = ({ common, records }: CaseFile): readonly Message[] => {
+  // A recording keeps too little of the items of the Responses API to count them.
+  const states = records
+    .filter(({ api }) => api !== "responses")
+    .map((recorded) => replayCase(recorded, { common }).entries)
+    .filter((entries) => entries.length > 0)
+    .map(stateOf);
+  const messages = states.flatMap((state) => [state.context.conversation.system ?? [], messagesOf(state)].flat());
+  return [...new Map(messages.map((message) => [message.digest, message])).values()];
 };
 
 await runCommand({
@@ -170,7 +117,7 @@ await runCommand({
   options: { folder: recordingsFolder },
   run: async ({ folder }) => {
     const { cases, uncovered } = await readRecordings(folder);
-    const messages = cases.flatMap(messagesOf);
+    const messages = cases.flatMap(messagesIn);
     for (const line of errorTable(messages, estimateCounter, await gptCounter())) console.log(line);
     for (const { file, count } of uncovered) console.log(`${file}: left out: ${count} conversations over another API`);
   },

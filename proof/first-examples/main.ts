@@ -20,7 +20,6 @@ import { type FirstExample, readFirstExamples } from "./read-examples.ts";
 const root = dirname(dirname(import.meta.dirname));
 const secondsMax = 60;
 
-/** The double of OpenAI. */
 const model = ruleModel([{ name: "any", when: () => true, answer: () => "A line of people." }]);
 
 type Place = (typeof places)[number];

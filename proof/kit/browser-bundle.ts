@@ -2,7 +2,6 @@ import { fileURLToPath } from "node:url";
 
 import { type OutputOptions, rolldown, type RolldownPluginOption } from "rolldown";
 
-/** Bundles a script of a page with its imports into one module for a browser. */
 export const bundleForBrowser = async (
   source: URL,
   output: OutputOptions = {},

@@ -1,6 +1,5 @@
 import { type Browser, type BrowserContext, chromium } from "playwright-core";
 
-/** Starts a headless Chromium, with further arguments. */
 export const startBrowser = (executablePath: string, more: readonly string[] = []): Promise<Browser> =>
   chromium.launch({ executablePath, args: [...args, ...more] });
 

@@ -37,7 +37,6 @@ export const repeating = async <A>(
   }
 };
 
-/** Retries a call until the server answers. Returns its outcome. */
 export const eventually = <A>(call: () => Promise<A>): Promise<A> => repeating(call, isUnreachable, 1);
 
 /** Checks for an error of a passing state, such as another host's lease or a failing store. The ask may be repeated. */
@@ -60,7 +59,6 @@ export const violationsOfLaw = (check: () => void): readonly string[] => {
 
 /** Collects uncaught errors and rejections, which would end a process. */
 interface Stray {
-  /** The text of each. */
   readonly noted: readonly string[];
   readonly end: () => void;
 }

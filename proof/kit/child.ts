@@ -10,12 +10,13 @@ export interface ChildOptions {
   readonly log?: string | null;
   /** Keeps its input open until `leave`, or the end of this process. Default: no input. */
   readonly hasInput?: boolean;
+  /** It leads a process group, to which signals go. Default: they go to it alone. */
+  readonly leadsGroup?: boolean;
   /** Kills it after this time. Default: no limit. */
   readonly secondsMax?: number;
   readonly onLine?: (line: string) => void;
 }
 
-/** The end of a child, and its output. */
 export interface ChildEnd {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
@@ -25,11 +26,11 @@ export interface ChildEnd {
   readonly stderr: string;
 }
 
-/** A child process, with its output and its end. */
 export class Child {
   /** Rejects if the process could not start. */
   readonly ended: Promise<ChildEnd>;
   readonly #child: ChildProcess;
+  readonly #leadsGroup: boolean;
   readonly #onLine: (line: string) => void;
   readonly #listeners = new Set<(line: string) => void>();
   #stdout = "";
@@ -38,9 +39,11 @@ export class Child {
 
   constructor([command, ...args]: readonly [string, ...string[]], options: ChildOptions = {}) {
     const { cwd, env = process.env, log, hasInput = false, secondsMax, onLine = () => undefined } = options;
+    this.#leadsGroup = options.leadsGroup === true;
     const errors = log === undefined ? "pipe" : log === null ? "inherit" : openSync(log, "a");
     this.#onLine = onLine;
-    this.#child = spawn(command, args, { cwd, env, stdio: [hasInput ? "pipe" : "ignore", "pipe", errors] });
+    const stdio = [hasInput ? "pipe" : "ignore", "pipe", errors] as const;
+    this.#child = spawn(command, args, { cwd, env, stdio: [...stdio], detached: this.#leadsGroup });
     if (typeof errors === "number") closeSync(errors);
     this.#child.stdout?.setEncoding("utf8").on("data", this.#read);
     this.#child.stderr?.setEncoding("utf8").on("data", (text: string) => (this.#stderr += text));
@@ -68,17 +71,21 @@ export class Child {
     }
   }
 
-  /** Sends a signal without waiting. */
   signal(signal: NodeJS.Signals): void {
-    this.#child.kill(signal);
+    const { pid } = this.#child;
+    if (this.#leadsGroup && pid !== undefined) process.kill(-pid, signal);
+    else this.#child.kill(signal);
   }
 
-  /** Sends a signal, and waits for the end of the process. */
   async kill(signal: NodeJS.Signals = "SIGKILL"): Promise<void> {
     if (this.#child.exitCode !== null || this.#child.signalCode !== null) return;
     const exited = once(this.#child, "exit");
-    this.#child.kill(signal);
+    this.signal(signal);
     await exited;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.kill();
   }
 
   /** Closes its input, so that it ends by itself, and waits for that. */
@@ -91,7 +98,7 @@ export class Child {
     let hung = false;
     const kill = (): void => {
       hung = true;
-      this.#child.kill("SIGKILL");
+      this.signal("SIGKILL");
     };
     const watchdog = secondsMax === undefined ? undefined : setTimeout(kill, secondsMax * 1000);
     try {

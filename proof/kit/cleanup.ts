@@ -1,4 +1,3 @@
-/** Registers a cleanup. */
 export type Later = (end: () => Promise<unknown>) => void;
 
 /** Runs the cleanups that `use` registers, newest first, even if `use` fails halfway. */

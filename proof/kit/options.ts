@@ -4,7 +4,6 @@ export interface Option<Value> {
   readonly kind: "value" | "switch" | "positional";
   /** Stands for the value in the usage. */
   readonly placeholder: string;
-  /** The description in the usage, in one line or more. */
   readonly about: string;
   /** The option may be given several times; of any other the last one counts. */
   readonly repeats?: boolean;
@@ -55,7 +54,6 @@ export const seed = (about: string, bounds: Bounds = {}): Option<number> => ({
   read: (given, name) => numberIn(given, name, { least: 0, ...bounds }) ?? Math.floor(Math.random() * numbersMax),
 });
 
-/** The number of threads or processes that do the work. */
 export const workers: Option<number> = {
   ...whole(availableParallelism(), "", { placeholder: "W" }),
   about: "the number of workers (default: the number of processors)",
@@ -99,7 +97,6 @@ export const text = (placeholder: string, about: string): Option<string | null> 
   read: (given) => given.at(-1) ?? null,
 });
 
-/** Reads a switch: true if it is given. */
 export const flag = (about: string): Option<boolean> => ({
   kind: "switch",
   placeholder: "",

@@ -39,7 +39,6 @@ export const serverPlace = (type: ServerName, url: string, name: string): Server
 
 export const databaseIn = ({ folder }: FolderPlace): string => join(folder, "store.db");
 
-/** Returns the folder of a store of files. */
 export const threadsIn = ({ folder }: FolderPlace): string => join(folder, "threads");
 
 interface StoreOptions {
@@ -67,7 +66,6 @@ export const openStore = (
   }
 };
 
-/** Removes all that is left in a place. */
 export const leavePlace = async (place: StorePlace): Promise<void> => {
   if ("folder" in place) return removeFolder(place.folder);
   const store = openStore(place);

@@ -23,7 +23,6 @@ export const withProgram = <A>(
     return use(file);
   });
 
-/** The seconds after which a child counts as hung. */
 export const childSecondsMax = 100;
 
 /** Returns the command line of a program whose first argument is its options as JSON. */
@@ -52,12 +51,18 @@ export interface Mistake {
   readonly instead: string;
 }
 
-/** Builds faults into sources as they are bundled. @throws Error if a source does not have the text once */
-export const withMistakes = (mistakes: readonly Mistake[]): Plugin => ({
-  name: "mistakes",
-  transform: (code, id) => mistakes.filter(({ file }) => id.endsWith(file)).reduce(wrong, code),
-});
+/** Returns the plugins that build a fault's mistakes into sources; none without a fault. */
+export const withFault = <Fault extends string>(
+  mistakes: Readonly<Record<Fault, Mistake | readonly Mistake[]>>,
+  fault: Fault | null,
+): Plugin[] => {
+  const made = fault === null ? [] : [mistakes[fault]].flat();
+  const transform = (code: string, id: string): string =>
+    made.filter(({ file }) => id.endsWith(file)).reduce(wrong, code);
+  return fault === null ? [] : [{ name: "mistakes", transform }];
+};
 
+/** @throws Error if the source does not have the text once */
 const wrong = (code: string, { file, text, instead }: Mistake): string => {
   const parts = code.split(text);
   if (parts.length !== 2) throw new Error(`${file} has ${parts.length - 1} times the text to replace: ${text}`);

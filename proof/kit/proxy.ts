@@ -2,7 +2,6 @@ import { once } from "node:events";
 import { connect, createServer, type Server, type Socket } from "node:net";
 
 export interface Proxy {
-  /** The server's URL through this proxy. */
   readonly url: string;
   /** Breaks all connections, and refuses new ones until `open`. */
   readonly shut: () => Promise<void>;
@@ -14,7 +13,6 @@ export interface Proxy {
   readonly close: () => Promise<void>;
 }
 
-/** Starts a proxy to the server of a URL, on its own port. */
 export const proxyTo = async (target: string): Promise<Proxy> => {
   const url = new URL(target);
   const [host, portBehind] = [url.hostname, Number(url.port)];

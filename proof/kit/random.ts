@@ -1,4 +1,3 @@
-/** A seeded source of pseudo-random numbers. */
 export interface Random {
   /** Draws a number in [0, 1). */
   readonly next: () => number;

@@ -19,16 +19,22 @@ const violationsShown = 10;
 export const count = (number: number, noun: string): string =>
   `${number.toLocaleString("en")} ${noun}${number === 1 ? "" : "s"}`;
 
-/** Returns the text of a thrown value. */
 export const wordsOf = (thrown: unknown): string => (thrown instanceof Error ? thrown.message : String(thrown));
 
-/** The outcome of one seed. */
+/** Returns the message of a broken law, which is complete, or the stack of any other error. */
+export const stackOf = (thrown: unknown): string =>
+  thrown instanceof Error && !("law" in thrown) ? (thrown.stack ?? thrown.message) : wordsOf(thrown);
+
 export interface SeededRun {
   readonly seed: number;
   /** Empty if all is correct. */
   readonly violations: readonly string[];
   /** Other facts that help a reader with the violations. */
   readonly note?: string;
+  /** Numbers of what happened, by its name in the plural. */
+  readonly counts?: Readonly<Record<string, number>>;
+  /** The seconds of what was measured, by its name. */
+  readonly seconds?: Readonly<Record<string, readonly number[]>>;
 }
 
 /** Runs consecutive seeds, `atOnce` at a time. Starts no more after a violation. */
@@ -39,25 +45,29 @@ export const runSeeds = async <Run extends SeededRun>(
   atOnce: number = 1,
 ): Promise<readonly Run[]> => {
   const done: Run[] = [];
-  let next = seed;
+  let [next, end] = [seed, seed + runs];
   const work = async (): Promise<void> => {
-    while (next < seed + runs && done.every(({ violations }) => violations.length === 0)) done.push(await run(next++));
+    while (next < end) {
+      const ran = await run(next++);
+      done.push(ran);
+      if (ran.violations.length > 0) end = seed;
+    }
   };
   await Promise.all(Array.from({ length: atOnce }, work));
   return done;
 };
 
 /** Prints the totals of runs, or if there are violations, those and how to repeat them, and makes this process fail. */
-export const reportRuns = async <Run extends SeededRun>(
-  running: Promise<readonly Run[]>,
-  totals: (runs: readonly Run[]) => string,
+export const reportRuns = async (
+  title: string,
+  running: Promise<readonly SeededRun[]>,
   seed: number,
   again: Again,
 ): Promise<void> => {
   const seconds = stopwatch();
   const runs = await running;
   const failed = runs.filter(({ violations }) => violations.length > 0);
-  if (failed.length === 0) console.log(`${totals(runs)}\nNothing is wrong. Seed ${seed}, ${seconds()} s.`);
+  if (failed.length === 0) console.log(`${title}: ${totalsOf(runs)}\nNothing is wrong. Seed ${seed}, ${seconds()} s.`);
   for (const { seed, violations, note } of failed) {
     console.error(`Seed ${seed}: ${count(violations.length, "violation")}.`);
     printViolations(violations);
@@ -66,6 +76,28 @@ export const reportRuns = async <Run extends SeededRun>(
   }
 };
 
-/** Formats a sum over all runs. */
-export const sumOf = <Run>(runs: readonly Run[], of: (run: Run) => number): string =>
-  runs.reduce((total, run) => total + of(run), 0).toLocaleString("en");
+/** Formats the sums of all counts, and below them the least, median and most seconds of what was measured. */
+const totalsOf = (runs: readonly SeededRun[]): string => {
+  const counts = Map.groupBy(
+    runs.flatMap((run) => Object.entries(run.counts ?? {})),
+    ([name]) => name,
+  );
+  const seconds = Map.groupBy(
+    runs.flatMap((run) => Object.entries(run.seconds ?? {})),
+    ([name]) => name,
+  );
+  const sums = [...counts].map(
+    ([name, of]) => `${of.reduce((sum, [, each]) => sum + each, 0).toLocaleString("en")} ${name}`,
+  );
+  const rows = [...seconds].flatMap(([name, of]) => {
+    const sorted = of.flatMap(([, each]) => each).toSorted((one, other) => one - other);
+    const shown = [sorted[0], medianOf(sorted), sorted.at(-1)].map((each) => (each ?? 0).toFixed(2).padStart(6));
+    return sorted.length === 0 ? [] : [`  ${shown.join(" ")} s (min, median, max)  ${name}`];
+  });
+  return [[count(runs.length, "run"), ...sums].join("; "), ...rows].join("\n");
+};
+
+export const timesOf = (names: readonly string[]): Readonly<Record<string, number>> =>
+  Object.fromEntries([...Map.groupBy(names, (name) => name)].map(([name, of]) => [name, of.length]));
+
+export const medianOf = (sorted: readonly number[]): number => sorted[Math.floor(sorted.length / 2)] ?? 0;

@@ -34,7 +34,6 @@ export class Served {
     return (this.#url = url);
   }
 
-  /** Sends a signal, and waits for its end. */
   async kill(signal?: NodeJS.Signals): Promise<void> {
     this.#url = null;
     await this.#child?.kill(signal);

@@ -1,7 +1,6 @@
 import type { Inbox } from "@colloquy/host/store";
 import type { Store } from "@colloquy/host";
 
-/** A wrapper of each call of a store. */
 export type Through = <Value>(call: () => Promise<Value>) => Promise<Value>;
 
 const directly: Through = (call) => call();

@@ -4,12 +4,7 @@ import { reportRuns, type SeededRun } from "./report.ts";
 import { type ServerName, serverUrl } from "./server-urls.ts";
 
 /** A target of chaos: `pnpm chaos --target NAME`. */
-export interface Target<
-  Store extends string,
-  Fault extends string,
-  Run extends SeededRun,
-  Options extends OptionsByName,
-> {
+export interface Target<Store extends string, Fault extends string, Options extends OptionsByName> {
   readonly name: string;
   /** The stores on which it runs, one after the other. */
   readonly stores: readonly [Store, ...Store[]];
@@ -20,9 +15,7 @@ export interface Target<
   /** The default number of runs, and a description of a run. */
   readonly runs: readonly [number, string];
   readonly options?: Options;
-  readonly run: (choice: Choice<Store, Fault>, values: ValuesOf<Options>) => Promise<readonly Run[]>;
-  /** Formats the totals of runs without a violation. */
-  readonly totals: (runs: readonly Run[]) => string;
+  readonly run: (choice: Choice<Store, Fault>, values: ValuesOf<Options>) => Promise<readonly SeededRun[]>;
 }
 
 export interface Choice<Store, Fault> {
@@ -32,16 +25,15 @@ export interface Choice<Store, Fault> {
   readonly fault: Fault | null;
 }
 
-/** A target as the command calls it. */
 export type Command = () => Promise<void>;
 
 /** Makes the command of a target. It leaves out stores whose server is not named, unless they are chosen. */
 export const commandOf =
-  <Store extends string, Fault extends string, Run extends SeededRun, Options extends OptionsByName>(
-    target: Target<Store, Fault, Run, Options>,
+  <Store extends string, Fault extends string, Options extends OptionsByName>(
+    target: Target<Store, Fault, Options>,
   ): Command =>
   () => {
-    const { name, stores, faults, totals, ownServers = false, options: own = {} } = target;
+    const { name, stores, faults, ownServers = false, options: own = {} } = target;
     const isThere = (store: string): boolean => ownServers || !isServer(store) || serverUrl(store) !== null;
     return runCommand({
       name: "chaos",
@@ -70,8 +62,8 @@ export const commandOf =
           if (named.length > 1 && !isThere(store)) console.log(`${store}: left out, no server is named`);
           else
             await reportRuns(
+              `${name}, ${store}`,
               target.run({ store, runs, seed, fault }, ownValues),
-              (done) => `${name}, ${store}: ${totals(done)}`,
               seed,
               (changes) => again({ ...changes, target: name, store }),
             );

@@ -1,12 +1,10 @@
 import { parentPort, Worker } from "node:worker_threads";
 
-/** A worker thread that answers one question after the other. */
 export interface Thread<Question, Answer> {
   readonly ask: (question: Question) => Promise<Answer>;
   readonly end: () => Promise<unknown>;
 }
 
-/** Starts a worker thread, whose program calls `answerQuestions`. */
 export const startThread = <Question, Answer>(program: URL): Thread<Question, Answer> => {
   const worker = new Worker(program);
   return {
@@ -24,18 +22,31 @@ export const startThread = <Question, Answer>(program: URL): Thread<Question, An
   };
 };
 
+/** Starts worker threads, of which `ask` takes a free one, while `use` runs. It may ask as many at once as there are. */
+export const withThreads = async <Answer, A>(
+  program: URL,
+  count: number,
+  use: (ask: (question: unknown) => Promise<Answer>) => Promise<A>,
+): Promise<A> => {
+  const all = Array.from({ length: count }, () => startThread<unknown, Answer>(program));
+  const free = [...all];
+  try {
+    return await use(async (question) => {
+      const thread = free.pop();
+      if (thread === undefined) throw new Error("all threads have a question");
+      const answer = await thread.ask(question);
+      free.push(thread);
+      return answer;
+    });
+  } finally {
+    for (const thread of all) await thread.end();
+  }
+};
+
 /** Answers each question in its own worker thread. */
 export const askThreads = <Answer>(program: URL, questions: readonly unknown[]): Promise<readonly Answer[]> =>
-  Promise.all(
-    questions.map(async (question) => {
-      const thread = startThread<unknown, Answer>(program);
-      const answer = await thread.ask(question);
-      await thread.end();
-      return answer;
-    }),
-  );
+  withThreads<Answer, readonly Answer[]>(program, questions.length, (ask) => Promise.all(questions.map(ask)));
 
-/** Answers questions inside a worker thread. */
 export const answerQuestions = (answer: (question: never) => unknown): void => {
   const reply = async (question: unknown): Promise<void> => {
     // The command asks only questions that its thread can answer.

@@ -3,7 +3,6 @@ import { textOf } from "@colloquy/machine";
 
 /** A model that repeats each question, and can be held in the middle of an answer. */
 export class HeldModel {
-  /** The prompts of its calls. */
   readonly asked: string[] = [];
   #gate: PromiseWithResolvers<void> | null = null;
   #held = Promise.withResolvers<void>();

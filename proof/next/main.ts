@@ -14,7 +14,7 @@ import { printViolations, stopwatch } from "../kit/report.ts";
 import { nextApp } from "./app.ts";
 import { HeldModel } from "./held-model.ts";
 import { askAs, shownBy } from "../kit/chat-page.ts";
-import { NextServer, runNext } from "./server.ts";
+import { NextServer } from "./server.ts";
 
 const root = dirname(dirname(import.meta.dirname));
 
@@ -44,9 +44,10 @@ const runAll = (chosen: readonly (typeof parts)[number][]): Promise<void> =>
 const builds = async (app: string): Promise<readonly string[]> => {
   const attempts = join(app, "..", "attempts");
   const refusing = `--import=${join(import.meta.dirname, "refuse-network.ts")}`;
-  const { code, output } = await runNext(app, "build", { NODE_OPTIONS: refusing, ATTEMPTS: attempts });
+  const { code, stdout, stderr } = await new NextServer(app, ["build"], { NODE_OPTIONS: refusing, ATTEMPTS: attempts })
+    .ended;
   return [
-    ...(code === 0 ? [] : [`it ended with ${code}\n${output}`]),
+    ...(code === 0 ? [] : [`it ended with ${code}\n${stdout}${stderr}`]),
     ...(existsSync(attempts) ? [`it tried to use the network: ${readFileSync(attempts, "utf8")}`] : []),
     ...(existsSync(join(app, "threads.db")) ? ["it made threads.db"] : []),
   ];
@@ -66,14 +67,14 @@ const outlivesKill = async (
   model.hold();
   {
     await using first = new NextServer(app, ["start", "-p", "0", "-H", "127.0.0.1"], variables);
-    const cutOff = askAs(await first.url, "chat-killed", question);
+    const cutOff = askAs(await first.url(), "chat-killed", question);
     // Throws its error if it fails before the model is asked.
     await first.explained(Promise.race([model.held, cutOff]));
     await first.kill();
     await cutOff.catch(() => "cut off");
   }
   await using second = new NextServer(app, ["start", "-p", "0", "-H", "127.0.0.1"], variables);
-  const url = await second.url;
+  const url = await second.url();
   const seconds = stopwatch();
   const other = await second.explained(askAs(url, "chat-other", "hello"));
   console.log(`the first answer after the kill took ${seconds()} s`);
@@ -102,7 +103,7 @@ const outlivesReload = async (
   const question = "hold this across a change";
   const environment = { ...variables, THREADS: join(app, "dev.db") };
   await using server = new NextServer(app, ["dev", "-p", "0", "-H", "127.0.0.1"], environment);
-  const url = await server.url;
+  const url = await server.url();
   model.hold();
   const underWay = askAs(url, "chat-dev", question);
   await server.explained(

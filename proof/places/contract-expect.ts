@@ -57,7 +57,6 @@ const matchers: Readonly<Record<string, Matcher>> = {
   },
 };
 
-/** Returns the thrown value; undefined if nothing is thrown. */
 const thrownBy = (act: () => unknown): unknown => {
   try {
     act();

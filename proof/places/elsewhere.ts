@@ -66,11 +66,9 @@ const storesElsewhere = (root: string, runner: Runner): Promise<readonly string[
     return printed === "" ? [] : printed.split("\n");
   });
 
-/** Starts a command, and kills it after two minutes. */
 const started = (command: readonly [string, ...string[]], cwd: string): Child =>
   new Child(command, { cwd, secondsMax: 120 });
 
-/** Returns the output of a child, errors included. */
 const outputOf = async (child: Child): Promise<string> => {
   const { stdout, stderr } = await child.ended;
   return `${stdout}${stderr}`.trim();

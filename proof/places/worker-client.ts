@@ -3,7 +3,6 @@ import { z } from "zod";
 /** The milliseconds that any wait may take. That is much more than needed, so that only a missing event ends it. */
 export const patienceMs = 30_000;
 
-/** The messages of a thread in the example's worker. */
 export type Said = z.infer<typeof saidSchema>;
 
 const saidSchema = z.object({
@@ -11,7 +10,6 @@ const saidSchema = z.object({
   notes: z.array(z.object({ note: z.string() })),
 });
 
-/** Returns the messages of a thread so far. */
 export const saidOn = async (url: string, thread: string): Promise<Said> => {
   const response = await fetch(`${url}/${thread}`, { signal: AbortSignal.timeout(patienceMs) });
   return saidSchema.parse(await response.json());

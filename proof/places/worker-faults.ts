@@ -1,6 +1,5 @@
 import type { Mistake } from "../kit/program.ts";
 
-/** Faults in the example's worker, to show that the proof notices them. */
 export const faults = {
   "no-alarm": "the alarm resumes no turn",
   "one-alarm": "an alarm does not set the next one",

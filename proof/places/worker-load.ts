@@ -12,7 +12,6 @@ import { askOn, patienceMs, type Said, saidOn } from "./worker-client.ts";
 import { faults } from "./worker-faults.ts";
 import { Workerd } from "./workerd.ts";
 
-/** The load on a worker. */
 export const loadOptions = {
   threads: whole(4, "the number of threads that are asked at once, each in its own object"),
   clients: whole(2, "the number of clients on each of them"),

@@ -32,7 +32,6 @@ const leftOut: readonly (string | undefined)[] = ["inbox", "parts", "search"];
 
 const seenFault = "does not renew a lease that was taken over or released";
 
-/** Returns the problem, or null. */
 const checkedBy = async (url: string, name: string, query: string = ""): Promise<string | null> => {
   const signal = AbortSignal.timeout(patienceMs);
   const text = await (await fetch(`${url}/${encodeURIComponent(name)}${query}`, { signal })).text();

@@ -1,16 +1,12 @@
-import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
-import type { Readable } from "node:stream";
 
 import { rolldown } from "rolldown";
 
-import { withMistakes } from "../kit/program.ts";
+import { Child } from "../kit/child.ts";
+import { withFault } from "../kit/program.ts";
 import { type Fault, mistakes } from "./worker-faults.ts";
 
-/** The program of workerd, and what it runs. */
 export interface WorkerOptions {
   readonly root: string;
   readonly program: string;
@@ -29,7 +25,7 @@ export interface WorkerOptions {
 export class Workerd {
   readonly #options: WorkerOptions;
   readonly #environment: Readonly<Record<string, string>>;
-  #child: ChildProcess | null = null;
+  #child: Child | null = null;
   #listens = Promise.withResolvers<string>();
 
   private constructor(options: WorkerOptions, environment: Readonly<Record<string, string>>) {
@@ -45,7 +41,7 @@ export class Workerd {
       platform: "browser",
       external: [/^node:/],
       resolve: { alias },
-      plugins: fault === null ? [] : [withMistakes([mistakes[fault]])],
+      plugins: withFault(mistakes, fault),
     });
     await bundle.write({ file: join(folder, "worker.js"), format: "es", codeSplitting: false });
     await bundle.close();
@@ -65,42 +61,19 @@ export class Workerd {
   async again(): Promise<void> {
     const { program, folder } = this.#options;
     const args = ["serve", join(folder, "config.capnp"), `--directory-path=disk=${join(folder, "disk")}`];
-    const child = spawn(program, [...args, "--control-fd=3"], {
-      env: this.#environment,
-      stdio: ["ignore", "inherit", "pipe", "pipe"],
-    });
+    // Its other output is remarks about its own alarms, for its developers.
+    const child = new Child([program, ...args, "--control-fd=1"], { env: this.#environment });
     this.#child = child;
-    // Its remarks about its own alarms are for its developers.
-    if (child.stderr !== null)
-      createInterface(child.stderr).on("line", (line) => {
-        if (!line.includes("NOSENTRY")) console.error(line);
-      });
-    this.#listens.resolve(await listening(child));
+    const [, port] = await child.said(/"socket":"http","port":(\d+)/);
+    this.#listens.resolve(`http://127.0.0.1:${port}`);
   }
 
-  /** Kills the process at once, like a machine that fails. */
   async kill(): Promise<void> {
-    const child = this.#child;
-    if (child === null) return;
-    this.#child = null;
     this.#listens = Promise.withResolvers();
-    const exit = once(child, "exit");
-    child.kill("SIGKILL");
-    await exit;
+    await this.#child?.kill();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.kill();
   }
 }
-
-/** Resolves with the URL once it reports its port. */
-const listening = async (child: ChildProcess): Promise<string> => {
-  // The fourth of `stdio`, a pipe to read.
-  const control = child.stdio[3] as Readable;
-  for await (const chunk of control) {
-    const [, port] = /"socket":"http","port":(\d+)/.exec(String(chunk)) ?? [];
-    if (port !== undefined) return `http://127.0.0.1:${port}`;
-  }
-  throw new Error("workerd ended before it listened");
-};

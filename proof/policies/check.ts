@@ -11,9 +11,7 @@ import {
 
 import { type Conversation, withSummaries } from "./conversations.ts";
 import type { Subject } from "./subjects.ts";
-import type { Tally, Violation } from "./tally.ts";
 
-/** How a conversation is examined. */
 export interface Look {
   /** The room for its prompts in tokens; null for no limit. */
   readonly tokens: number | null;
@@ -23,13 +21,19 @@ export interface Look {
   readonly share: number;
 }
 
+interface Tally {
+  readonly prompts: number;
+  /** Prompts that did not fit, and reported it. */
+  readonly unfit: number;
+  /** Prompts that leave something out. */
+  readonly cut: number;
+  readonly violations: readonly { readonly law: string; readonly words: string }[];
+}
+
 /** Prunes the prompts of a conversation by a policy, and checks the laws of pruning on the results. */
 export const checkConversation = (conversation: Conversation, subject: Subject, look: Look): Tally => {
-  const { id, variant } = conversation;
-  const { tokens } = look;
-  const found: Violation[] = [];
-  const noted = (law: string, words: string): void =>
-    void found.push({ law, conversation: id, variant, tokens, words });
+  const found: Tally["violations"][number][] = [];
+  const noted = (law: string, words: string): void => void found.push({ law, words });
   const run = prunedBy(subject, conversation, look, noted);
   if (run !== null) for (const [name, law] of lawsOf(subject)) unlessBroken(() => law(run), name, noted);
   const looks = run?.views.flatMap((view) => view.looks) ?? [];

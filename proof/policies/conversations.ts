@@ -42,7 +42,6 @@ export interface Recorded {
   readonly id: string;
   readonly started: Started;
   readonly events: readonly Event[];
-  /** The tokens of all its messages. */
   readonly tokens: number;
 }
 
@@ -81,7 +80,6 @@ const variants: readonly Variant[] = ["pinned", "cancelled", "cancelled, left ou
 /** The events of a thread before the policy takes over, and those after; by default, the recorded ones. */
 type Change = readonly [before: readonly Event[], then?: readonly Event[]];
 
-/** Pins one or two of its messages. */
 const pinned = (state: State, random: Random): Change => {
   const messages = [random.pick(messagesOf(state)), random.pick(messagesOf(state))];
   return [messages.flatMap((message) => (message === undefined ? [] : pin(message.id)))];
@@ -124,7 +122,6 @@ const stateBehind = (machine: ConversationMachine, before: State, events: readon
   return state;
 };
 
-/** Answers every outstanding summary at once. */
 export const withSummaries = (before: State, send: (event: Event) => State): void => {
   for (let state = before; ;) {
     const summary = outstanding(state).find((effect) => effect.type === "callLlm" && effect.purpose === "summary");

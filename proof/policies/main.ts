@@ -6,22 +6,9 @@ import { readRecordings } from "@colloquy/runtime-test/recordings";
 import { runCommand } from "../kit/command.ts";
 import { text, whole, workers } from "../kit/options.ts";
 import { recordingsFolder } from "../kit/recordings.ts";
-import { stopwatch, wordsOf } from "../kit/report.ts";
+import { reportRuns, type SeededRun, wordsOf } from "../kit/report.ts";
 import { askThreads } from "../kit/threads.ts";
-import { addTallies, printed, type Tallies } from "./tally.ts";
-import type { Outcome, Share } from "./worker.ts";
-
-/** Returns the number of conversations in a folder, or a text that says why it cannot be read. */
-const conversationsIn = async (folder: string): Promise<number | string> => {
-  try {
-    const { cases } = await readRecordings(folder);
-    return cases.reduce((total, { records }) => total + records.length, 0);
-  } catch (thrown) {
-    return `the recordings in ${folder} can't be read: ${wordsOf(thrown)}`;
-  }
-};
-
-const number = (value: number): string => value.toLocaleString("en");
+import type { Share } from "./worker.ts";
 
 await runCommand({
   name: "policies",
@@ -35,25 +22,18 @@ await runCommand({
     workers,
   },
   run: async ({ workers: parts, ...options }, again) => {
-    const recorded = await conversationsIn(options.folder);
-    if (typeof recorded === "string") {
-      console.error(recorded);
+    try {
+      await readRecordings(options.folder);
+    } catch (thrown) {
+      console.error(`the recordings in ${options.folder} can't be read: ${wordsOf(thrown)}`);
       process.exitCode = 2;
       return;
     }
-    console.log(`${options.folder}: ${number(recorded)} conversations\n`);
-    const seconds = stopwatch();
     const shares = Array.from({ length: parts }, (_, part): Share => ({ ...options, parts, part }));
-    const outcomes = await askThreads<Outcome>(new URL("worker.ts", import.meta.url), shares);
-    const tallies = outcomes.reduce<Tallies>((sum, outcome) => addTallies(sum, outcome.tallies), {});
-    const conversations = outcomes.reduce((total, outcome) => total + outcome.conversations, 0);
-    const prompts = Object.values(tallies).reduce((total, tally) => total + tally.prompts, 0);
-    const broken = Object.values(tallies).reduce((total, { violations }) => total + violations.length, 0);
-    console.log(printed(tallies, ({ conversation }, policy) => again({ conversation, policy })));
-    console.log(
-      `\n${number(conversations)} conversations, ${Object.keys(tallies).length} policies, ${number(prompts)} prompts, seed ${options.seed}: ${number(broken)} violations, in ${seconds()} s`,
-    );
-    if (prompts === 0) console.error("there was nothing to check");
-    process.exitCode = broken > 0 || prompts === 0 ? 1 : 0;
+    const checked = askThreads<SeededRun>(new URL("worker.ts", import.meta.url), shares);
+    await reportRuns(`the laws of pruning in ${options.folder}`, checked, options.seed, again);
+    if ((await checked).some(({ counts = {} }) => (counts["prompts"] ?? 0) > 0)) return;
+    console.error("there was nothing to check");
+    process.exitCode = 1;
   },
 });

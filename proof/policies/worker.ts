@@ -1,11 +1,12 @@
 // Checks its share of a folder's conversations, and sends the outcome.
 import { readRecordings } from "@colloquy/runtime-test/recordings";
+
+import { randomOf, seedOf } from "../kit/random.ts";
+import type { SeededRun } from "../kit/report.ts";
 import { answerQuestions } from "../kit/threads.ts";
 import { checkConversation } from "./check.ts";
 import { drawn, recordedIn, type Recorded } from "./conversations.ts";
-import { randomOf, seedOf } from "../kit/random.ts";
 import { subjectsOf } from "./subjects.ts";
-import { addTallies, type Tallies } from "./tally.ts";
 
 export interface Share {
   readonly folder: string;
@@ -15,34 +16,36 @@ export interface Share {
   readonly budgets: number;
   readonly states: number;
   readonly seed: number;
-  /** Only the policy of this name; null for all. */
+  /** Only the policy of this name, and the conversation of this id; null for all. */
   readonly policy: string | null;
-  /** Only the conversation of this id; null for all. */
   readonly conversation: string | null;
 }
 
-export interface Outcome {
-  readonly conversations: number;
-  readonly tallies: Tallies;
-}
-
-const check = async (share: Share): Promise<Outcome> => {
-  const { seed, budgets, states, policy } = share;
-  const subjects = subjectsOf(randomOf(seed)).filter(({ name }) => [null, name].includes(policy));
+const check = async (share: Share): Promise<SeededRun> => {
+  const { seed, budgets, states } = share;
+  const subjects = subjectsOf(randomOf(seed)).filter(({ name }) => [null, name].includes(share.policy));
   const all = await recordedFor(share);
-  let tallies: Tallies = {};
+  const violations: string[] = [];
+  let [prompts, unfit, cut] = [0, 0, 0];
   for (const subject of subjects) {
     for (const recorded of all) {
       const random = randomOf(seedOf(seed, `${recorded.id} ${subject.name}`));
       for (let budget = 0; budget < budgets; budget += 1) {
         // Half of them have no limit, so that they reach their ends; the others less or more than the thread needs.
         const tokens = random.percent(50) ? null : Math.floor(recorded.tokens * 1.1 * random.next());
-        const tally = checkConversation(drawn(recorded, random), subject, { tokens, states, share: random.next() });
-        tallies = addTallies(tallies, { [subject.name]: tally });
+        const conversation = drawn(recorded, random);
+        const tally = checkConversation(conversation, subject, { tokens, states, share: random.next() });
+        const where = `--policy "${subject.name}" --conversation "${recorded.id}", ${conversation.variant}`;
+        prompts += tally.prompts;
+        unfit += tally.unfit;
+        cut += tally.cut;
+        for (const { law, words } of tally.violations)
+          violations.push(`${law}: ${where}, room for ${tokens ?? "any"} tokens: ${words.slice(0, 600)}`);
       }
     }
   }
-  return { conversations: all.length, tallies };
+  const counts = { conversations: all.length, prompts, "prompts that are cut": cut, "prompts that do not fit": unfit };
+  return { seed, violations, counts };
 };
 
 const recordedFor = async ({ folder, part, parts, conversation }: Share): Promise<readonly Recorded[]> =>

@@ -3,9 +3,9 @@
 // and exits with 1; with 2 for invalid arguments.
 import { runCommand } from "../kit/command.ts";
 import { oneOf, seed, whole, workers } from "../kit/options.ts";
-import { stopwatch } from "../kit/report.ts";
-import { askThreads } from "../kit/threads.ts";
-import { kinds, type Outcome, type Share } from "./worker.ts";
+import { reportRuns, runSeeds, type SeededRun } from "../kit/report.ts";
+import { withThreads } from "../kit/threads.ts";
+import { kinds, type Question } from "./worker.ts";
 
 const names = Object.keys(kinds);
 
@@ -18,19 +18,13 @@ await runCommand({
     policy: oneOf(names, null, `only this policy: ${names.join(", ")}`),
     workers,
   },
-  run: async ({ seeds, seed, policy: kind, workers }, again) => {
-    console.log(`seeds ${seed} to ${seed + seeds - 1} of ${kind ?? names.join(", ")}`);
-    const seconds = stopwatch();
-    const step = Math.min(workers, seeds);
-    const shares = Array.from({ length: step }, (_, part): Share => {
-      return { first: seed + part, count: seeds - part, step, kind };
-    });
-    const outcomes = await askThreads<Outcome>(new URL("worker.ts", import.meta.url), shares);
-    const policies = outcomes.reduce((total, outcome) => total + outcome.policies, 0);
-    const broken = outcomes.flatMap((outcome) => outcome.broken);
-    for (const { seed, kind, problem } of broken)
-      console.error(`\n${problem}\n\nTo see it again: ${again({ seeds: 1, seed, policy: kind })}`);
-    console.log(`checked the laws of pruning for ${policies} policies; ${broken.length} broke one, in ${seconds()} s`);
-    process.exitCode = broken.length === 0 ? 0 : 1;
-  },
+  run: ({ seeds, seed, policy, workers }, again) =>
+    withThreads<SeededRun, void>(new URL("worker.ts", import.meta.url), Math.min(workers, seeds), (ask) =>
+      reportRuns(
+        `the laws of pruning for ${policy ?? names.join(", ")}`,
+        runSeeds(seeds, seed, (each) => ask({ seed: each, policy } satisfies Question), workers),
+        seed,
+        (changes) => again({ ...changes, seeds: 1 }),
+      ),
+    ),
 });

@@ -67,7 +67,6 @@ const endProblem = ({ steps, end }: RecordedChatCase): string | null => {
     : `it ends with a step "${last}", but its end is "${end}"`;
 };
 
-/** Reports the outcomes of a file's cases: counts by the machine, and by tag. */
 export const reportOfCases = (file: string, replayed: readonly ReplayedCase[]): Report => {
   const passed = replayed.filter(({ replay }) => replay.outcome === "passed");
   const strict = replayed.filter(({ recorded }) => isStrict(recorded) && recorded.expect.llm_calls > 1);

@@ -4,7 +4,6 @@ import type { Json, JsonObject } from "@colloquy/machine";
 
 import type { Random } from "../kit/random.ts";
 
-/** A kind of damage to one value of a record. */
 export interface Corruption {
   readonly name: string;
   readonly of: RecordKind;
@@ -63,10 +62,8 @@ const changedAt = (
 
 type Change = Corruption["change"];
 
-/** Leaves a value out. */
 export const dropped: Change = () => undefined;
 
-/** Changes one character of a text. */
 export const otherText: Change = (value, random) => {
   if (typeof value !== "string" || value === "") return value;
   const place = random.integer(0, value.length - 1);
@@ -79,24 +76,20 @@ export const otherNumber: Change = (value) => (typeof value === "number" ? value
 export const otherValue: Change = (value, ...rest) =>
   typeof value === "boolean" ? !value : typeof value === "number" ? value + 1 : otherText(value, ...rest);
 
-/** Returns a change to one of some values. */
 export const oneOf =
   (...values: readonly Json[]): Change =>
   (value, random) =>
     random.pick(values.filter((each) => each !== value));
 
-/** Exchanges two neighbours of a list. */
 export const swapped: Change = (value, random) => {
   if (!Array.isArray(value) || value.length < 2) return value;
   // A JSON list has JSON items.
   return withNeighboursSwapped(value as readonly Json[], random.integer(0, value.length - 2));
 };
 
-/** Adds an error to a response that has none. */
 export const withError: Change = (value) =>
   isObject(value) ? { ...value, error: { message: "Provider returned error", code: 502 } } : value;
 
-/** The changes of a streamed response, event by event. */
 export const inStream = {
   dropped: events((all, place) => all.toSpliced(place, 1)),
   repeated: events((all, place) => all.toSpliced(place, 0, all[place] ?? "")),

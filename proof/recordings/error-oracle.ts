@@ -156,7 +156,6 @@ const wordsOf = (error: Json): readonly string[] =>
     memberOf(memberOf(error, "innererror"), "code"),
   ].filter((word) => typeof word === "string");
 
-/** Returns the status inside an error object. */
 const statusIn = (error: Json): number | undefined =>
   [memberOf(error, "code"), memberOf(error, "status"), memberOf(error, "status_code")]
     .map((value) => (typeof value === "string" && /^\d{3}$/.test(value) ? Number(value) : value))

@@ -1,6 +1,5 @@
 import type { FailureKind } from "@colloquy/machine";
 
-/** The failure that an error must become. */
 export interface Verdict {
   readonly kind: FailureKind;
   readonly retryable: boolean;

@@ -39,7 +39,6 @@ export const reportOfErrors = async (file: string, errors: readonly RecordedErro
   };
 };
 
-/** Returns how the outcome differs from the reading of the error, or null. */
 const differenceOf = (outcome: LlmOutcome, { verdicts, wait }: ErrorReading, status: number): string | null => {
   if (outcome.type === "completed") return `status ${status} was read as an answer`;
   const { failure } = outcome;

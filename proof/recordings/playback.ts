@@ -10,15 +10,12 @@ import {
   recordedStream,
 } from "@colloquy/runtime-test/server";
 
-/** A model call, and the recorded response that it gets. */
 export interface Played {
   readonly call: CallLlm;
   readonly response: ExchangeResponse;
-  /** The host that was called, if it is recorded. */
   readonly host?: string | undefined;
 }
 
-/** The request body that arrived, and the handler's outcome. */
 export interface PlayedOutcome {
   readonly body: Json | undefined;
   readonly outcome: LlmOutcome;

@@ -23,7 +23,6 @@ export const printed = ({ title, lines, passed, failures, inexpressible }: Repor
     ...inexpressible.map(({ id, words }) => `  can't be expressed: ${id}\n    ${words}`),
   ].join("\n");
 
-/** Formats figures as one line, in the order of the recordings' own description. */
 export const figuresLine = (figures: Figures): string =>
   [
     `${count(figures.conversations)} conversations`,
@@ -44,5 +43,4 @@ export const sumOfFigures = (figures: Iterable<Figures>): Figures => {
   return sum;
 };
 
-/** Formats a number for a reader. */
 export const count = (value: number): string => value.toLocaleString("en");

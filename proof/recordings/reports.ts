@@ -15,7 +15,6 @@ import { reportOfRequests } from "./requests.ts";
 import { reportOfResponseExchanges } from "./response-exchanges.ts";
 import { reportOfStreams } from "./streams.ts";
 
-/** Replays all recordings of a folder, kind by kind. */
 export async function* reportsOf(recordings: RecordingFolder): AsyncGenerator<Report> {
   const replayed = recordings.cases.map((file) => ({ file: file.file, cases: replayCases(file) }));
   for (const { file, cases } of replayed) yield reportOfCases(file, cases);

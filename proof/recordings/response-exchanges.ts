@@ -153,7 +153,6 @@ const callsOf = (replayed: readonly ReplayedCase[]): ReadonlyMap<string, Recorde
     }),
   );
 
-/** Returns how a request differs from its case; null if it does not. */
 const requestDifference = (
   { request: { body } }: RecordedExchange,
   { recorded: { model, instructions, tools }, expected, isFirst }: RecordedCall,

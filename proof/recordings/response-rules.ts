@@ -87,5 +87,4 @@ const objectOf = (value: Json | undefined): JsonObject | null =>
   // JSON that is not null, a list or a scalar is an object.
   typeof value === "object" && value !== null && !Array.isArray(value) ? (value as JsonObject) : null;
 
-/** Returns the start of a value's JSON. */
 export const glimpse = (value: Json | undefined): string => JSON.stringify(value ?? null).slice(0, 120);

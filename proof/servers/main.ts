@@ -13,7 +13,6 @@ const usage = `Usage: pnpm servers <command> [arguments]
   pnpm servers pnpm test`;
 
 interface Servers {
-  /** The environment variables that name the servers. */
   readonly urls: Readonly<Record<string, string>>;
   readonly stop: () => Promise<void>;
 }

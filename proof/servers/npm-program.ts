@@ -4,9 +4,7 @@ import { join } from "node:path";
 
 import { cacheFolder } from "./debian-packages.ts";
 
-/** A program on npm, with one package for each system. */
 export interface NpmProgram {
-  /** The name for people. */
   readonly name: string;
   readonly version: string;
   /** The package for this system; undefined if there is none. */

@@ -3,7 +3,6 @@ import { randomInt } from "node:crypto";
 import { once } from "node:events";
 import { createServer } from "node:net";
 
-/** A server on 127.0.0.1. */
 export interface Server {
   readonly url: string;
   readonly pid: number;

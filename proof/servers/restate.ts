@@ -10,7 +10,6 @@ export interface RestateServer extends Server {
   /** The address of the admin API, where deployments are registered and state is queried. */
   readonly adminUrl: string;
   readonly ports: RestatePorts;
-  /** Sends SIGKILL, and waits for the end. */
   readonly kill: () => Promise<void>;
 }
 

@@ -4,9 +4,8 @@ import { simulate, SimulationError } from "@colloquy/runtime-test/simulate";
 
 import { runCommand } from "../kit/command.ts";
 import { flag, seed, whole, workers } from "../kit/options.ts";
-import { stopwatch } from "../kit/report.ts";
-import { startThread } from "../kit/threads.ts";
-import { add, noTotals, type Outcome, printed, type Seeds, type Totals } from "./worker.ts";
+import { reportRuns, runSeeds, type SeededRun } from "../kit/report.ts";
+import { withThreads } from "../kit/threads.ts";
 
 const showTrace = async (seed: number): Promise<void> => {
   try {
@@ -19,30 +18,6 @@ const showTrace = async (seed: number): Promise<void> => {
   }
 };
 
-/** Deals seeds to workers, until the seeds are used up or a worker fails. */
-const simulateAll = async (runs: number, seed: number, workers: number): Promise<Outcome> => {
-  const end = seed + runs;
-  let next = seed;
-  let totals: Totals = noTotals;
-  let problem: Outcome | null = null;
-  const work = async (): Promise<void> => {
-    const thread = startThread<Seeds, Outcome>(new URL("worker.ts", import.meta.url));
-    while (next < end && problem === null) {
-      const seeds = { from: next, count: Math.min(seedsAtOnce, end - next) };
-      next += seeds.count;
-      const outcome = await thread.ask(seeds);
-      if ("problem" in outcome) problem ??= outcome;
-      else totals = add(totals, outcome.totals);
-    }
-    await thread.end();
-  };
-  await Promise.all(Array.from({ length: Math.min(workers, Math.ceil(runs / seedsAtOnce)) }, work));
-  return problem ?? { totals };
-};
-
-/** Enough seeds to make requests cheap, and few enough for all workers to end at about the same time. */
-const seedsAtOnce = 250;
-
 await runCommand({
   name: "simulate",
   options: {
@@ -51,18 +26,10 @@ await runCommand({
     workers,
     trace: flag("only one run, with each of its steps as a line"),
   },
-  run: async ({ runs, seed, workers, trace }) => {
-    if (trace) return showTrace(seed);
-    const seconds = stopwatch();
-    const outcome = await simulateAll(runs, seed, workers);
-    if ("problem" in outcome) {
-      console.error(outcome.problem);
-      process.exitCode = 1;
-      return;
-    }
-    const rate = Math.round(runs / Number(seconds()));
-    console.log(
-      `${printed(outcome.totals)}\n\nNo law is broken. Seeds ${seed} to ${seed + runs - 1}, ${seconds()} s, ${rate}/s.`,
-    );
-  },
+  run: ({ runs, seed, workers, trace }, again) =>
+    trace
+      ? showTrace(seed)
+      : withThreads<SeededRun, void>(new URL("worker.ts", import.meta.url), Math.min(workers, runs), (ask) =>
+          reportRuns("simulations that break no law", runSeeds(runs, seed, ask, workers), seed, again),
+        ),
 });

@@ -8,7 +8,6 @@ import { type JournalVector, journalVectorOf } from "./journal-vector.ts";
 import { played, scriptOf, vectorOf } from "./record.ts";
 import type { Script, Vector } from "./vector.ts";
 
-/** Returns the first difference between the machine and a file, or null. */
 export const problemOfFile = (vector: Vector | JournalVector): string | null => {
   if (vector.profile !== "journals") return problemOfVector(vector);
   const { name, says, entries, fork, redact } = vector;

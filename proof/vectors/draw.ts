@@ -18,7 +18,6 @@ import type { MachineData, Named, Profile, Script, ScriptStep } from "./vector.t
 export const drawnPlays = (profile: Profile, count: number, seed: number): readonly Play[] =>
   fc.sample(playArbitrary(profile), { seed, numRuns: count }).map((play) => ({ ...play, profile }));
 
-/** The events of a thread, drawn before its states are known. */
 export interface Play {
   readonly profile: Profile;
   readonly options: MachineData;

@@ -10,16 +10,17 @@ export const featuresOf = ({ script, steps }: Played): ReadonlySet<string> =>
 
 const seedFeatures = (seed: unknown): readonly string[] => (seed === undefined ? [] : ["start with a seed"]);
 
-const featuresOfStep = (step: PlayedStep): readonly string[] => {
-  const { event, before, answer, recovered, machine } = step;
+const featuresOfStep = (played: PlayedStep): readonly string[] => {
+  const { before, answer, machine } = played;
+  const { event, recovered } = played.step;
   const leaf = leafOf(before);
   if (!answer.handled) return [`${event.type} in ${leaf} is refused as ${answer.refusal.kind}`];
   return [
     `${event.type} leads from ${leaf} to ${leafOf(answer.state)}`,
-    ...(recovered ? [`${event.type} is sent by a recovery`] : []),
+    ...(recovered === true ? [`${event.type} is sent by a recovery`] : []),
     ...membersOf(event).map((name) => `${event.type} has ${name}`),
     ...wordsOf(event).map((word) => `${event.type} says ${word}`),
-    ...overlapFeatures(step, leaf),
+    ...overlapFeatures(played, leaf),
     ...decidedFeatures(event, answer.entry.decided ?? {}),
     ...answer.effects.flatMap(effectFeatures),
     ...changesOf(before, answer).map((name) => `${event.type} changes ${name}`),
@@ -58,7 +59,7 @@ const wordsOf = (event: Event): readonly string[] => {
   }
 };
 
-const overlapFeatures = ({ event, machine }: PlayedStep, leaf: string): readonly string[] =>
+const overlapFeatures = ({ step: { event }, machine }: PlayedStep, leaf: string): readonly string[] =>
   event.type === "ask.received" ? [`an ask comes in ${leaf} under ${event.overlap ?? machine.overlap?.type}`] : [];
 
 const decidedFeatures = (event: Event, decided: Decided): readonly string[] => [

@@ -19,7 +19,6 @@ export interface VectorFile {
   readonly vector: Vector | JournalVector;
 }
 
-/** Reads the vectors of all files, in order. */
 export const vectorFiles = (): readonly VectorFile[] =>
   profiles.flatMap((profile) =>
     readdirSync(join(root, folder, profile))
@@ -48,7 +47,6 @@ const parsed = (text: string): object => JSON.parse(text) as object;
 
 const isList = (read: object): read is readonly { readonly name: string }[] => Array.isArray(read);
 
-/** Writes the set again, and removes files that are no longer in it. */
 export const writeVectors = (vectors: readonly VectorFile["vector"][]): void => {
   for (const profile of profiles) rmSync(join(root, folder, profile), { recursive: true, force: true });
   for (const [file, text] of printed(vectors)) {

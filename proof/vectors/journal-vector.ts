@@ -6,7 +6,6 @@ import * as Either from "fp-ts/lib/Either.js";
 /** A file of `vectors/journals`: a journal, and its state. */
 export interface JournalVector extends JournalScript {
   readonly profile: "journals";
-  /** The state that the journal folds to. */
   readonly state?: State;
   /** Why it does not fold, otherwise. */
   readonly refused?: { readonly seq: number; readonly kind: JournalProblem };

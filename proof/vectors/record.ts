@@ -1,10 +1,10 @@
 import {
   canonicalText,
   type Effect,
-  type Event,
   type JsonObject,
   outstanding,
   start,
+  type Started,
   type State,
   transition,
   type Transition,
@@ -23,33 +23,28 @@ import {
 } from "./vector.ts";
 
 /** Plays a script on the machine, and records the outcome of each step. */
-export const vectorOf = ({ machine: data, steps, ...script }: Script): Vector => {
-  let machine = machineOf(data);
-  const started = start(machine, script.start);
-  let state = started.state;
+export const vectorOf = (script: Script): Vector => {
+  const { started, steps } = played(script);
   const asked = new Asked();
-  const noted = steps.map((step): HandledStep | RefusedStep => {
+  const noted = steps.map(({ step, before, answer }): HandledStep | RefusedStep => {
     const { event, recovered, machine: other, says } = step;
-    if (other !== undefined) machine = machineOf(other);
     const given = {
       ...(says === undefined ? {} : { says }),
       ...(other === undefined ? {} : { machine: configured(other) }),
       event,
       ...(recovered === undefined ? {} : { recovered }),
     };
-    const answer = transition(machine, state, event, recovered === undefined ? {} : { recovered });
     if (!answer.handled) {
       const { reason: _, ...refusal } = answer.refusal;
       return { ...given, refusal };
     }
-    const before = state;
-    state = answer.state;
-    const { entry, effects } = answer;
+    const { entry, effects, state } = answer;
     return { ...given, entry, effects, state: patchOf(before, state), outstanding: asked.after(effects, state) };
   });
+  const { steps: _, ...rest } = script;
   return plain({
-    ...script,
-    machine: configured(data),
+    ...rest,
+    machine: configured(script.machine),
     steps: [{ ...started, outstanding: [] }, ...noted],
   });
 };
@@ -95,35 +90,34 @@ const plain = (vector: Vector): Vector =>
   // Plain JSON keeps its type.
   JSON.parse(JSON.stringify(vector)) as Vector;
 
-/** A script as it was played. */
 export interface Played {
   readonly script: Script;
+  readonly started: Started;
   readonly steps: readonly PlayedStep[];
 }
 
-/** The outcome of one event of a script. */
 export interface PlayedStep {
   /** The configuration at this step. */
   readonly machine: MachineData;
-  readonly event: Event;
-  readonly recovered: boolean;
+  readonly step: ScriptStep;
   readonly before: State;
   readonly answer: Transition;
 }
 
-/** Plays a script on the machine. */
 export const played = (script: Script): Played => {
   let data = script.machine;
   let machine = machineOf(data);
-  let { state } = start(machine, script.start);
-  const steps = script.steps.map(({ event, recovered, machine: other }: ScriptStep): PlayedStep => {
+  const started = start(machine, script.start);
+  let { state } = started;
+  const steps = script.steps.map((step): PlayedStep => {
+    const { event, recovered, machine: other } = step;
     if (other !== undefined) [data, machine] = [other, machineOf(other)];
     const before = state;
     const answer = transition(machine, state, event, recovered === undefined ? {} : { recovered });
     state = answer.state;
-    return { machine: data, event, recovered: recovered === true, before, answer };
+    return { machine: data, step, before, answer };
   });
-  return { script, steps };
+  return { script, started, steps };
 };
 
 /** Returns the difference of a state from the previous one. */

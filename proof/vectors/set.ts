@@ -26,6 +26,5 @@ const seed = 1;
 const drawnOfCore = 2_000;
 const drawnOfPolicies = 4_000;
 
-/** Returns the journals of the existing files. */
 export const journalScripts = (): readonly JournalScript[] =>
   vectorFiles().flatMap(({ vector }) => (vector.profile === "journals" ? [vector] : []));

@@ -19,7 +19,6 @@ export const profiles = ["core", "policies", "journals"] as const;
 /** The features that an implementation needs: `core` needs the policies keepAll and lastTurns, and no counting. */
 export type Profile = Exclude<(typeof profiles)[number], "journals">;
 
-/** A conversation to play, without the expected outcomes. */
 export interface Script {
   readonly profile: Profile;
   readonly name: string;
@@ -30,7 +29,6 @@ export interface Script {
   readonly steps: readonly ScriptStep[];
 }
 
-/** An event to send. */
 export interface ScriptStep {
   /** A remark about the step, for a person. */
   readonly says?: string;

@@ -47,7 +47,6 @@ function printFaults(faults: readonly WireFault[], had: string): void {
   process.exitCode = faults.length === 0 ? 0 : 1;
 }
 
-/** Removes faults that several workers found. */
 function merged(all: readonly WireFault[]): readonly WireFault[] {
   const known = new Map<string, WireFault>();
   for (const fault of all) {

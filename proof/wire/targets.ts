@@ -15,7 +15,6 @@ interface ChatFamily {
   readonly model?: string;
 }
 
-/** Families that `openaiChat` calls. */
 const chatFamilies: readonly ChatFamily[] = [
   { family: "openai-chat" },
   { family: "anthropic" },

@@ -12,7 +12,7 @@ test.each(vectorFiles())("does what $file says", ({ vector }) => {
 // Vectors omit reasons, which are for people. `vitest run -u` rewrites them.
 test("gives a reason for each refusal of the vectors, the same as before", async () => {
   const reasons = presentScripts().flatMap((script) =>
-    played(script).steps.flatMap(({ event, answer }) =>
+    played(script).steps.flatMap(({ step: { event }, answer }) =>
       answer.handled ? [] : [`${event.type} (${answer.refusal.kind}): ${JSON.stringify(answer.refusal.reason)}`],
     ),
   );

@@ -1,7 +1,9 @@
 import { type AskHandle, type AskPart, createHost, declarationsOf, type Host, memoryStore, tool } from "@colloquy/host";
-import { conversationMachine, textOf } from "@colloquy/machine";
-import { randomIds, systemClock } from "@colloquy/runtime-node";
+import { conversationMachine, type Entry, textOf } from "@colloquy/machine";
+import { compactTurns } from "@colloquy/machine/policies";
+import { randomIds, systemClock as clock } from "@colloquy/runtime-node";
 import type { ServeOptions } from "@colloquy/runtime-restate";
+import { lawSameJournal } from "@colloquy/runtime-test/laws";
 import { expect, it } from "vitest";
 import { withRestate } from "./engine.ts";
 
@@ -27,8 +29,7 @@ const llm: ServeOptions["llm"] = async ({ messages }, { onDelta, signal }) => {
   return { type: "completed", reply: { content: text.replaceAll(" ", "") }, finishReason: "stop" };
 };
 
-const inMemory = (): Host =>
-  createHost({ machine, tools, llm, store: memoryStore({ clock: systemClock }), clock: systemClock, ids: randomIds });
+const inMemory = (): Host => createHost({ machine, tools, llm, store: memoryStore({ clock }), clock, ids: randomIds });
 
 /** Approves the calls of an ask. Returns all parts that it shows, and its outcome. */
 const followed = async (host: Host, ask: AskHandle): Promise<readonly unknown[]> => {
@@ -50,6 +51,25 @@ withRestate("threads on Restate", (engine) => {
     const options = { threadId: `t ${crypto.randomUUID()}`, askId: "first" };
     const plain = inMemory();
     expect(await followed(host, host.ask(asked, options))).toEqual(await followed(plain, plain.ask(asked, options)));
+    await plain.close();
+  });
+
+  it("summarises after turns what a host in memory summarises", async () => {
+    const policy = compactTurns({ keepTurns: 1, at: 0.6, maxTokens: 40, requestTokens: 4_000 });
+    const summarising = conversationMachine({ budget: { tokens: 160, reserve: 20 }, policy });
+    const plain = createHost({ machine: summarising, llm, store: memoryStore({ clock }), clock, ids: randomIds });
+    const journalOn = async (host: Host): Promise<readonly Entry[]> => {
+      const thread = host.thread("summarised");
+      for (const askId of ["one", "two", "three", "four"]) {
+        await thread.ask(`chapter ${askId} ${"and so on, ".repeat(12)}`, { askId });
+        await expect.poll(() => thread.look(({ context }) => context.summarising)).toBe(null);
+      }
+      return thread.exportJournal();
+    };
+    const { host } = await engine.start({ machine: summarising, llm });
+    const [memory, restate] = [await journalOn(plain), await journalOn(host)];
+    expect(memory.some((entry) => "decided" in entry && entry.decided?.summary !== undefined)).toBe(true);
+    lawSameJournal({ memory, restate });
     await plain.close();
   });
 

@@ -10,7 +10,6 @@ import { threadIds } from "../store/contents.ts";
 import { faultyStore, type lateFaults } from "../store/faults.ts";
 import { User } from "../store/user.ts";
 
-/** The options of a child, as JSON in its first argument. */
 export interface ChildOptions {
   readonly place: FolderPlace;
   readonly synchronous: "NORMAL" | "FULL";

@@ -13,7 +13,7 @@ import { flag } from "../../kit/options.ts";
 import { databaseIn, type FolderPlace, openStore, type ServerPlace } from "../../kit/places.ts";
 import { childSecondsMax, runChild, withProgram } from "../../kit/program.ts";
 import { type Random, randomOf } from "../../kit/random.ts";
-import { runSeeds, type SeededRun, sumOf, wordsOf } from "../../kit/report.ts";
+import { runSeeds, type SeededRun, wordsOf } from "../../kit/report.ts";
 import { type Choice, commandOf } from "../../kit/target.ts";
 import { startPostgres } from "../../servers/postgres.ts";
 import { freePort, type Server } from "../../servers/process.ts";
@@ -25,11 +25,10 @@ import { lateFaults } from "../store/faults.ts";
 import { AtWork, User } from "../store/user.ts";
 import type { ChildOptions } from "./child.ts";
 
-/** Kills writers, or servers, in runs of consecutive seeds. Stops at a violation. */
 export const killDatabases = (
   { store, runs, seed, fault }: Choice<(typeof stores)[number], keyof typeof faults>,
   onlyAppends = false,
-): Promise<readonly Run[]> => {
+): Promise<readonly SeededRun[]> => {
   if (store === "postgres" || store === "redis") {
     const own = isOf(serverFaults, fault) ? fault : null;
     return runSeeds(runs, seed, (each) => killServers(store, each, own));
@@ -48,13 +47,6 @@ export const killDatabases = (
 const isOf = <Fault extends string>(some: Readonly<Record<Fault, string>>, fault: string | null): fault is Fault =>
   fault !== null && Object.hasOwn(some, fault);
 
-interface Run extends SeededRun {
-  readonly kills: number;
-  readonly acknowledged: number;
-  /** Calls that failed while a server was down. */
-  readonly failures: number;
-}
-
 /**
  * Kills processes that use one store, each at a moment from the seed, and checks the store after each. Keeps the run's
  * files if there is a violation without a built-in fault.
@@ -64,7 +56,7 @@ const killWriters = (
   type: FolderPlace["type"],
   seed: number,
   { onlyAppends, fault }: Pick<ChildOptions, "onlyAppends" | "fault">,
-): Promise<Run> =>
+): Promise<SeededRun> =>
   inFolder(
     "chaos-database",
     async (folder) => {
@@ -82,7 +74,7 @@ const killWriters = (
         violations = found.map((violation) => `after kill ${kills + 1} (${synchronous}): ${violation}`);
       }
       const note = fault === null ? { note: `  Its files are in ${folder}` } : {};
-      return { seed, ...note, violations, kills, acknowledged: book.acknowledged, failures: 0 };
+      return { seed, ...note, violations, counts: { kills, "acknowledged writes": book.acknowledged } };
     },
     { isKept: ({ violations }) => violations.length > 0 && fault === null },
   );
@@ -152,7 +144,7 @@ type Fault = keyof typeof serverFaults;
 const killsPerRun = 4;
 
 /** Kills a server while users append to it, starts it again, and checks its data; the same users continue. */
-const killServers = (type: ServerPlace["type"], seed: number, fault: Fault | null): Promise<Run> =>
+const killServers = (type: ServerPlace["type"], seed: number, fault: Fault | null): Promise<SeededRun> =>
   inFolder("chaos-database", async (folder) => {
     // The server may run as another user when this is root.
     chmodSync(folder, 0o755);
@@ -207,7 +199,8 @@ const killServers = (type: ServerPlace["type"], seed: number, fault: Fault | nul
     }
     const failures = users.reduce((sum, user) => sum + user.failures, 0);
     violations.push(...users.flatMap((user) => user.violations));
-    return { seed, kills, violations, acknowledged: book.acknowledged, failures };
+    const counts = { kills, "acknowledged writes": book.acknowledged, "calls that failed meanwhile": failures };
+    return { seed, violations, counts };
   });
 
 const started = (type: ServerPlace["type"], folder: string, port: number, fault: Fault | null): Promise<Server> => {
@@ -256,8 +249,4 @@ export const command = commandOf({
   runs: [20, "the number of stores; the writers of each are killed one to four times"],
   options: { appends: flag("write only entries; else snapshots, inbox items and rewritten entries as well") },
   run: (choice, { appends }) => killDatabases(choice, appends),
-  totals: (runs) =>
-    `${sumOf(runs, ({ kills }) => kills)} kills of ${runs.length} stores or of their writers; ` +
-    `${sumOf(runs, ({ acknowledged }) => acknowledged)} writes were acknowledged, ` +
-    `${sumOf(runs, ({ failures }) => failures)} calls failed meanwhile.`,
 });

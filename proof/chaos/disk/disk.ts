@@ -68,7 +68,6 @@ export const newFolder = (name: string): Folder => ({
 
 const nothing = Buffer.alloc(0);
 
-/** Makes a disk with flushed content. */
 export const simulatedDisk = (left: Left, fault: Fault | null): SimulatedDisk => {
   const root = folderOf("", left);
   let count = 0;

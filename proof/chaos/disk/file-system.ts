@@ -4,7 +4,6 @@ import { basename, dirname, join, relative, sep } from "node:path";
 
 import { type DiskNode, type Folder, newFile, newFolder, type SimulatedDisk } from "./disk.ts";
 
-/** The error of all operations once the process is dead. */
 class Killed extends Error {}
 
 interface Place {

@@ -9,7 +9,7 @@ import { filesStore } from "@colloquy/runtime-node";
 
 import { inFolder, memory } from "../../kit/folder.ts";
 import { type Random, randomOf } from "../../kit/random.ts";
-import { runSeeds, type SeededRun, sumOf } from "../../kit/report.ts";
+import { runSeeds, type SeededRun } from "../../kit/report.ts";
 import { commandOf } from "../../kit/target.ts";
 import { Book } from "../store/book.ts";
 import { problemsIn } from "../store/check.ts";
@@ -18,18 +18,7 @@ import { User } from "../store/user.ts";
 import { type Fault, faults, isFolder, type Left, simulatedDisk } from "./disk.ts";
 import { SimulatedFileSystem } from "./file-system.ts";
 
-/** The outcome of one store after several power cuts. */
-interface Run extends SeededRun {
-  /** The power cuts, and the states of the disk that were checked after them. */
-  readonly cuts: number;
-  readonly looks: number;
-  /** The processes that died without a power cut. */
-  readonly kills: number;
-  readonly acknowledged: number;
-}
-
-/** Uses a store of files on a simulated disk, and cuts the power at moments from the seed. */
-const run = (seed: number, fault: Fault | null): Promise<Run> =>
+const run = (seed: number, fault: Fault | null): Promise<SeededRun> =>
   inFolder(
     "chaos-disk",
     async (base) => {
@@ -40,7 +29,7 @@ const run = (seed: number, fault: Fault | null): Promise<Run> =>
       const scene = { place, system, book: new Book(), random: randomOf(seed), fault, left: new Map(), store: null };
       const uninstall = system.install();
       try {
-        return await cutRepeatedly(scene, { seed, violations: [], cuts: 0, looks: 0, kills: 0, acknowledged: 0 });
+        return { seed, ...(await cutRepeatedly(scene)) };
       } finally {
         system.begin(null, 0);
         uninstall();
@@ -58,18 +47,18 @@ interface Scene {
   readonly fault: Fault | null;
   /** The content of the disk when the power comes back. */
   left: Left;
-  /** The store in the living process. */
   store: Store | null;
 }
 
 const cutsPerRun = 3;
 const looksPerCut = 4;
 
-const cutRepeatedly = async (scene: Scene, begun: Run): Promise<Run> => {
-  let run = begun;
+const cutRepeatedly = async (scene: Scene): Promise<Omit<SeededRun, "seed">> => {
+  let violations: readonly string[] = [];
+  let [cuts, states, died] = [0, 0, 0];
   const { book, random, system, place } = scene;
   const user = userIn(scene);
-  while (run.cuts < cutsPerRun && run.violations.length === 0) {
+  while (cuts < cutsPerRun && violations.length === 0) {
     putBack(scene);
     const disk = simulatedDisk(scene.left, scene.fault);
     const kills = random.integer(0, 2);
@@ -79,18 +68,25 @@ const cutRepeatedly = async (scene: Scene, begun: Run): Promise<Run> => {
       system.begin(disk, random.integer(1, random.percent(40) ? 8 : 120));
       wrong.push(...(await workUntilKilled(scene, user)));
     }
-    run = { ...run, kills: run.kills + kills, cuts: run.cuts + 1, acknowledged: book.acknowledged };
+    died += kills;
+    cuts += 1;
     system.begin(null, 0);
     keepDatabase(place);
     for (let looks = 0; looks < looksPerCut && wrong.length === 0; looks += 1) {
       scene.left = disk.cut(random);
       putBack(scene);
       wrong.push(...(await problemsLeft(scene, looks === looksPerCut - 1)));
-      run = { ...run, looks: run.looks + 1 };
+      states += 1;
     }
-    run = { ...run, violations: wrong.map((violation) => `after cut ${run.cuts}: ${violation}`) };
+    violations = wrong.map((violation) => `after cut ${cuts}: ${violation}`);
   }
-  return run;
+  const counts = {
+    "power cuts": cuts,
+    "states of the disk after them": states,
+    "processes that died before": died,
+    "acknowledged writes": book.acknowledged,
+  };
+  return { violations, counts };
 };
 
 /** Uses the store of the living process, which continues a dead one's unfinished work. */
@@ -178,8 +174,4 @@ export const command = commandOf({
   runs: [1000, "the number of stores; the power of each is cut three times"],
   // One run after the other, as a process has one file system.
   run: ({ runs, seed, fault }) => runSeeds(runs, seed, (each) => run(each, fault)),
-  totals: (runs) =>
-    `${sumOf(runs, ({ cuts }) => cuts)} power cuts under ${runs.length} stores of files, and ` +
-    `${sumOf(runs, ({ looks }) => looks)} states of the disk after them; ${sumOf(runs, ({ kills }) => kills)} processes ` +
-    `died before. ${sumOf(runs, ({ acknowledged }) => acknowledged)} writes were acknowledged.`,
 });

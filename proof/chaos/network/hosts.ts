@@ -11,7 +11,6 @@ import { Fuse, watchedModel, watchedStore, watchedTools } from "../story/watched
 export interface Conversing {
   /** Resolves with the problems when all asks are answered. */
   readonly done: Promise<readonly string[]>;
-  /** Returns how often an ask was rejected and repeated. */
   readonly again: () => number;
   /** Closes the hosts, and judges the journal in a store with a sound connection. */
   readonly judge: (store: Store) => Promise<readonly string[]>;

@@ -5,16 +5,13 @@ import { type Random, randomOf } from "../../kit/random.ts";
 
 /** A proxy to a server on 127.0.0.1 that damages connections as networks do. */
 export interface Network {
-  /** The server's URL through the proxy. */
   readonly url: string;
   /** Makes new connections sound. Earlier damage to others stays. */
   readonly mend: () => void;
-  /** The number of connections with each fate. */
   readonly fates: ReadonlyMap<FateName, number>;
   readonly close: () => Promise<void>;
 }
 
-/** The fates of connections that are opened while the network is bad. */
 const fates = {
   refused: "it is reset at once",
   silent: "it is accepted, but passes nothing on",

@@ -8,7 +8,7 @@ import type { Store } from "@colloquy/host";
 import { ending, eventually, noteStray } from "../../kit/calls.ts";
 import { deleteThreads, openStore, type ServerPlace, serverPlace } from "../../kit/places.ts";
 import { randomOf } from "../../kit/random.ts";
-import { runSeeds, type SeededRun, sumOf } from "../../kit/report.ts";
+import { runSeeds, type SeededRun } from "../../kit/report.ts";
 import { neededServerUrl, type ServerName, serverNames } from "../../kit/server-urls.ts";
 import { commandOf } from "../../kit/target.ts";
 import { Book } from "../store/book.ts";
@@ -16,28 +16,19 @@ import { problemsIn } from "../store/check.ts";
 import { faultyStore, networkFaults } from "../store/faults.ts";
 import { AtWork } from "../store/user.ts";
 import { type Conversing, startConversing } from "./hosts.ts";
-import { badNetwork, type FateName } from "./network.ts";
+import { badNetwork } from "./network.ts";
 
 const [first = "postgres", ...others] = serverNames;
 
 export interface Target {
   readonly store: ServerName;
-  /** The address of its server. */
   readonly url: string;
   readonly fault: keyof typeof networkFaults | null;
   /** The milliseconds after which a call counts as endless. Default 15,000. */
   readonly limitMs?: number;
 }
 
-interface Run extends SeededRun {
-  readonly fates: ReadonlyMap<FateName, number>;
-  readonly acknowledged: number;
-  readonly failures: number;
-  readonly again: number;
-}
-
-/** Lets users and hosts work over a network that is bad for a while, and checks the results. */
-export const run = async (seed: number, target: Target): Promise<Run> => {
+export const run = async (seed: number, target: Target): Promise<SeededRun> => {
   const { limitMs = 15_000 } = target;
   const place = serverPlace(target.store, target.url, "chaos-network");
   const timeoutMs = await timeoutAt(place);
@@ -79,8 +70,14 @@ export const run = async (seed: number, target: Target): Promise<Run> => {
       ...stray.noted,
     ];
     const failures = users.reduce((sum, user) => sum + user.failures, 0);
-    const { acknowledged } = book;
-    return { seed, violations, fates: network.fates, acknowledged, failures, again: conversing.again() };
+    const fates = Array.from(network.fates, ([fate, met]) => [`connections ${fate}`, met] as const);
+    const counts = {
+      ...Object.fromEntries(fates),
+      "acknowledged writes": book.acknowledged,
+      "failed calls": failures,
+      "asks that hosts repeated": conversing.again(),
+    };
+    return { seed, violations, counts };
   } finally {
     await deleteThreads(direct);
     await Promise.all([direct, ...far].map((store) => ending("close", limitMs, store.close())));
@@ -106,7 +103,6 @@ const timeoutAt = async (place: ServerPlace): Promise<number> => {
 
 const storesAtOnce = 4;
 
-/** The number of the newest snapshot of this process. */
 let newestNumber = 0;
 
 /**
@@ -149,13 +145,4 @@ export const command = commandOf({
   runs: [20, "the number of networks, each bad for the time of three to eight calls without an answer"],
   run: ({ store, runs, seed, fault }) =>
     runSeeds(runs, seed, (each) => run(each, { store, url: neededServerUrl(store), fault })),
-  totals: (runs) => {
-    const fates = new Set(runs.flatMap((run) => [...run.fates.keys()]));
-    const met = [...fates].map((fate) => `${sumOf(runs, (run) => run.fates.get(fate) ?? 0)} connections ${fate}`);
-    return (
-      `${runs.length} bad networks, ${met.join(", ")}.\n` +
-      `${sumOf(runs, ({ acknowledged }) => acknowledged)} writes were acknowledged, ` +
-      `${sumOf(runs, ({ failures }) => failures)} failed; hosts repeated asks ${sumOf(runs, ({ again }) => again)} times.`
-    );
-  },
 });

@@ -10,11 +10,9 @@ import { hostLife, type Life, type LifeParts, live } from "../story/life.ts";
 import { story } from "../story/script.ts";
 import { Fuse, type Point, watchedModel, watchedStore, watchedTools } from "../story/watched.ts";
 
-/** The store of a conversation, its host, and the points at which its processes die. */
 interface ConverseOptions {
   /** Starts a process. Default: one with a host. */
   readonly begin?: (parts: LifeParts) => Life;
-  /** Opens the store, which uses this clock. */
   readonly openStore: (clock: Clock) => Promise<Store>;
   /** The number of the point at which the process dies, from 1; null for never. */
   readonly diesAt: number | null;
@@ -24,10 +22,8 @@ interface ConverseOptions {
   readonly runAgain: boolean;
 }
 
-/** The outcome of a conversation that continued to its end. */
 export interface Conversed {
   readonly journal: readonly Entry[];
-  /** The journal after each crash. */
   readonly left: readonly (readonly Entry[])[];
   /** The points that the first process passed; if it died, it died at the last one. */
   readonly points: readonly Point[];
@@ -109,7 +105,6 @@ class Pace {
   #under = 0;
   #idle: PromiseWithResolvers<void> | null = null;
 
-  /** Waits for real work. */
   async outside<Value>(work: () => Promise<Value>): Promise<Value> {
     this.#under += 1;
     try {

@@ -4,18 +4,15 @@ import { type Clock, memoryStore, type Store } from "@colloquy/host";
 
 import { flag, whole } from "../../kit/options.ts";
 import { deleteThreads, leavePlace, newPlace, openStore } from "../../kit/places.ts";
-import type { SeededRun } from "../../kit/report.ts";
+import { runSeeds } from "../../kit/report.ts";
 import { commandOf } from "../../kit/target.ts";
 import { judge, lastOut } from "../story/judge.ts";
 import type { Life, LifeParts } from "../story/life.ts";
 import { asks, storyMachine } from "../story/script.ts";
-import { rowOf, table, tableInMarkdown } from "../story/table.ts";
+import { rowOf, tableInMarkdown } from "../story/table.ts";
 import { converse, type Conversed } from "./converse.ts";
 
-type Run = SeededRun & Outcome;
-
 interface PointOptions {
-  /** Starts a process. Default: one with a host. */
   readonly begin?: (parts: LifeParts) => Life;
   /** Every Nth point, from the first. Default 1: each. */
   readonly every?: number;
@@ -23,15 +20,12 @@ interface PointOptions {
   readonly again?: number | null;
 }
 
-/** The result of crashing one conversation at its points. */
 interface Outcome {
-  /** The number of points in the conversation. */
   readonly points: number;
   readonly crashes: number;
   readonly entries: number;
   /** The number of crashes for each row of the table. */
   readonly rows: ReadonlyMap<string, number>;
-  /** The problems, each with the point of the crash. */
   readonly problems: readonly string[];
 }
 
@@ -66,7 +60,6 @@ export const crashAtPoints = async (
   return { points: uncrashed.points.length, crashes, entries: uncrashed.journal.length, rows, problems };
 };
 
-/** Judges a conversation with a crash by one without. */
 export const judgePoint = (uncrashed: Conversed, crashed: Conversed): readonly string[] => {
   const answers = uncrashed.facts.filter((fact) => fact.type === "answered");
   return judge({
@@ -80,7 +73,6 @@ export const judgePoint = (uncrashed: Conversed, crashed: Conversed): readonly s
 interface Place {
   /** Opens it empty, with this clock. */
   readonly open: (clock: Clock) => Promise<Store>;
-  /** Removes everything from the place. */
   readonly leave: () => Promise<void>;
 }
 
@@ -114,29 +106,17 @@ export const command = commandOf({
     again: whole(null, "the next process dies as well, N points later"),
     table: flag("only print the table in Markdown"),
   },
-  run: async ({ store, runs, seed }, { table: isShown, ...points }): Promise<readonly Run[]> => {
+  run: async ({ store, runs, seed }, { table: isShown, ...points }) => {
     if (isShown) console.log(tableInMarkdown());
     const place = placeOf(store);
-    const done: Run[] = [];
     try {
-      for (
-        let run = 0;
-        run < (isShown ? 0 : runs) && done.every(({ violations }) => violations.length === 0);
-        run += 1
-      ) {
-        const outcome = await crashAtPoints(place, points);
-        done.push({ ...outcome, seed, violations: outcome.problems });
-      }
-      return done;
+      return await runSeeds(isShown ? 0 : runs, seed, async () => {
+        const { problems, crashes, points: all, entries, rows } = await crashAtPoints(place, points);
+        const fell = Array.from(rows, ([name, times]) => [`outstanding then: ${name}`, times] as const);
+        return { seed, violations: problems, counts: { crashes, points: all, entries, ...Object.fromEntries(fell) } };
+      });
     } finally {
       await place.leave();
     }
   },
-  totals: (runs) =>
-    runs
-      .map(({ crashes, points, entries, rows }) => {
-        const fell = table.map(({ name }) => `${name} ${rows.get(name) ?? 0}`);
-        return `${crashes} crashes at ${points} points of ${entries} entries. Outstanding then: ${fell.join(", ")}`;
-      })
-      .join("\n"),
 });

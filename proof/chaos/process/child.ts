@@ -14,7 +14,6 @@ import { storyMachine } from "../story/script.ts";
 import { Fuse, watchedModel, watchedStore, watchedTools } from "../story/watched.ts";
 import { appendWith, falseStore, type Fault, faultyStore, sentWith } from "./faults.ts";
 
-/** The options of a child, as JSON in its first argument. */
 export interface ChildOptions {
   readonly place: FolderPlace;
   readonly synchronous: "NORMAL" | "FULL";
@@ -58,7 +57,6 @@ const main = async (options: ChildOptions): Promise<void> => {
   await opened.close();
 };
 
-/** Makes a store with more points to die. */
 const dyingStore = (store: Store, fuse: Fuse): Store => {
   const around =
     <Given extends readonly unknown[], Value>(what: string, call: (...given: Given) => Promise<Value>) =>

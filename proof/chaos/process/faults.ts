@@ -5,7 +5,6 @@ import { methodsOf } from "../../kit/store-methods.ts";
 import { faultyStore as lateStore } from "../store/faults.ts";
 import type { Watch } from "../story/watched.ts";
 
-/** Faults like plausible mistakes, to show that the kills notice each. */
 export const faults = {
   "acknowledge-before-append": "an entry is acknowledged before it is stored",
   "write-behind": "an entry is stored a moment after the store acknowledged it",
@@ -46,7 +45,6 @@ export const appendWith =
     await write();
   };
 
-/** Returns the messages for the model. */
 export const sentWith =
   (fault: Fault | null) =>
   ({ messages }: CallLlm): CallLlm["messages"] =>
@@ -57,7 +55,6 @@ const unmarked = (entry: Entry): Entry => {
   return { seq: entry.seq, event: { ...entry.event, outcome: "failed" } };
 };
 
-/** Replaces a tool's start by a harmless entry. */
 const withoutStart = (stored: unknown): unknown => {
   // A host appended it.
   const entry = stored as Entry;

@@ -11,37 +11,28 @@ import { entriesIn } from "../../kit/journal.ts";
 import { databaseIn, type FolderPlace, openStore } from "../../kit/places.ts";
 import { childSecondsMax, runChild, withProgram } from "../../kit/program.ts";
 import { type Random, randomOf } from "../../kit/random.ts";
-import { count, runSeeds, type SeededRun, sumOf, wordsOf } from "../../kit/report.ts";
+import { runSeeds, type SeededRun, timesOf, wordsOf } from "../../kit/report.ts";
 import { type Choice, commandOf } from "../../kit/target.ts";
 import { converse } from "../points/converse.ts";
 import { memoryPlace } from "../points/target.ts";
 import { type Fact, readFacts } from "../story/facts.ts";
 import { judge, keptProblems, lastOut, type Uncrashed } from "../story/judge.ts";
 import { asks, story, storyMachine } from "../story/script.ts";
-import { rowOf, table } from "../story/table.ts";
+import { rowOf } from "../story/table.ts";
 import { type ChildOptions, leaseLostCode } from "./child.ts";
 import { type Fault, faults } from "./faults.ts";
 
 const stores = ["sqlite", "files"] as const;
 
-/** Kills processes in runs of consecutive seeds, one per processor at a time. Stops at a violation. */
 export const killProcesses = ({
   store,
   runs,
   seed,
   fault,
-}: Choice<(typeof stores)[number], Fault>): Promise<readonly Run[]> =>
+}: Choice<(typeof stores)[number], Fault>): Promise<readonly SeededRun[]> =>
   withProgram(new URL(import.meta.resolve("./child.ts")), (program) =>
     runSeeds(runs, seed, (each) => run(program, store, each, fault), availableParallelism()),
   );
-
-interface Run extends SeededRun {
-  readonly kills: number;
-  readonly entries: number;
-  readonly acknowledged: number;
-  /** The table's rows of the effects that were outstanding at kills. */
-  readonly rows: readonly string[];
-}
 
 /** By itself at the nth point of a boot's work, or from outside some milliseconds after its start. */
 type Kill = { readonly atPoint: number } | { readonly afterMs: number };
@@ -50,7 +41,7 @@ type Kill = { readonly atPoint: number } | { readonly afterMs: number };
  * Holds the story, kills its process by the seed, and checks the data after each kill and at the end. Keeps the run's
  * files if there is a violation without a built-in fault.
  */
-const run = (program: string, store: FolderPlace["type"], seed: number, fault: Fault | null): Promise<Run> =>
+const run = (program: string, store: FolderPlace["type"], seed: number, fault: Fault | null): Promise<SeededRun> =>
   inFolder(
     "chaos-process",
     async (folder) => {
@@ -70,10 +61,12 @@ const run = (program: string, store: FolderPlace["type"], seed: number, fault: F
         seed,
         ...(fault === null && { note: `  Its files are in ${folder}` }),
         violations: ended.violations.length > 0 ? ended.violations : await problemsOf(ended, facts),
-        kills: ended.kills,
-        entries: ended.journal.length,
-        acknowledged: facts.filter(({ type }) => type === "acknowledged").length,
-        rows: lastOut(ended.left).map((effect) => rowOf(effect).name),
+        counts: {
+          kills: ended.kills,
+          "acknowledged entries": facts.filter(({ type }) => type === "acknowledged").length,
+          "entries in the journals": ended.journal.length,
+          ...timesOf(lastOut(ended.left).map((effect) => `outstanding at a kill: ${rowOf(effect).name}`)),
+        },
       };
     },
     { isKept: ({ violations }) => violations.length > 0 && fault === null },
@@ -126,7 +119,6 @@ const bootUntilDone = async (
   return wrong(bootsMax, ["it was not done"]);
 };
 
-/** Starts a child. Returns how it ended. */
 const booted = async (
   program: string,
   options: Omit<ChildOptions, "diesAt">,
@@ -162,7 +154,6 @@ const problemsOf = async ({ journal, left }: Ended, facts: readonly Fact[]): Pro
 
 let held: Promise<Uncrashed> | undefined;
 
-/** Holds the story without a crash. */
 const uncrashed = (): Promise<Uncrashed> =>
   (held ??= (async () => {
     const { journal, facts } = await converse({ openStore: memoryPlace.open, diesAt: null, runAgain: true });
@@ -184,13 +175,4 @@ export const command = commandOf({
   faults,
   runs: [200, "the number of conversations to kill"],
   run: (choice) => killProcesses(choice),
-  totals: (runs) => {
-    const rows = runs.flatMap((run) => run.rows);
-    const fell = table.map(({ name }) => `${name} ${rows.filter((row) => row === name).length}`);
-    return (
-      `${count(runs.length, "conversation")}, killed ${sumOf(runs, ({ kills }) => kills)} times, continued to their ends.\n` +
-      `${sumOf(runs, ({ acknowledged }) => acknowledged)} entries were acknowledged; ` +
-      `${sumOf(runs, ({ entries }) => entries)} are in the journals. Outstanding at a kill: ${fell.join(", ")}.`
-    );
-  },
 });

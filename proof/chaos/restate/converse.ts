@@ -15,7 +15,7 @@ interface Call {
 
 /**
  * Returns the answer to an ask despite kills. If the host rejects it for a passing reason, repeats it under the same
- * id. Grants its approvals.
+ * id. Grants its approvals, unless it is to be denied.
  *
  * @throws NeverEnds if it takes longer than the limit
  */
@@ -29,19 +29,16 @@ export const answerTo = (call: Call, limitMs: number): Promise<Answer> =>
 const ask = async ({ host, conversation, asked: { askId, input } }: Call): Promise<Answer> => {
   const threadId = threadOf(conversation);
   const handle = host.ask(input, { threadId, askId });
-  const [{ turn, text }] = await Promise.all([handle, approveAll(host, handle)]);
+  const [{ turn, text }] = await Promise.all([handle, answerApprovals(host, handle, !input.startsWith("deny"))]);
   return { askId, turn, text };
 };
 
-const approveAll = async (host: Host, handle: AskHandle): Promise<void> => {
+const answerApprovals = async (host: Host, handle: AskHandle, isApproved: boolean): Promise<void> => {
+  const thread = host.thread(handle.threadId);
   for await (const part of handle) {
     if (part.type === "approval.requested")
-      await again(() => approve(host, handle.threadId, part.request.id)).catch(unlessAnswered);
+      await again(async () => thread[isApproved ? "approve" : "deny"](part.request.id)).catch(unlessAnswered);
   }
-};
-
-const approve = async (host: Host, threadId: string, id: string): Promise<void> => {
-  await host.thread(threadId).approve(id);
 };
 
 /** Ignores a refusal of an answer that was taken before, when its receipt was lost. */
@@ -66,13 +63,15 @@ export const referencesOf = async (conversations: number, turns: number): Promis
 };
 
 const referenceOf = async (script: Script, conversation: number, turns: number): Promise<Uncrashed> => {
-  const store = memoryStore({ clock: systemClock });
-  const host = createHost({ ...script, store, clock: systemClock, ids: randomIds });
+  const host = hostInMemory(script);
   const answers: Answer[] = [];
   for (const asked of asksOf(conversation, turns)) answers.push(await answerTo({ host, conversation, asked }, limitMs));
   const journal = await host.thread(threadOf(conversation)).exportJournal();
   await host.close();
   return { journal, answers, isOrdered: "but for tools" };
 };
+
+export const hostInMemory = (script: Script): Host =>
+  createHost({ ...script, store: memoryStore({ clock: systemClock }), clock: systemClock, ids: randomIds });
 
 const limitMs = 60_000;

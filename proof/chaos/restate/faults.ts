@@ -1,6 +1,5 @@
 import type { Mistake } from "../../kit/program.ts";
 
-/** Faults in the workers of an engine, to show that each is noticed. */
 export const faults = {
   "plain-step": "a tool that must not run twice runs in a step that repeats after a crash",
   "begins-again": "an effect of unknown outcome is performed again",

@@ -4,12 +4,12 @@ import { join } from "node:path";
 
 import { Child } from "../../kit/child.ts";
 import { type Later, withCleanup } from "../../kit/cleanup.ts";
-import { childCommand, withProgram } from "../../kit/program.ts";
+import { childCommand, withFault, withProgram } from "../../kit/program.ts";
+import { type Fault, mistakes } from "./faults.ts";
 import { type Engine, startEngine } from "./restate.ts";
 import type { WorkerOptions } from "./worker.ts";
 
 interface FleetOptions {
-  /** The file of a worker's program. */
   readonly program: string;
   readonly workers: number;
   readonly options: WorkerOptions;
@@ -23,9 +23,10 @@ interface FleetOptions {
 export const onEngine = <A>(
   folder: string,
   snapshotEvery: number,
+  fault: Fault | null,
   use: (engine: Engine, fleet: Fleet, facts: string, later: Later) => Promise<A>,
 ): Promise<A> =>
-  withProgram(new URL(import.meta.resolve("./worker.ts")), (program) =>
+  withWorker(fault, (program) =>
     withCleanup(async (later) => {
       const engine = await startEngine(join(folder, "server"), null);
       later(engine.stop);
@@ -37,7 +38,10 @@ export const onEngine = <A>(
     }),
   );
 
-/** Starts workers, and waits until they listen. */
+/** Bundles a worker, with a fault if there is one, while `use` runs. */
+export const withWorker = <A>(fault: Fault | null, use: (program: string) => Promise<A>): Promise<A> =>
+  withProgram(new URL(import.meta.resolve("./worker.ts")), use, withFault(mistakes, fault));
+
 export const startFleet = async (given: FleetOptions): Promise<Fleet> => {
   const balancer = await startBalancer(given.workers);
   const fleet = new Fleet(given, balancer);
@@ -47,7 +51,6 @@ export const startFleet = async (given: FleetOptions): Promise<Fleet> => {
 
 /** The worker processes of an engine, behind one address. */
 export class Fleet {
-  /** The address for the engine. */
   readonly url: string;
   readonly #given: FleetOptions;
   readonly #balancer: Balancer;
@@ -59,13 +62,11 @@ export class Fleet {
     this.url = `http://127.0.0.1:${balancer.port}`;
   }
 
-  /** Kills the worker at a place with SIGKILL. */
   async kill(place: number): Promise<void> {
     this.#balancer.set(place, null);
     await this.#children.get(place)?.kill();
   }
 
-  /** Starts another worker at a place. */
   async restart(place: number): Promise<void> {
     const { program, options, folder, onRun } = this.#given;
     const child = new Child(childCommand(program, options), {
@@ -81,7 +82,6 @@ export class Fleet {
     this.#balancer.set(place, Number(port));
   }
 
-  /** Kills all workers. */
   async stop(): Promise<void> {
     await Promise.all([...this.#children.keys()].map((place) => this.kill(place)));
     await this.#balancer.close();

@@ -1,51 +1,41 @@
 // Moves a thread from store to engine to store. It must continue in each place, and its entries must stay the same.
-import { chmodSync, mkdirSync } from "node:fs";
-import { join } from "node:path";
-
 import { createHost, type Host, type Store } from "@colloquy/host";
 import { canonicalText, type Json } from "@colloquy/machine";
-import { filesStore, randomIds, sqliteStore, systemClock } from "@colloquy/runtime-node";
-import { postgresStore } from "@colloquy/runtime-node/postgres";
-import { redisStore } from "@colloquy/runtime-node/redis";
+import { randomIds, systemClock } from "@colloquy/runtime-node";
 import { differenceOf } from "@colloquy/runtime-test/laws";
 
 import type { Later } from "../../kit/cleanup.ts";
-import { startPostgres } from "../../servers/postgres.ts";
-import { startRedis } from "../../servers/redis.ts";
+import { leavePlace, newPlace, openStore } from "../../kit/places.ts";
 import { type Answer, type Fact, readFacts, recorderOf } from "../story/facts.ts";
 import { judge } from "../story/judge.ts";
 import { machineOf } from "../story/script.ts";
 import { answerTo, referencesOf } from "./converse.ts";
+import type { Fault } from "./faults.ts";
 import { onEngine } from "./fleet.ts";
 import type { Engine } from "./restate.ts";
 import { asksOf, type Script, scriptOf, threadOf } from "./script.ts";
 
-/** Moves threads through all places and back. Returns the differences. */
-export const moveAround = (folder: string, snapshotEvery: number): Promise<readonly string[]> =>
-  onEngine(folder, snapshotEvery, async (engine, _, facts, later) => {
-    const stores = await storesIn(folder, later);
+export const moveAround = (folder: string, snapshotEvery: number, fault: Fault | null): Promise<readonly string[]> =>
+  onEngine(folder, snapshotEvery, fault, async (engine, _, facts, later) => {
+    const stores = storesIn(later);
     const script = scriptOf({ note: recorderOf(facts), slackMs: 0 });
     return new Journey(placesOf(stores, engine, script, snapshotEvery), facts).problems();
   });
 
-type Stores = Readonly<Record<"sqlite" | "postgres" | "files" | "redis", Store>>;
+const storeNames = ["sqlite", "postgres", "files", "redis"] as const;
 
-/** Opens a store of each kind, with the servers that they need. */
-const storesIn = async (folder: string, later: Later): Promise<Stores> => {
-  // PostgreSQL may run as another user.
-  chmodSync(folder, 0o755);
-  const postgres = await startPostgres({ folder: folderIn(folder, "postgres"), settings: { fsync: "off" } });
-  later(postgres.stop);
-  const redis = await startRedis({ folder: folderIn(folder, "redis") });
-  later(redis.stop);
-  const stores = {
-    sqlite: sqliteStore({ path: join(folder, "threads.db") }),
-    postgres: postgresStore({ connectionString: postgres.url }),
-    files: filesStore({ folder: join(folder, "threads") }),
-    redis: redisStore({ url: redis.url }),
-  };
-  for (const store of Object.values(stores)) later(() => store.close());
-  return stores;
+type Stores = Readonly<Record<(typeof storeNames)[number], Store>>;
+
+const storesIn = (later: Later): Stores => {
+  const opened = storeNames.map((name) => {
+    const place = newPlace(name, "moves");
+    later(() => leavePlace(place));
+    const store = openStore(place);
+    later(() => store.close());
+    return [name, store];
+  });
+  // Each name has its store.
+  return Object.fromEntries(opened) as Stores;
 };
 
 interface Place {
@@ -62,12 +52,6 @@ const placesOf = (stores: Stores, engine: Engine, script: Script, snapshotEvery:
   const sqlite = place("sqlite");
   const others = [{ name: engine.name, host: engine.host }, place("postgres"), place("files"), place("redis")];
   return [sqlite, ...others, sqlite];
-};
-
-const folderIn = (folder: string, name: string): string => {
-  const path = join(folder, name);
-  mkdirSync(path);
-  return path;
 };
 
 const waiting = "waiting";
@@ -89,6 +73,8 @@ class Journey {
     const asks = asksOf(0, this.#places.length);
     let before: Place | null = null;
     for (const [index, place] of this.#places.entries()) {
+      // The engine is the second place.
+      if (index === 1) await this.#makeAnother(place.host);
       if (before === null) await this.#begin(place.host);
       else for (const thread of [threadOf(0), waiting]) await this.#move(thread, before, place);
       const asked = asks[index];
@@ -105,6 +91,13 @@ class Journey {
   async #begin(host: Host): Promise<void> {
     const thread = host.thread(waiting);
     for await (const { type } of thread.ask("refund 1", { askId: waiting })) if (type === "approval.requested") break;
+  }
+
+  /** Makes another thread of the same name and length, and deletes it: its kept state must not become the moved one's. */
+  async #makeAnother(host: Host): Promise<void> {
+    const other = host.thread(threadOf(0));
+    await other.ask("plain other", { askId: "other" });
+    await other.delete();
   }
 
   async #move(threadId: string, from: Place, to: Place): Promise<void> {

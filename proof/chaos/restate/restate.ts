@@ -6,12 +6,10 @@ import { redisHub } from "@colloquy/runtime-restate/redis";
 
 import { type RestateServer, startRestate } from "../../servers/restate.ts";
 
-/** An engine that can be killed, and a host that asks it. */
 export interface Engine {
   readonly name: string;
   /** The host, which survives the kills. */
   readonly host: Host;
-  /** Registers the address of the workers. */
   readonly register: (url: string) => Promise<void>;
   /** Kills the engine with SIGKILL, and starts it again on its data. */
   readonly kill: (awayMs: number) => Promise<void>;

@@ -5,10 +5,10 @@ import { setTimeout as pause } from "node:timers/promises";
 import { withCleanup } from "../../kit/cleanup.ts";
 import type { ValuesOf } from "../../kit/command.ts";
 import { inFolder } from "../../kit/folder.ts";
-import { flag, someOf, whole } from "../../kit/options.ts";
+import { someOf, whole } from "../../kit/options.ts";
 import { type Random, randomOf } from "../../kit/random.ts";
 import { type SeededRun, wordsOf } from "../../kit/report.ts";
-import { startRedis } from "../../servers/redis.ts";
+import { neededServerUrl } from "../../kit/server-urls.ts";
 import { type Answer, type Performed, readFacts } from "../story/facts.ts";
 import { judge } from "../story/judge.ts";
 import { type Asked, machineOf, runNames } from "../story/script.ts";
@@ -29,39 +29,30 @@ export const runOptions = {
   at: someOf(runNames, `the calls at whose start to kill: ${runNames.join(", ")} (default: of any of them)`),
   lanes: whole(40, "the number of conversations at a time"),
   slack: whole(15, "the milliseconds that each tool and model call takes at most", { least: 0 }),
-  keep: flag("keep the folder of each run, even without a violation"),
 } as const;
 
 export type RunOptions = ValuesOf<typeof runOptions> & { readonly fault: Fault | null };
 
-export interface Run extends SeededRun {
-  readonly asks: number;
-  readonly kills: number;
-  readonly serverKills: number;
-  readonly entries: number;
-  readonly recovered: number;
-}
-
-/** Holds conversations on an engine that is killed by the seed, and checks their outcomes. */
-export const run = (program: string, seed: number, options: RunOptions, references: References): Promise<Run> =>
+export const run = (program: string, seed: number, options: RunOptions, references: References): Promise<SeededRun> =>
   inFolder(
     "engines",
     (folder) =>
       withCleanup(async (later) => {
-        const redis = await startRedis({ folder: join(folder, "redis") });
-        later(redis.stop);
-        const engine = await startEngine(join(folder, "server"), redis.url);
+        const redisUrl = neededServerUrl("redis");
+        const engine = await startEngine(join(folder, "server"), redisUrl);
         later(engine.stop);
-        const given = { program, folder, seed, options, references, engine, redisUrl: redis.url };
+        const given = { program, folder, seed, options, references, engine, redisUrl };
         const held = new HeldConversations(given);
         later(() => held.stop());
         return held.run();
       }),
-    { isKept: ({ violations }) => options.keep || (violations.length > 0 && options.fault === null) },
+    { isKept: ({ violations }) => violations.length > 0 && options.fault === null },
   );
 
-/** The number of entries in conversations, and of those that are marked `recovered`. */
-type Counts = Pick<Run, "entries" | "recovered">;
+interface Counts {
+  readonly entries: number;
+  readonly recovered: number;
+}
 
 interface Given {
   readonly program: string;
@@ -93,21 +84,24 @@ class HeldConversations {
     this.#plan = [...planOf(randomOf(given.seed), { kills, serverKills, slackMs, runs })];
   }
 
-  async run(): Promise<Run> {
+  async run(): Promise<SeededRun> {
     const { folder, engine, seed, options } = this.#given;
     const fleet = await this.#startFleet();
     await engine.register(fleet.url);
     await this.#converseAll();
     await this.#killing;
-    const counts = this.#violations.length > 0 ? { entries: 0, recovered: 0 } : await this.#judgeAll();
+    const { entries, recovered } = this.#violations.length > 0 ? { entries: 0, recovered: 0 } : await this.#judgeAll();
     return {
       seed,
       violations: this.#violations,
       ...(options.fault === null && { note: `  Its files are in ${folder}` }),
-      kills: this.#killed.worker,
-      serverKills: this.#killed.server,
-      ...counts,
-      asks: this.#answers.flat().length,
+      counts: {
+        "asks that were answered once": this.#answers.flat().length,
+        "kills of workers": this.#killed.worker,
+        "kills of the server": this.#killed.server,
+        entries,
+        "of these in place of answers that a crash lost, the others as in memory": recovered,
+      },
     };
   }
 
@@ -231,9 +225,7 @@ export interface Kill {
   readonly what: "worker" | "server";
   /** The number of tools and model calls that have started before the kill. */
   readonly atRun: number;
-  /** The milliseconds from that start to the kill. */
   readonly afterMs: number;
-  /** The milliseconds until the restart. */
   readonly awayMs: number;
 }
 
@@ -242,11 +234,9 @@ interface Wanted {
   readonly serverKills: number;
   /** The number of tools and model calls that run without a kill. */
   readonly runs: number;
-  /** The milliseconds that each of them may take. */
   readonly slackMs: number;
 }
 
-/** Plans the kills, in order. */
 export const planOf = (random: Random, { kills, serverKills, runs, slackMs }: Wanted): readonly Kill[] => {
   // A call that a crash cut off may never run again, so the last tenth of the starts may not happen.
   const last = Math.max(1, Math.floor(runs * 0.9));

@@ -7,7 +7,7 @@ import type { ConversationMachine } from "@colloquy/machine";
 import type { Fact } from "../story/facts.ts";
 import { type Asked, calledBy, machineOf, outcomeOf, resultOf, toolsOf } from "../story/script.ts";
 
-export const kinds = ["plain", "lookup", "notify", "charge", "refund", "retry", "two"] as const;
+export const kinds = ["plain", "lookup", "notify", "charge", "refund", "retry", "two", "deny"] as const;
 
 export const threadOf = (conversation: number): string => `t${conversation}`;
 
@@ -31,7 +31,6 @@ interface Pace {
   readonly slackMs: number;
 }
 
-/** Makes the parts of a process. */
 export const scriptOf = ({ note, slackMs }: Pace): Script => {
   const work = async (what: string, id: string): Promise<void> => {
     note({ type: "performed", what, id });

@@ -1,43 +1,38 @@
 // Holds conversations on a durable engine, and kills its workers and the engine itself with SIGKILL. Checks that each
 // ask was answered once, that no once-only tool ran twice, and that each journal is that of the host in memory, or
-// differs as the recovery table says. Beside it, trials of scenes, waits and moves.
+// differs as the recovery table says. Beside it, trials of waits and moves.
 import { inFolder } from "../../kit/folder.ts";
 import { someOf } from "../../kit/options.ts";
-import { withMistakes, withProgram } from "../../kit/program.ts";
-import { runSeeds, type SeededRun, sumOf } from "../../kit/report.ts";
+import { runSeeds, type SeededRun } from "../../kit/report.ts";
 import { commandOf } from "../../kit/target.ts";
 import { referencesOf } from "./converse.ts";
-import { faults, mistakes } from "./faults.ts";
+import { faults } from "./faults.ts";
+import { withWorker } from "./fleet.ts";
 import { moveAround } from "./moves.ts";
-import { playScenes } from "./play-scenes.ts";
-import { type Run, run, type RunOptions, runOptions } from "./run.ts";
+import { run, type RunOptions, runOptions } from "./run.ts";
 import { outliveKills } from "./waits.ts";
 
-/** Runs consecutive seeds, each on its own engine. Stops at a violation. */
-export const killEngines = async (runs: number, seed: number, options: RunOptions): Promise<readonly Run[]> => {
+export const killEngines = async (runs: number, seed: number, options: RunOptions): Promise<readonly SeededRun[]> => {
   const references = await referencesOf(options.conversations, options.turns);
-  const plugins = options.fault === null ? [] : [withMistakes([mistakes[options.fault]])];
-  return withProgram(
-    new URL(import.meta.resolve("./worker.ts")),
-    (program) => runSeeds(runs, seed, (each) => run(program, each, options, references)),
-    plugins,
+  return withWorker(options.fault, (program) =>
+    runSeeds(runs, seed, (each) => run(program, each, options, references)),
   );
 };
 
 /** The other trials of an engine. Each returns its problems. */
 const trials = {
-  scenes: (folder, { "snapshot-every": every, fault }) => playScenes(folder, every, fault),
-  waits: (folder, { "snapshot-every": every }) => outliveKills(folder, every),
-  moves: (folder, { "snapshot-every": every }) => moveAround(folder, every),
+  waits: (folder, { "snapshot-every": every, fault }) => outliveKills(folder, every, fault),
+  moves: (folder, { "snapshot-every": every, fault }) => moveAround(folder, every, fault),
 } satisfies Record<string, (folder: string, options: RunOptions) => Promise<readonly string[]>>;
 
 // The keys of the object above.
 const trialNames = Object.keys(trials) as (keyof typeof trials)[];
 
 const tryOut = async (name: keyof typeof trials, seed: number, options: RunOptions): Promise<SeededRun> => {
-  const isKept = (violations: readonly string[]): boolean => options.keep || violations.length > 0;
-  const violations = await inFolder(`chaos-${name}`, (folder) => trials[name](folder, options), { isKept });
-  return { seed, violations: violations.map((violation) => `${name}: ${violation}`) };
+  const violations = await inFolder(`chaos-${name}`, (folder) => trials[name](folder, options), {
+    isKept: ({ length }) => length > 0,
+  });
+  return { seed, violations: violations.map((violation) => `${name}: ${violation}`), counts: { [name]: 1 } };
 };
 
 export const command = commandOf({
@@ -53,22 +48,13 @@ export const command = commandOf({
     ),
     ...runOptions,
   },
-  run: async ({ runs, seed, fault }, { part: parts, ...given }): Promise<readonly (SeededRun | Run)[]> => {
+  run: async ({ runs, seed, fault }, { part: parts, ...given }) => {
     const options = { ...given, fault };
-    const done: (SeededRun | Run)[] = [];
+    const done: SeededRun[] = [];
     for (const part of parts)
       done.push(
         ...(part === "conversations" ? await killEngines(runs, seed, options) : [await tryOut(part, seed, options)]),
       );
     return done;
-  },
-  totals: (runs) => {
-    const held = runs.filter((each): each is Run => "asks" in each);
-    return (
-      `${runs.length - held.length} trials. ${sumOf(held, ({ asks }) => asks)} asks were answered once, over ` +
-      `${sumOf(held, ({ kills }) => kills)} kills of workers and ${sumOf(held, ({ serverKills }) => serverKills)} of the server.\n` +
-      `${sumOf(held, ({ entries }) => entries)} entries equal those of the host in memory, except for ` +
-      `${sumOf(held, ({ recovered }) => recovered)} that replace answers that a crash lost.`
-    );
   },
 });

@@ -8,13 +8,14 @@ import { lawSameJournal } from "@colloquy/runtime-test/laws";
 
 import { ending, violationsOfLaw } from "../../kit/calls.ts";
 import { wordsOf } from "../../kit/report.ts";
+import { hostInMemory } from "./converse.ts";
+import type { Fault } from "./faults.ts";
 import { onEngine } from "./fleet.ts";
-import { hostInMemory } from "./scenes.ts";
 import { scriptOf } from "./script.ts";
 
 /** Kills server and worker while threads wait. Returns the problems after it. */
-export const outliveKills = (folder: string, snapshotEvery: number): Promise<readonly string[]> =>
-  onEngine(folder, snapshotEvery, async (engine, fleet) => {
+export const outliveKills = (folder: string, snapshotEvery: number, fault: Fault | null): Promise<readonly string[]> =>
+  onEngine(folder, snapshotEvery, fault, async (engine, fleet) => {
     const waiting = await ending("the beginning", limitMs, waitOn(engine.host));
     const timers = await engine.timers();
     await fleet.kill(0);

@@ -6,18 +6,14 @@ import { redisHub } from "@colloquy/runtime-restate/redis";
 import { recorderOf } from "../story/facts.ts";
 import { scriptOf } from "./script.ts";
 
-/** The options of a worker, as JSON in its first argument. */
 export interface WorkerOptions {
-  /** The file for its notes of what runs. */
   readonly facts: string;
-  /** The milliseconds that each tool and model call takes at most. */
   readonly slackMs: number;
   readonly snapshotEvery: number;
   /** The Redis that shows askers what happens; null: they poll the journals. */
   readonly redisUrl: string | null;
 }
 
-/** Serves conversations, until this process ends. */
 export const work = async ({ facts, slackMs, snapshotEvery, redisUrl }: WorkerOptions): Promise<void> => {
   const record = recorderOf(facts);
   const script = scriptOf({

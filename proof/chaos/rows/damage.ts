@@ -1,7 +1,6 @@
 import type { Random } from "../../kit/random.ts";
 import type { Cell } from "./places.ts";
 
-/** A change of a store's data, with its description. */
 export interface Damage {
   readonly words: string;
   readonly kind: Cell["kind"];

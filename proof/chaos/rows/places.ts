@@ -20,19 +20,16 @@ import {
 export interface Cell {
   readonly kind: "entry" | "head" | "chunk" | "envelope" | "listing";
   readonly threadId: string;
-  /** The name in reports. */
   readonly name: string;
   readonly text: string;
   readonly put: (text: string) => Promise<void>;
   readonly remove: () => Promise<void>;
 }
 
-/** A place where a store keeps threads. */
 export interface Place {
   readonly open: () => Store;
   /** Lists all that can be tampered with, in order. */
   readonly cells: () => Promise<readonly Cell[]>;
-  /** Removes the place and its content. */
   readonly leave: () => Promise<void>;
 }
 

@@ -18,11 +18,8 @@ import { openPlace, placeNames } from "./places.ts";
 
 interface Run extends SeededRun {
   readonly damage: Damage;
-  /** Whether the thread continued; else an error refused it. */
-  readonly wentOn: boolean;
 }
 
-/** Tampers with one of two threads, and checks a host's view of both. A call beyond `limitMs` counts as endless. */
 export const run = async (
   seed: number,
   store: (typeof placeNames)[number],
@@ -51,7 +48,11 @@ export const run = async (
     await opened.close();
     await looking.close();
     const violations = [...found.violations, ...stray.noted];
-    return { seed, note: `  ${damage.words}`, damage, wentOn: found.wentOn, violations };
+    const counts = {
+      [`threads with a damaged ${damage.kind}`]: 1,
+      [found.wentOn ? "that continued" : "that an error refused"]: 1,
+    };
+    return { seed, note: `  ${damage.words}`, damage, violations, counts };
   } finally {
     stray.end();
     await place.leave();
@@ -127,7 +128,6 @@ class Findings {
     await this.#requireState(damaged, () => this.#given.host.thread(damaged).state());
   }
 
-  /** Checks that the other thread is unchanged, and that it works. */
   async lookAtOther(): Promise<void> {
     const thread = this.#given.host.thread(other);
     await ending("an ask on the other thread", this.#given.limitMs, thread.ask("And now?", { askId: "now" }));
@@ -142,7 +142,6 @@ class Findings {
     await this.#orRefused("search", async () => this.#given.store.search?.("question"));
   }
 
-  /** Asks the damaged thread, and has its envelopes answered. */
   async useDamaged(): Promise<void> {
     const thread = this.#given.host.thread(damaged);
     const asked = await this.#orRefused("ask", () => thread.ask("And now?", { askId: "now" }));
@@ -184,7 +183,6 @@ class Findings {
     this.violations.push(`thread "${threadId}": its state is neither what it was nor what its journal says`);
   }
 
-  /** Returns the entries of the store from a seq on; null if they cannot be read. */
   async #stored(threadId: string, fromSeq: number): Promise<readonly unknown[] | null> {
     try {
       return await this.#given.store.read(threadId, fromSeq);
@@ -230,12 +228,10 @@ const textOfJournal = (stored: readonly unknown[] | null): string => {
   }
 };
 
-/** Returns the state as text, in a fixed order of members. */
 const textOfState = (state: State): string => canonicalText(state);
 
 const same = (one: unknown, another: unknown): boolean => JSON.stringify(one) === JSON.stringify(another);
 
-/** Faults that trust stored data, to show that each is noticed. */
 const faults = {
   renumbering: "entries are given the seqs that they should have",
   blocking: "an unreadable item keeps the whole inbox from being read",
@@ -276,12 +272,4 @@ export const command = commandOf({
   faults,
   runs: [200, "the number of threads to tamper with in each store"],
   run: ({ store, runs, seed, fault }) => runSeeds(runs, seed, (each) => run(each, store, fault)),
-  totals: (runs) => {
-    const continued = runs.filter(({ wentOn }) => wentOn).length;
-    const kinds = [...Map.groupBy(runs, ({ damage }) => damage.kind)].map(([kind, of]) => `${kind} ${of.length}`);
-    return (
-      `${runs.length} threads were tampered with (${kinds.join(", ")}). ${continued} continued, ` +
-      `${runs.length - continued} were refused with an error.`
-    );
-  },
 });

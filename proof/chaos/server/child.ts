@@ -2,17 +2,17 @@
 import { createServer } from "node:http";
 import { setTimeout as pause } from "node:timers/promises";
 
-import type { AskHandle, AskPart, Host, HostedThread, LlmHandler } from "@colloquy/host";
+import type { LlmHandler } from "@colloquy/host";
 import { textOf } from "@colloquy/machine";
 import { createHost, tool } from "@colloquy/runtime-node";
 import { threadServer } from "@colloquy/server";
 import { getRequestListener } from "@hono/node-server";
 
-import { openStore } from "../../kit/places.ts";
-import { answerTo, callerTool, type ChildOptions, hostTool, recoveryMs } from "./questions.ts";
+import { openStore, type StorePlace } from "../../kit/places.ts";
+import { answerTo, callerTool, hostTool } from "./questions.ts";
 
 // The parent process writes these options.
-const { place, fault } = JSON.parse(process.argv[2] ?? "") as ChildOptions;
+const place = JSON.parse(process.argv[2] ?? "") as StorePlace;
 
 const llm: LlmHandler = async ({ messages }, { onDelta }) => {
   const asked = messages.findLastIndex(({ role, synthesised }) => role === "user" && synthesised !== true);
@@ -36,50 +36,17 @@ const run = tool({
   run: () => pause(10, "done"),
 });
 
-/** Makes a handle that shows only the start and end of a turn, as one to another host's turn once did. */
-const withoutParts = (handle: AskHandle): AskHandle =>
-  seenThrough(handle, {
-    [Symbol.asyncIterator]: async function* () {
-      const isShown = ({ type }: AskPart): boolean => type === "turn.started" || type === "turn.ended";
-      for await (const part of handle) if (isShown(part)) yield part;
-    },
-  });
-
-const blind = (host: Host): Host =>
-  seenThrough(host, {
-    thread: (id: string): HostedThread => {
-      const thread = host.thread(id);
-      return seenThrough(thread, {
-        ask: (...given: Parameters<HostedThread["ask"]>) => withoutParts(thread.ask(...given)),
-        rejoin: (...given: Parameters<HostedThread["rejoin"]>) => withoutParts(thread.rejoin(...given)),
-      });
-    },
-  });
-
-const seenThrough = <Whole extends object>(
-  whole: Whole,
-  others: { readonly [name: string | symbol]: unknown },
-): Whole =>
-  new Proxy(whole, {
-    get: (_, name): unknown => {
-      const member: unknown = name in others ? others[name] : Reflect.get(whole, name);
-      return typeof member === "function"
-        ? (...given: unknown[]): unknown => Reflect.apply(member, whole, given)
-        : member;
-    },
-  });
-
 const host = createHost({
   llm,
   store: openStore(place),
   tools: [run],
-  recovery: { everyMs: recoveryMs },
+  recovery: { everyMs: 1_500 },
   idleMs: 2_000,
   pollMs: 20,
   // On a busy machine a store is sometimes slower than a lease allows.
   onObserverError: () => {},
 });
-const server = threadServer(fault === "blind" ? blind(host) : host);
+const server = threadServer(host);
 const listener = getRequestListener((request) => server.fetch(request), { overrideGlobalObjects: false });
 const sockets = createServer((request, response) => void listener(request, response)).listen(0, "127.0.0.1", () => {
   host.start();

@@ -213,7 +213,6 @@ const lastIn = (text: string): Response | null => {
   return responses.findLast((each) => each !== undefined) ?? null;
 };
 
-/** Returns the numbers of the events in a stream. */
 const numbersIn = (text: string): readonly number[] =>
   [...text.matchAll(/"sequence_number":(\d+)\}$/gmu)].map(([, number]) => Number(number));
 

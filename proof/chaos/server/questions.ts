@@ -1,18 +1,17 @@
-import type { StorePlace } from "../../kit/places.ts";
+import type { Mistake } from "../../kit/program.ts";
 
-/** Faults that break the servers, to show that they are noticed. */
 export const faults = { blind: "an ask shows only the start and the end of its turn" } as const;
 
-export interface ChildOptions {
-  readonly place: StorePlace;
-  readonly fault: keyof typeof faults | null;
-}
+export const mistakes: Readonly<Record<keyof typeof faults, Mistake>> = {
+  blind: {
+    file: "/packages/server/src/responses/running-turns.ts",
+    text: "if (isCatchingUp && !mayComeAgain.has(part.type)) continue;",
+    instead: 'if (part.type !== "turn.started" && part.type !== "turn.ended") continue;',
+  },
+};
 
 export const callerTool = "look_up";
 
 export const hostTool = "run";
 
-/** Returns the model's answer after the tool results. */
 export const answerTo = (question: string): string => `This is the answer to ${question}.`;
-
-export const recoveryMs = 1_500;

@@ -8,52 +8,41 @@ import { withCleanup } from "../../kit/cleanup.ts";
 import { entriesIn, stateOf } from "../../kit/journal.ts";
 import { whole } from "../../kit/options.ts";
 import { leavePlace, newPlace, openStore, type StorePlace } from "../../kit/places.ts";
-import { withProgram } from "../../kit/program.ts";
+import { withFault, withProgram } from "../../kit/program.ts";
 import { randomOf } from "../../kit/random.ts";
-import { runSeeds, type SeededRun, sumOf, wordsOf } from "../../kit/report.ts";
+import { runSeeds, type SeededRun, wordsOf } from "../../kit/report.ts";
 import { Served } from "../../kit/served.ts";
 import { type Choice, commandOf } from "../../kit/target.ts";
 import { answeredAfterDeath, converse, type Had } from "./client.ts";
-import { type ChildOptions, faults } from "./questions.ts";
+import { faults, mistakes } from "./questions.ts";
 
 const stores = ["sqlite", "postgres"] as const;
 
-/** Bundles the server, and kills it in runs of consecutive seeds. */
 export const killServers = (
-  { runs, seed, ...choice }: Choice<(typeof stores)[number], keyof typeof faults>,
+  { runs, seed, fault, ...choice }: Choice<(typeof stores)[number], keyof typeof faults>,
   options: { readonly kills: number; readonly clients: number },
-): Promise<readonly TwoServersRun[]> =>
-  withProgram(new URL(import.meta.resolve("./child.ts")), (program) =>
-    runSeeds(runs, seed, (each) => serveTwice(program, { ...choice, ...options }, each)),
+): Promise<readonly SeededRun[]> =>
+  withProgram(
+    new URL(import.meta.resolve("./child.ts")),
+    (program) => runSeeds(runs, seed, (each) => serveTwice(program, { ...choice, ...options }, each)),
+    withFault(mistakes, fault),
   );
 
 interface TwoServersOptions {
   readonly store: "sqlite" | "postgres";
   readonly kills: number;
   readonly clients: number;
-  readonly fault: keyof typeof faults | null;
 }
 
-interface TwoServersRun extends SeededRun {
-  readonly kills: number;
-  readonly responses: number;
-  readonly answers: number;
-  readonly again: number;
-  /** The seconds until the other server answered on a killed one's thread; null after an earlier problem. */
-  readonly seconds: number | null;
-}
-
-/** Kills one of two servers on one store repeatedly, while clients ask both. Stops if a client finds a problem. */
 const serveTwice = (
   program: string,
-  { store, kills: wanted, clients, fault }: TwoServersOptions,
+  { store, kills: wanted, clients }: TwoServersOptions,
   seed: number,
-): Promise<TwoServersRun> =>
+): Promise<SeededRun> =>
   withCleanup(async (later) => {
     const place = newPlace(store, "two-servers");
     later(() => leavePlace(place));
-    const options: ChildOptions = { place, fault };
-    const servers = ["one", "two"].map(() => new Served(program, { args: [JSON.stringify(options)] }));
+    const servers = ["one", "two"].map(() => new Served(program, { args: [JSON.stringify(place)] }));
     for (const server of servers) {
       later(() => server.kill());
       await server.start();
@@ -86,10 +75,19 @@ const serveTwice = (
     const violations = problems.length > 0 ? problems : await lostIn(place, all);
     const [one, two] = servers;
     const isSound = violations.length === 0 && one !== undefined && two !== undefined;
-    const seconds = isSound ? await answeredAfterDeath(one, two) : null;
+    const seconds = isSound ? [await answeredAfterDeath(one, two)] : [];
     const sum = (of: (had: Had) => number): number => all.reduce((total, had) => total + of(had), 0);
-    const [responses, again] = [sum((had) => had.responses), sum((had) => had.again)];
-    return { seed, violations, kills, responses, answers: sum(({ answers }) => answers.length), again, seconds };
+    return {
+      seed,
+      violations,
+      counts: {
+        kills,
+        responses: sum((had) => had.responses),
+        answers: sum(({ answers }) => answers.length),
+        "requests repeated": sum((had) => had.again),
+      },
+      seconds: { "until the other server answered on the thread of a killed one": seconds },
+    };
   });
 
 /** Names the conversations whose answers are not in a journal, each once and in order. */
@@ -132,8 +130,4 @@ export const command = commandOf({
     clients: whole(6, "the number of clients, each with its own conversation"),
   },
   run: killServers,
-  totals: (runs) =>
-    `${sumOf(runs, ({ kills }) => kills)} kills, ${sumOf(runs, ({ responses }) => responses)} responses, ` +
-    `${sumOf(runs, ({ answers }) => answers)} answers, ${sumOf(runs, ({ again }) => again)} requests repeated; a thread ` +
-    `of a killed server was answered by the other after ${runs.map(({ seconds }) => seconds?.toFixed(1)).join(", ")} s.`,
 });

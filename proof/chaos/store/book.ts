@@ -21,10 +21,8 @@ export type ItemState = (typeof itemStates)[number];
 
 const itemStates = ["posting", "posted", "answering", "answered", "discarding", "discarded"] as const;
 
-/** All actions of a store's users, by thread. */
 export class Book {
   readonly #threads = new Map<string, ThreadBook>();
-  /** The number of acknowledged writes. */
   acknowledged = 0;
 
   of(threadId: string): ThreadBook {
@@ -44,14 +42,12 @@ interface Noted extends Appended {
   readonly root: string;
   readonly batch: string;
   readonly size: number;
-  /** True once the entry is known to be stored. */
   isThere: boolean;
   /** Its newest attempted version, and its newest acknowledged one. */
   attempted: number;
   kept: number;
 }
 
-/** All actions on one thread. */
 export class ThreadBook {
   readonly items = new Map<string, ItemState>();
   readonly #threadId: string;

@@ -3,7 +3,6 @@ import type { Store } from "@colloquy/host";
 import type { Book, ItemState, ThreadBook } from "./book.ts";
 import { chunkText, headIn, itemOf } from "./contents.ts";
 
-/** Returns the differences between some threads' entries and a book. Users may continue meanwhile. */
 export const entryProblems = async (
   store: Store,
   book: Book,

@@ -41,7 +41,6 @@ export interface Head {
   readonly chunks: readonly string[];
 }
 
-/** Parses the head of a snapshot; null for a torn one. */
 export const headIn = (text: string): Head | null => {
   try {
     // Only heads are stored in this place.

@@ -18,7 +18,6 @@ interface UserOptions {
   readonly note: (note: Note) => void;
   /** The user only appends, and releases each lease. Default: it does all that a host does. */
   readonly onlyAppends?: boolean;
-  /** The user also deletes threads. */
   readonly deletes?: boolean;
   /** The length of the longest texts. Default 100,000. */
   readonly lengthMax?: number;
@@ -37,7 +36,6 @@ interface Leased {
   readonly lease: Lease;
   readonly threadId: string;
   readonly journal: unknown[];
-  /** The tag of the last entry. */
   last: string | null;
 }
 

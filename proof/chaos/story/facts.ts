@@ -39,7 +39,6 @@ export const recorderOf = (path: string): RecordFact => {
   return (fact) => void writeSync(file, `\n${JSON.stringify(fact)}`);
 };
 
-/** Reads all recorded facts, in order. */
 export const readFacts = (path: string): readonly Fact[] =>
   existsSync(path) ? readFileSync(path, "utf8").split("\n").flatMap(factIn) : [];
 

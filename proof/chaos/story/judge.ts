@@ -29,18 +29,14 @@ import { answerTo, type Asked, declarations, inputOf } from "./script.ts";
 import { recoveredAs, rowOf } from "./table.ts";
 import { digestOfEntry } from "./watched.ts";
 
-/** A conversation after its end. */
 interface Held {
-  /** The journal in the store. */
   readonly journal: readonly unknown[];
-  /** The journal after each crash. */
   readonly left?: readonly (readonly Entry[])[];
   readonly asked: readonly Asked[];
   /** The asks whose askers learnt that no answer follows. */
   readonly unanswered?: readonly string[];
   /** Processes paused past their leases, so others may repeat what they had begun. */
   readonly hasStalled?: boolean;
-  /** All facts that processes reported, in order. */
   readonly facts: readonly Fact[];
   /** The machine, if it must decide the same again; and a journal of the same conversation without a crash. */
   readonly machine?: ConversationMachine;
@@ -57,7 +53,6 @@ export interface Uncrashed {
   readonly isOrdered: boolean | "but for tools";
 }
 
-/** The conversation by its journal and its facts. */
 interface Facts {
   readonly entries: readonly Entry[];
   readonly states: readonly State[];
@@ -111,7 +106,6 @@ const performedProblems = ({ states, performed }: Facts): readonly string[] =>
       : [];
   });
 
-/** Returns the idempotency key of a tool call. */
 const keyOf = (effect: AnswerableEffect): string | null =>
   effect.type === "callTool" ? `${effect.threadId}/${effect.callId}#1` : null;
 

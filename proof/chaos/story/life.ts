@@ -13,7 +13,6 @@ export interface LifeParts {
   readonly sleep: (ms: number) => Promise<void>;
 }
 
-/** A process that runs the story's thread. */
 export interface Life {
   /** Asks by an id, which is also the text. */
   ask(askId: string): Promise<Omit<Answer, "askId">>;

@@ -26,6 +26,7 @@ const steps: Readonly<Record<string, readonly (readonly string[])[]>> = {
   notify: [["notify"]],
   charge: [["charge"]],
   refund: [["refund"]],
+  deny: [["refund"]],
   two: [["lookup", "notify"]],
   order: [["lookup", "notify", "charge", "ship"]],
   publish: [["refund", "lookup"]],
@@ -43,7 +44,6 @@ const rules = {
   refund: { recovery: "once", approval: "always", version: "2" },
 } as const satisfies Readonly<Record<string, Rule>>;
 
-/** The names of everything that runs: the model and the tools. */
 export const runNames: readonly string[] = ["model", ...Object.keys(rules)];
 
 /** Makes the tools, whose functions call `run`. `overrule` replaces some declarations. */
@@ -68,7 +68,6 @@ export const declarations: readonly ToolDeclaration[] = declarationsOf(
 /** Returns the input of a tool call from its key, since the model passes the turn. */
 export const inputOf = (key: string): Json => ({ turn: Number(/\/(\d+)\.[^/]*$/u.exec(key)?.[1] ?? 0) });
 
-/** Returns the result of a tool's function. */
 export const resultOf = (name: string): string => `${name} done`;
 
 /** Makes a machine for conversations of any length. */
@@ -99,7 +98,6 @@ export const calledBy = (call: CallLlm): Called => {
   return { purpose, turn, step, attempt, questions: questionsOf(call) };
 };
 
-/** Returns the reply to a call. */
 export const outcomeOf = ({ purpose, turn, step, attempt, questions }: Called): LlmOutcome => {
   const usage = { inputTokens: 10 * turn, outputTokens: step };
   const completed = { type: "completed", finishReason: "stop", usage } as const;
@@ -121,7 +119,6 @@ export const story = {
   lines: [["order 1"], ["retry 2"], ["publish 3"], ["reorder 4", "farewell 5"]],
   /** The milliseconds of each tool, which fix the order of answers within a round. */
   takes: { lookup: 10, notify: 20, charge: 30, ship: 40, refund: 15 },
-  /** The requested outputs. */
   outputs: { "farewell 5": { schema: { jsonSchema: { type: "object" } }, name: "farewell", mode: "prompted" } },
 } as const satisfies Story;
 
@@ -142,5 +139,4 @@ export const storyMachine = (tools: readonly ToolDeclaration[] = declarations): 
     policy: compactTurns({ keepTurns: 2, at: 0.8, maxTokens: 40, requestTokens: 4_000, instruction: "Sum it up." }),
   });
 
-/** The asks of the story, whose ids are their texts. */
 export const asks: readonly Asked[] = story.lines.flat().map((askId) => ({ askId, input: askId }));

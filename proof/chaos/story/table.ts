@@ -62,7 +62,6 @@ function row(
   return { name, outstanding, becomes, recovery, recovered };
 }
 
-/** Returns the row of an outstanding effect. */
 export const rowOf = (effect: AnswerableEffect): Row => {
   const name = nameOf(effect);
   const row = table.find((candidate) => candidate.name === name);

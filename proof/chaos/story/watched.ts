@@ -24,7 +24,7 @@ export const digestOfEntry = (entry: Entry): string =>
   digestOf(canonicalText(JSON.parse(JSON.stringify(entry)) as Json));
 
 /** A store that records its acknowledgements. A dead process neither reaches it nor gets an answer. */
-interface WatchedStore extends Store {
+export interface WatchedStore extends Store {
   /** The newest entry known to be stored; -1 for none. */
   readonly newestSeq: number;
 }
@@ -111,7 +111,6 @@ export interface Point {
   readonly what: string;
 }
 
-/** Returns a promise that never resolves, for a dead process. */
 const never = (): Promise<never> => new Promise(() => undefined);
 
 /** The life of a process, which ends at the nth point that it passes, from 1; null: never. */
@@ -131,7 +130,6 @@ export class Fuse {
     return this.#alive;
   }
 
-  /** Resolves when the process has died. */
   get died(): Promise<void> {
     return this.#death.promise;
   }

@@ -315,7 +315,6 @@ const lookMs = 500;
 /** The number of looks without news of a call before the run fails. */
 const looksMax = 30;
 
-/** An ask of a conversation. */
 interface Fate {
   readonly input: string;
   /** The tab that waits for it; null if that is gone and no tab has repeated the ask. */
@@ -328,7 +327,6 @@ const mayPass = (ending: Ending): boolean => ending.type === "failed" && passing
 
 const passing: readonly string[] = ["ThreadHeldError", "LeaseLostError", "SequenceConflictError", "StoreError"];
 
-/** Returns the asks in a journal. */
 const takenIn = (journal: readonly unknown[]): ReadonlySet<string> =>
   new Set(
     journal.flatMap((entry) => {

@@ -1,6 +1,5 @@
 import type { Mistake } from "../../kit/program.ts";
 
-/** Faults like plausible mistakes in the store, to show that the tabs notice each. */
 export const faults = {
   "no-guards": "an append checks neither lease nor position, so a tab stalled past its lease still writes",
   "locks-ignored": "the lease of any other tab counts as a dead tab's",

@@ -17,7 +17,6 @@ import { machineOf } from "../story/script.ts";
 import type { TabCall } from "./server.ts";
 import type { Ending, Seen } from "./talk.ts";
 
-/** A conversation in tabs, after its end. */
 export interface Had {
   /** The journal in the store, and again after each ask was repeated. */
   readonly journal: readonly unknown[];
@@ -30,7 +29,6 @@ export interface Had {
   /** The outcomes that askers got, one for each attempt. */
   readonly endings: readonly { readonly askId: string; readonly ending: Ending }[];
   readonly shown: readonly Shown[];
-  /** The calls, in the order of their arrival. */
   readonly performed: readonly TabCall[];
   /** The time at which a tab began to go, by its number. */
   readonly gone: ReadonlyMap<number, number>;
@@ -38,7 +36,6 @@ export interface Had {
   readonly hasStalled: boolean;
 }
 
-/** Returns the problems of a conversation in tabs. */
 export const judgeTabs = (had: Had): readonly string[] => {
   try {
     const state = stateOf(entriesIn(had.journal));
@@ -93,7 +90,6 @@ const seenProblems = ({ journal, again, seen }: Had): readonly string[] => {
   ];
 };
 
-/** A part that a tab showed an asker. */
 export interface Shown {
   readonly tab: number;
   readonly askId: string;

@@ -1,10 +1,12 @@
 // Runs in a tab: a host on the one thread, with the proof's server as its model and tools, and functions that the proof
 // calls.
-import { type AskHandle, createHost, type Host, type HostedThread, type LlmHandler, type Store } from "@colloquy/host";
+import { type AskHandle, createHost, type Host, type HostedThread, type LlmHandler } from "@colloquy/host";
 import { messagesOf, outstanding } from "@colloquy/machine";
 import { indexedDbStore, randomIds, systemClock } from "@colloquy/runtime-browser";
 
+import type { Through } from "../../kit/store-methods.ts";
 import { calledBy, machineOf, toolsOf } from "../story/script.ts";
+import { Fuse, type WatchedStore, watchedStore } from "../story/watched.ts";
 import {
   type CallBody,
   type Ending,
@@ -19,22 +21,29 @@ import {
 class OpenTab implements Tab {
   #tab = 0;
   #host: Host | null = null;
-  #store: Store | null = null;
-  /** The newest entry known to be stored. */
-  #seq = -1;
+  #store: WatchedStore | null = null;
   /** The number of unanswered calls of the store. */
   #underWay = 0;
   #stallsAsItAppends = false;
 
   open({ tab, database, leaseTtlMs, snapshotEvery }: TabOptions): void {
     this.#tab = tab;
-    const store = watched(indexedDbStore({ name: database }), {
-      stored: (seq) => (this.#seq = Math.max(this.#seq, seq)),
-      underWay: (change) => (this.#underWay += change),
-      appends: () => {
+    const inner = indexedDbStore({ name: database });
+    const through: Through = async (call) => {
+      this.#underWay += 1;
+      return call().finally(() => (this.#underWay -= 1));
+    };
+    const watched = watchedStore(inner, {
+      fuse: new Fuse(null),
+      record: () => undefined,
+      sleep: async () => undefined,
+      outside: through,
+      append: (write) => {
         if (this.#stallsAsItAppends && this.#underWay === 0) this.#standStill();
+        return write();
       },
     });
+    const store = Object.assign(watched, inner.parts && { parts: counted(inner.parts, through) });
     const tools = toolsOf(async (name, { idempotencyKey: id, signal }) => {
       const response = await this.#call({ what: name, id, called: null }, signal);
       return response.text();
@@ -129,7 +138,7 @@ class OpenTab implements Tab {
   };
 
   #call(body: Omit<CallBody, "tab" | "seq">, signal: AbortSignal): Promise<Response> {
-    const whole: CallBody = { ...body, tab: this.#tab, seq: this.#seq };
+    const whole: CallBody = { ...body, tab: this.#tab, seq: this.#store?.newestSeq ?? -1 };
     return fetch("/call", { method: "POST", body: JSON.stringify(whole), signal });
   }
 
@@ -196,52 +205,13 @@ class PieceReader {
 Reflect.set(globalThis, "tab", new OpenTab());
 
 /** The observed calls of a store. */
-interface Watch {
-  /** Called before a host appends under a lease that it took for good. */
-  readonly appends: () => void;
-  /** Called when an entry is known to be stored, with its seq. */
-  readonly stored: (seq: number) => void;
-  /** Called with the change in the number of calls under way. */
-  readonly underWay: (change: 1 | -1) => void;
-}
-
-const watched = (store: Store, watch: Watch): Store => {
-  const inner = counted(store, watch);
-  return new Proxy(inner, {
-    get: (target, name) => {
-      if (name === "append")
-        return async (...args: Parameters<Store["append"]>): Promise<void> => {
-          watch.appends();
-          await target.append(...args);
-          watch.stored(args[1] + args[2].length);
-        };
-      if (name === "read")
-        return async (threadId: string, fromSeq = 0): Promise<readonly unknown[]> => {
-          const entries = await target.read(threadId, fromSeq);
-          // A reader that starts there has the earlier entries from a snapshot.
-          watch.stored(fromSeq + entries.length - 1);
-          return entries;
-        };
-      const member: unknown = Reflect.get(target, name);
-      return member;
-    },
-  });
-};
-
-/** Counts the calls of an object and of its parts while they are under way. */
-const counted = <Part extends object>(part: Part, watch: Watch): Part =>
+/** Counts the calls of a store's parts while they are under way. */
+const counted = <Part extends object>(part: Part, through: Through): Part =>
   new Proxy(part, {
     get: (target, name) => {
       const member: unknown = Reflect.get(target, name);
-      if (typeof member === "object" && member !== null) return counted(member, watch);
       if (typeof member !== "function") return member;
-      return async (...args: readonly unknown[]): Promise<unknown> => {
-        watch.underWay(1);
-        try {
-          return await Reflect.apply(member, target, args);
-        } finally {
-          watch.underWay(-1);
-        }
-      };
+      return (...args: readonly unknown[]): Promise<unknown> =>
+        through(async () => Reflect.apply(member, target, args) as unknown);
     },
   });

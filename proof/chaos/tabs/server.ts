@@ -6,7 +6,6 @@ import { randomOf, seedOf } from "../../kit/random.ts";
 import { outcomeOf, resultOf } from "../story/script.ts";
 import type { CallBody } from "./talk.ts";
 
-/** A received call. */
 export interface TabCall extends Pick<CallBody, "tab" | "what" | "id" | "seq"> {
   /** The time of arrival, by `performance.now()`. */
   readonly at: number;
@@ -14,7 +13,6 @@ export interface TabCall extends Pick<CallBody, "tab" | "what" | "id" | "seq"> {
 
 /** A call whose answer is released piece by piece. */
 export interface HeldCall extends TabCall {
-  /** Writes the next piece of the answer. */
   readonly letGo: () => void;
 }
 
@@ -42,7 +40,6 @@ export class TabServer {
     this.#onNews = onNews;
   }
 
-  /** Starts the server. Returns the address of the page. */
   async start(): Promise<string> {
     await new Promise<void>((resolve) => void this.#server.listen(0, "127.0.0.1", resolve));
     // It listens on a port.
@@ -54,18 +51,15 @@ export class TabServer {
     await new Promise((resolve) => void this.#server.close(resolve));
   }
 
-  /** The number of stalled tabs. */
   get stalled(): number {
     return this.#stalled.length;
   }
 
-  /** Lets stalled tabs continue. */
   goOn(): void {
     this.isStalling = false;
     for (const response of this.#stalled.splice(0)) response.end();
   }
 
-  /** Answers the chosen held calls. */
   answer(isAnswered: (call: HeldCall) => boolean): void {
     for (const call of this.held) while (isAnswered(call) && this.held.has(call)) call.letGo();
   }

@@ -3,7 +3,6 @@ import type { AskPart } from "@colloquy/host";
 
 import type { Called } from "../story/script.ts";
 
-/** The thread of all tabs. */
 export const threadId = "shared";
 
 export interface TabOptions {
@@ -26,7 +25,6 @@ export interface CallBody {
   readonly called: Called | null;
 }
 
-/** The outcome of an ask, as its asker got it. */
 export type Ending =
   | { readonly type: "answered"; readonly turn: number; readonly text: string }
   | { readonly type: "failed"; readonly name: string; readonly message: string };
@@ -39,7 +37,6 @@ export type Report =
   /** A background action failed. */
   | { readonly type: "trouble"; readonly tab: number; readonly words: string };
 
-/** A tab's view of the thread. */
 export interface Seen {
   readonly messages: string;
   readonly journal: readonly unknown[];
@@ -50,9 +47,7 @@ export interface Tab {
   open(options: TabOptions): void;
   ask(askId: string, input: string, how: "ask" | "steer"): void;
   cancel(): void;
-  /** Approves or denies the tool call of a request. */
   decide(id: string, approves: boolean): void;
-  /** Returns the requests that wait for approval. */
   approvals(): Promise<readonly string[]>;
   /** Opens the thread, or waits until its holder has finished or is gone. */
   resume(): void;

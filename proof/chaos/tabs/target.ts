@@ -5,9 +5,9 @@ import type { Browser } from "playwright-core";
 import { bundleForBrowser } from "../../kit/browser-bundle.ts";
 import { neededBrowser, startBrowser } from "../../kit/browser.ts";
 import { withCleanup } from "../../kit/cleanup.ts";
-import { withMistakes } from "../../kit/program.ts";
+import { withFault } from "../../kit/program.ts";
 import { randomOf } from "../../kit/random.ts";
-import { runSeeds, type SeededRun, sumOf, wordsOf } from "../../kit/report.ts";
+import { runSeeds, type SeededRun, wordsOf } from "../../kit/report.ts";
 import { commandOf } from "../../kit/target.ts";
 import { Conversation, type RunOptions, tabOptions } from "./conversation.ts";
 import { type Fault, faults, mistakes } from "./faults.ts";
@@ -15,13 +15,12 @@ import { type Had, judgeTabs } from "./judge.ts";
 import { TabServer } from "./server.ts";
 import { type Report, reporter } from "./talk.ts";
 
-/** Runs consecutive seeds, each a conversation in its own profile. Stops at a violation. */
 export const useTabs = async (
   runs: number,
   seed: number,
   options: RunOptions & { readonly fault: Fault | null },
-): Promise<readonly Run[]> => {
-  const plugins = options.fault === null ? [] : [withMistakes(mistakes[options.fault])];
+): Promise<readonly SeededRun[]> => {
+  const plugins = withFault(mistakes, options.fault);
   const page = await bundleForBrowser(new URL(import.meta.resolve("./page.ts")), {}, plugins);
   const browser = await startBrowser(neededBrowser());
   try {
@@ -31,34 +30,7 @@ export const useTabs = async (
   }
 };
 
-const totals = (runs: readonly Run[]): string => {
-  const took = runs.flatMap(({ tookOver }) => tookOver).sort((one, other) => one - other);
-  const ms = (share: number): string => (took[Math.floor(took.length * share)] ?? took.at(-1) ?? 0).toFixed(0);
-  return [
-    `${sumOf(runs, ({ entries }) => entries)} entries, ${sumOf(runs, ({ calls }) => calls)} calls of models and tools, ` +
-      `${sumOf(runs, ({ again }) => again)} of them repeated after a tab was gone or stalled.`,
-    `Tabs closed ${sumOf(runs, ({ went }) => went.close)}, crashed ${sumOf(runs, ({ went }) => went.crash)}, ` +
-      `reloaded ${sumOf(runs, ({ went }) => went.reload)}, stalled ${sumOf(runs, ({ went }) => went.stall)}.`,
-    ...(took.length === 0
-      ? []
-      : [
-          `After a tab was gone in mid-turn another continued in ${ms(0.5)} ms (median of ${took.length}; at most ${ms(1)}); ` +
-            `the lease would have lasted ${(runs[0]?.leaseTtlMs ?? 0).toLocaleString("en")}.`,
-        ]),
-  ].join("\n");
-};
-
-interface Run extends SeededRun {
-  readonly entries: number;
-  readonly calls: number;
-  readonly again: number;
-  readonly went: Conversation["went"];
-  readonly tookOver: readonly number[];
-  readonly leaseTtlMs: number;
-}
-
-/** Holds and judges one conversation in tabs of a browser, with a bundled page. */
-const run = (browser: Browser, page: string, seed: number, options: RunOptions): Promise<Run> =>
+const run = (browser: Browser, page: string, seed: number, options: RunOptions): Promise<SeededRun> =>
   withCleanup(async (later) => {
     const server = new TabServer(seed, page, (call) => conversation.called(call));
     const url = await server.start();
@@ -77,12 +49,16 @@ const run = (browser: Browser, page: string, seed: number, options: RunOptions):
       seed,
       violations:
         typeof had === "string" ? [had, ...conversation.troubles] : [...judgeTabs(had), ...conversation.troubles],
-      entries: typeof had === "string" ? 0 : had.journal.length,
-      calls: calls.length,
-      again: calls.length - new Set(calls.map(({ id }) => id)).size,
-      went,
-      tookOver,
-      leaseTtlMs,
+      counts: {
+        entries: typeof had === "string" ? 0 : had.journal.length,
+        "calls of models and tools": calls.length,
+        "of these repeated after a tab was gone or stalled": calls.length - new Set(calls.map(({ id }) => id)).size,
+        ...Object.fromEntries(Object.entries(went).map(([how, times]) => [`tabs by ${how}`, times])),
+      },
+      seconds: {
+        [`until another tab continued for one that was gone in mid-turn; its lease lasts ${leaseTtlMs / 1000} s`]:
+          tookOver.map((ms) => ms / 1000),
+      },
     };
   });
 
@@ -105,5 +81,4 @@ export const command = commandOf({
   runs: [1, "the number of conversations, one after the other"],
   options: tabOptions,
   run: ({ runs, seed, fault }, options) => useTabs(runs, seed, { ...options, fault }),
-  totals,
 });

@@ -12,18 +12,16 @@ import type { Asked } from "../story/script.ts";
 import { Fuse, watchedModel, watchedStore } from "../story/watched.ts";
 import { asksOf, machine, type Report, threadId } from "./thread.ts";
 
-/** The options of a child, as JSON in its first argument. */
 export interface ChildOptions {
   readonly place: StorePlace;
-  /** The number of the child, from 1. */
   readonly writer: number;
   readonly asks: number;
-  /** The number of its asks under way. */
-  readonly outstanding: number;
   readonly leaseTtlMs: number;
 }
 
-const main = async ({ place, writer, asks, outstanding, leaseTtlMs }: ChildOptions): Promise<void> => {
+const asksAtOnce = 32;
+
+const main = async ({ place, writer, asks, leaseTtlMs }: ChildOptions): Promise<void> => {
   const opened = openStore(place);
   const watch = { fuse: new Fuse(null), record: (fact: Fact) => report(fact), sleep: () => nextMacrotask() };
   const store = watchedStore(opened, watch);
@@ -42,7 +40,7 @@ const main = async ({ place, writer, asks, outstanding, leaseTtlMs }: ChildOptio
   const work = async (): Promise<void> => {
     for (let asked = left.shift(); asked !== undefined; asked = left.shift()) await askUntilAnswered(host, asked);
   };
-  await Promise.all(Array.from({ length: outstanding }, work));
+  await Promise.all(Array.from({ length: asksAtOnce }, work));
   report({ type: "over" });
   await inputEnded;
   await host.close();

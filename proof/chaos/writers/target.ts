@@ -6,50 +6,24 @@ import { Child } from "../../kit/child.ts";
 import { whole } from "../../kit/options.ts";
 import { leavePlace, newPlace, openStore, type StorePlace } from "../../kit/places.ts";
 import { childCommand, withProgram } from "../../kit/program.ts";
-import { runSeeds, type SeededRun } from "../../kit/report.ts";
-import { type Choice, commandOf } from "../../kit/target.ts";
+import { runSeeds, type SeededRun, timesOf } from "../../kit/report.ts";
+import { commandOf } from "../../kit/target.ts";
 import type { Fact } from "../story/facts.ts";
 import { judge } from "../story/judge.ts";
 import type { ChildOptions } from "./child.ts";
 import { asksOf, machine, type Report, threadId } from "./thread.ts";
 
-const stores = ["sqlite", "files", "postgres", "redis"] as const;
+const processes = 4;
+/** Its holder is stopped for twice as long. */
+const leaseTtlMs = 1_000;
 
-/** Bundles the writer, and runs it in several processes on one thread. */
-const writers = (
-  { store, runs, seed }: Pick<Choice<(typeof stores)[number], never>, "store" | "runs" | "seed">,
-  options: WritersOptions,
-): Promise<readonly Run[]> =>
-  withProgram(new URL(import.meta.resolve("./child.ts")), (program) =>
-    runSeeds(runs, seed, (each) => writeTogether(program, store, each, options)),
-  );
-
-interface WritersOptions {
-  /** The number of asks of all processes together. */
-  readonly asks: number;
-  readonly processes: number;
-  /** The number of each process's asks under way. */
-  readonly outstanding: number;
-  /** The duration of a lease; the stopped process stalls for twice as long. */
-  readonly leaseTtlMs: number;
-}
-
-interface Run extends SeededRun {
-  readonly entries: number;
-  readonly seconds: number;
-  /** The passing reasons for which asks were rejected and repeated, one for each time. */
-  readonly again: readonly string[];
-}
-
-/** Lets processes write one thread together, and stops one of them past its lease. */
 const writeTogether = async (
   program: string,
   store: StorePlace["type"],
   seed: number,
-  options: WritersOptions,
-): Promise<Run> => {
+  asks: number,
+): Promise<SeededRun> => {
   const place = newPlace(store, "chaos-writers");
-  const { processes, asks, leaseTtlMs } = options;
   const shares = Array.from({ length: processes }, (_, index) => Math.floor((asks + index) / processes));
   const facts: Fact[] = [];
   const again: string[] = [];
@@ -58,7 +32,7 @@ const writeTogether = async (
   let answered = 0;
   const writers = shares.map(
     (share, index) =>
-      new Writer(program, { ...options, place, writer: index + 1, asks: share }, (report) => {
+      new Writer(program, { place, writer: index + 1, asks: share, leaseTtlMs }, (report) => {
         if (report.type === "again") return void again.push(report.because);
         if (report.type !== "over") facts.push(report);
         answered += report.type === "answered" ? 1 : 0;
@@ -77,7 +51,14 @@ const writeTogether = async (
     const journal = await opened.read(threadId);
     await opened.close();
     const asked = shares.flatMap((share, index) => asksOf(index + 1, share));
-    return { seed, violations: judge({ journal, asked, facts, machine }), entries: journal.length, seconds, again };
+    const repeated = timesOf(again.map((because) => `asks repeated because of ${because}`));
+    const violations = judge({ journal, asked, facts, machine });
+    return {
+      seed,
+      violations,
+      counts: { entries: journal.length, ...repeated },
+      seconds: { "to all answers": [seconds] },
+    };
   } finally {
     for (const { child } of writers) child.signal("SIGKILL");
     await leavePlace(place);
@@ -92,7 +73,6 @@ const stopHolder = async (writers: readonly Writer[], ms: number): Promise<void>
   holder?.child.signal("SIGCONT");
 };
 
-/** A process that writes the thread. */
 class Writer {
   /** The time of its last model call, when it had the lease. */
   performedAt = 0;
@@ -116,25 +96,14 @@ class Writer {
 
 export const command = commandOf({
   name: "writers",
-  stores,
+  stores: ["sqlite", "files", "postgres", "redis"],
   faults: {},
   runs: [1, "the number of threads, one after the other"],
   options: {
     asks: whole(1_000, "of all processes together"),
-    processes: whole(4, "how many processes"),
-    outstanding: whole(32, "the number of each process's asks under way"),
-    lease: whole(1_000, "the duration of a lease; its holder is stopped for twice as long", {
-      placeholder: "MS",
-    }),
   },
-  run: (choice, { lease: leaseTtlMs, ...options }) => writers(choice, { ...options, leaseTtlMs }),
-  totals: (runs) =>
-    runs
-      .map(({ entries, seconds, again }) => {
-        const reasons = [...Map.groupBy(again, (reason) => reason)].map(
-          ([reason, of]) => `\n  ${of.length} times: ${reason}`,
-        );
-        return `${entries} entries, ${seconds.toFixed(1)} s; ${again.length} asks were repeated.${reasons.join("")}`;
-      })
-      .join("\n"),
+  run: ({ store, runs, seed }, { asks }) =>
+    withProgram(new URL(import.meta.resolve("./child.ts")), (program) =>
+      runSeeds(runs, seed, (each) => writeTogether(program, store, each, asks)),
+    ),
 });

@@ -16,7 +16,6 @@ export type Report =
   /** All of its asks are answered. The process stays, for the others. */
   | { readonly type: "over" };
 
-/** Returns the asks of one process, numbered from 1. */
 export const asksOf = (writer: number, asks: number): readonly Asked[] =>
   Array.from({ length: asks }, (_, ask) => ({
     askId: `writer-${writer}-ask-${ask + 1}`,

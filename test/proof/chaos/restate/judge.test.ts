@@ -104,12 +104,12 @@ describe("the judge of conversations on an engine", () => {
   test("catches an ask that is lost, one that is taken twice, and one that nobody made", () => {
     const { journal } = whole;
     const lost = journal.findLastIndex((entry) => (entry as Entry).event.type === "ask.received");
-    expect(problemsOf({ journal: journal.slice(0, lost) })).toMatch(/c0-6 is lost/);
+    expect(problemsOf({ journal: journal.slice(0, lost) })).toMatch(/c0-7 is lost/);
     const again = { ...(journal.find((entry) => (entry as Entry).event.type === "ask.received") as Entry) };
     expect(problemsOf({ journal: [...journal, { ...again, seq: journal.length }] })).toMatch(
       /takes c0-0 a second time/,
     );
-    expect(problemsOf({ asked: asksOf(0, turns - 1) })).toMatch(/c0-6 was accepted, but was never asked/);
+    expect(problemsOf({ asked: asksOf(0, turns - 1) })).toMatch(/c0-7 was accepted, but was never asked/);
   });
 
   test("takes what a recovery says of a once-only call, where the table has it so, and is marked", () => {
