@@ -18,13 +18,13 @@ import { createHost, sqliteStore, type Store, systemClock } from "@colloquy/runt
 import { isoDate, todayOf, weekdayOf } from "./calendar.ts";
 import { weatherOptions, weatherSystem } from "./agent.ts";
 import { chooseModel } from "./model.ts";
-import { newestThread, nextThread } from "./threads.ts";
+import { demonstration, lastThread, nextThread } from "./threads.ts";
 import { weatherTools } from "./tools.ts";
 
 const help = `A weather agent: ask it about the weather in some dozens of cities. All of its weather is made up.
 
   --store FILE    where the threads are kept (default: .colloquy/weather.db)
-  --thread ID     the thread to continue or begin (default: the newest)
+  --thread ID     the thread to continue or begin (default: the one used last)
   --new           begin a new thread
   --journal       print the journal of the thread as JSON lines, and end: a recording
   --pace MS       between two words of the rule-based model (default: 30 in a terminal, else 0)
@@ -43,7 +43,7 @@ const main = async (): Promise<void> => {
   const store = sqliteStore({ path: values.store });
   try {
     const threadId = values.thread ?? (values.new ? await nextThread(store) : undefined);
-    if (values.journal) await printJournal(store, threadId ?? (await newestThread(store)));
+    if (values.journal) await printJournal(store, threadId ?? (await lastThread(store)));
     else await talk(store, threadId, millisecondsOf(values.pace));
   } finally {
     await store.close();
@@ -85,7 +85,7 @@ const talk = async (store: Store, threadId: string | undefined, pace: number | u
   try {
     const conversation = {
       host,
-      threadId: threadId ?? (isDemonstration ? "demonstration" : await newestThread(store)),
+      threadId: threadId ?? (isDemonstration ? demonstration : await lastThread(store)),
       input: isDemonstration ? Readable.from(questions) : process.stdin,
       output: process.stdout,
       signal,
@@ -102,7 +102,7 @@ const talk = async (store: Store, threadId: string | undefined, pace: number | u
   }
 };
 
-/** Converses on the screen, then says how the conversation is continued: after /fork it is not the newest. */
+/** Converses on the screen, then says how the conversation is continued. */
 const onScreen = async (conversation: Parameters<typeof converseOnScreen>[0]): Promise<void> => {
   let last = conversation.threadId;
   await converseOnScreen({ ...conversation, turnedTo: (id) => void (last = id) });

@@ -69,6 +69,10 @@ test("a question continues the topic before it, also in the next run, but not on
 
   const newest = await run({ store: "new/weather.db", questions: ["Oslo, then?"] });
   expect(newest.output).toContain("\ncontinuing thread weather-2: 1 turn, ");
+
+  await run({ store: "new/weather.db", args: ["--thread", "weather"], questions: ["Rome, then?"] });
+  const again = await run({ store: "new/weather.db", questions: ["And tomorrow?"] });
+  expect(again.output).toContain("\ncontinuing thread weather: 6 turns, ");
 });
 
 test("an unknown command from a pipe makes the exit code 1", async () => {

@@ -1,22 +1,32 @@
-import type { Store } from "@colloquy/host";
+import type { Store, StoredThread } from "@colloquy/host";
 
-/** Returns the newest of the threads `weather`, `weather-2`, `weather-3`, …; `weather` if there is none. */
-export const newestThread = async (store: Store): Promise<string> => threadNumbered(Math.max(1, await newest(store)));
+/** The thread of the run without input. No other run continues it by itself. */
+export const demonstration = "demonstration";
 
-/** Returns the thread after it, which does not exist yet. */
-export const nextThread = async (store: Store): Promise<string> => threadNumbered((await newest(store)) + 1);
-
-const newest = async (store: Store): Promise<number> => {
-  let newest = 0;
-  for (let after: string | null | undefined; after !== null;) {
-    const page = await store.list(after === undefined ? {} : { after });
-    newest = Math.max(newest, ...page.threads.map(({ threadId }) => numberOf(threadId)));
-    after = page.next;
-  }
-  return newest;
+/** Returns the thread that was used last; `weather` if there is none. */
+export const lastThread = async (store: Store): Promise<string> => {
+  const threads = await threadsOf(store);
+  const [last] = threads
+    .filter(({ threadId }) => threadId !== demonstration)
+    .toSorted((one, other) => other.updatedAt - one.updatedAt || numberOf(other) - numberOf(one));
+  return last?.threadId ?? "weather";
 };
 
-const threadNumbered = (number: number): string => (number === 1 ? "weather" : `weather-${number}`);
+/** Returns the first of the threads `weather`, `weather-2`, `weather-3`, … that comes after all of them. */
+export const nextThread = async (store: Store): Promise<string> => {
+  const newest = Math.max(0, ...(await threadsOf(store)).map(numberOf));
+  return newest === 0 ? "weather" : `weather-${newest + 1}`;
+};
 
-const numberOf = (threadId: string): number =>
+const threadsOf = async (store: Store): Promise<readonly StoredThread[]> => {
+  const threads: StoredThread[] = [];
+  for (let after: string | null | undefined; after !== null;) {
+    const page = await store.list(after === undefined ? {} : { after });
+    threads.push(...page.threads);
+    after = page.next;
+  }
+  return threads;
+};
+
+const numberOf = ({ threadId }: StoredThread): number =>
   threadId === "weather" ? 1 : Number(/^weather-(\d+)$/.exec(threadId)?.[1] ?? 0);
