@@ -34,8 +34,8 @@ const main = (): void => {
       isolate: false,
       maxWorkers: 1,
       bail: 1,
-      testTimeout: 30_000,
-      hookTimeout: 30_000,
+      testTimeout: 20_000,
+      hookTimeout: 20_000,
       expect: { poll: { timeout: 10_000 } },
       sequence: { sequencer: AsGiven },
       // The key of the cache on disk is the text of the file, which differs from the text loaded here.
@@ -55,23 +55,30 @@ const answer = (message: Answer, then?: () => void): void => {
   process.send?.(message, undefined, undefined, then);
 };
 
+/** Runs the tests in batches, each twice as large, since vitest loads the rest of a batch even after a failure. */
 const outcomeOf = async (vitest: Vitest, files: SwappedFiles, watch: Watch, job: Job): Promise<Answer> => {
   files.swap(vitest, job.mutant);
   const specifications = await vitest.globTestSpecifications([...job.tests]);
-  const wanted = job.tests.flatMap((path) => specifications.filter(({ moduleId }) => files.pathOf(moduleId) === path));
-  watch.begin();
-  const { unhandledErrors } = await vitest.runTestSpecifications(wanted).finally(() => watch.end());
-  const passed = watch.ended.flatMap((testModule) => files.passed(testModule) ?? []);
-  const failed = watch.ended.find((testModule) => testModule.state() === "failed");
-  if (failed !== undefined || unhandledErrors.length > 0) {
-    const [error] = [...(failed?.errors() ?? []), ...errorsOfTests(failed), ...unhandledErrors];
-    const why = withMessage.safeParse(error).data?.message ?? "";
-    return { outcome: "killed", by: files.pathOf(failed?.moduleId ?? watch.running), why, passed };
+  const passed: Passed[] = [];
+  for (let from = 0, size = 1; from < job.tests.length; from += size, size *= 2) {
+    const tests = job.tests.slice(from, from + size);
+    const wanted = tests.flatMap((path) => specifications.filter(({ moduleId }) => files.pathOf(moduleId) === path));
+    watch.begin();
+    const { unhandledErrors } = await vitest.runTestSpecifications(wanted).finally(() => watch.end());
+    passed.push(...watch.ended.flatMap((testModule) => files.passed(testModule) ?? []));
+    const failed = watch.ended.find((testModule) => testModule.state() === "failed");
+    if (failed !== undefined || unhandledErrors.length > 0) {
+      const [error] = [...(failed?.errors() ?? []), ...errorsOfTests(failed), ...unhandledErrors];
+      const why = withMessage.safeParse(error).data?.message ?? "";
+      return { outcome: "killed", by: files.pathOf(failed?.moduleId ?? watch.running), why, passed };
+    }
+    // A file may skip all its tests if something is missing, such as recordings.
+    const ran = watch.ended.filter((testModule) => ["passed", "skipped"].includes(testModule.state())).length;
+    if (ran !== tests.length) {
+      return { outcome: "unable", problem: `${tests.length} test files were to run, and ${ran} did` };
+    }
   }
-  // A file may skip all its tests if something is missing, such as recordings.
-  const ran = watch.ended.filter((testModule) => ["passed", "skipped"].includes(testModule.state())).length;
-  if (ran === job.tests.length) return { outcome: "survived", passed };
-  return { outcome: "unable", problem: `${job.tests.length} test files were to run, and ${ran} did` };
+  return { outcome: "survived", passed };
 };
 
 const withMessage = z.object({ message: z.string() });
