@@ -64,6 +64,16 @@ describe("the parts of a call", () => {
     await expect(partsOf(call)).rejects.toThrow(/history: as must be "override" or .* \(got "never"\)/);
     await expect(call).rejects.toBeInstanceOf(ConfigurationError);
   });
+
+  it("end with the error where a model within got no turn", async () => {
+    const program: Parameters<typeof sessionOf>[0] = async ({ q }, { ask }) => {
+      const seed = [{ role: "nobody", content: "" }] as never;
+      for await (const part of ask("draft", q, { seed })) throw new Error(`${part.type} was shown`);
+      return { a: "" };
+    };
+    const qa = sessionOf(program, { llm: scriptedModel([]) });
+    await expect(qa.call({ q: "Q1" })).rejects.toThrow(/seed.*nobody/);
+  });
 });
 
 /** Joins texts, since a late reader gets text in one piece. */
@@ -127,6 +137,16 @@ describe("a call", () => {
     await expect(other).rejects.toThrow(/cancelled/);
     expect(heard).toEqual(["aborted", "aborted"]);
     expect(await qa.count()).toBe(0);
+  });
+
+  it("ends after the hook for its turn, which may still save it", async () => {
+    const order: string[] = [];
+    const onTurn = async (): Promise<void> => {
+      await new Promise(setImmediate);
+      order.push("saved");
+    };
+    await sessionOf(() => ({ a: "" }), { onTurn }).call({ q: "Q1" });
+    expect(order).toEqual(["saved"]);
   });
 
   it("is refused while another is under way, where that was chosen", async () => {

@@ -1,10 +1,11 @@
-import type { LlmHandler } from "@colloquy/host";
+import { type LlmHandler, tool } from "@colloquy/host";
 import { type Entry, type JsonObject, type MachineOptions, textOf } from "@colloquy/machine";
 import type { NamedJournal } from "@colloquy/machine/inspect";
 import { lastTurns } from "@colloquy/machine/policies";
 import { runningClock } from "@colloquy/runtime-test";
 import { fails, reply, ruleModel, scriptedModel, toolCalls } from "@colloquy/runtime-test/models";
 import { beforeAll, describe, expect, it } from "vitest";
+import { z } from "zod";
 import { rerun, type RerunOptions, rerunTable } from "../../../src/datasets/index.ts";
 import { addedJournal } from "../journal.ts";
 import { stage, weather } from "../stage.ts";
@@ -88,6 +89,26 @@ describe("a recorded conversation that is asked again", () => {
       ["cancelled", why],
     ]);
     expect(after.completed).toBe(0);
+  });
+
+  it("gives equal calls of a turn their results in order, and further ones the last", async () => {
+    let rolls = 0;
+    const dice = tool({ name: "dice", description: "Rolls.", input: z.object({}), run: () => String((rolls += 1)) });
+    const rolling = (times: number): LlmHandler => {
+      const steps = Array.from({ length: times }, () => toolCalls([{ name: "dice", arguments: {} }]));
+      return scriptedModel([...steps, reply("Done.")]);
+    };
+    const { host, journal } = stage(rolling(3), {}, [dice]);
+    await host.ask("Roll.", { threadId: "t" });
+    const machine = { tools: [dice.declaration] };
+    const given: string[] = [];
+    const model = rolling(4);
+    const llm: LlmHandler = (request, context) => {
+      given.push(request.messages.map(textOf).at(-1) ?? "");
+      return model(request, context);
+    };
+    await askedAgain([await journal("t")], { llm, machine });
+    expect(given).toEqual(["Roll.", "1", "2", "3", "3"]);
   });
 
   it("ends one that calls a tool which is not declared", async () => {
