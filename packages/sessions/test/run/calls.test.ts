@@ -58,6 +58,21 @@ describe("the parts of a call", () => {
     expect(shown(nested.map(({ part }) => part))[1]).toBe("thinking");
   });
 
+  it("are the newest of very many, for each reader, and the first says how many are missing", async () => {
+    const many = 9_000;
+    const qa = sessionOf((_, { status }) => {
+      for (let index = 0; index < many; index++) status(String(index));
+      return { a: "" };
+    });
+    const call = qa.call({ q: "Q1" });
+    await call;
+    const [parts, again] = [await partsOf(call), await partsOf(call)];
+    expect(again).toEqual(parts);
+    // With the starts and ends of the turn and its step.
+    expect([parts[0], parts.length]).toEqual([{ type: "parts.dropped", count: 8_000 }, 1 + (many + 4 - 8_000)]);
+    expect([shown(parts)[0], shown(parts).at(-2)]).toEqual([String(8_000 - 2), String(many - 1)]);
+  });
+
   it("end with the error where the call got no turn", async () => {
     const qa = sessionOf(() => ({ a: "" }), { overlap: "reject" });
     const call = qa.call({ q: "Q1" }, { history: { exchanges: [], as: "never" as "override" } });
