@@ -14,6 +14,8 @@ interface Subject {
   readonly source: string;
   /** The folder or file in `source` whose mutants are drawn, from the root. */
   readonly mutated: string;
+  /** A folder in `mutated` whose mutants are left out. */
+  readonly without: string | null;
   /** The tests, as a glob from the root. */
   readonly tests: string;
   /** The files whose imports are followed, as globs from the root. */
@@ -53,9 +55,9 @@ export const hunt = async (
   { count, seed, workers }: Sample,
   onOutcome: (outcome: Outcome, mutant: Mutant) => void = () => {},
 ): Promise<Hunt> => {
-  const all = filesOf(subject, [`${subject.mutated}{,/**/*.ts}`]).flatMap((source) =>
-    mutantsOf(source).map((mutant) => ({ source, mutant })),
-  );
+  const all = filesOf(subject, [`${subject.mutated}{,/**/*.ts}`])
+    .filter(({ path }) => subject.without === null || !path.startsWith(`${subject.without}/`))
+    .flatMap((source) => mutantsOf(source).map((mutant) => ({ source, mutant })));
   const places = new Map(all.map(({ source, mutant }) => [mutant, source]));
   const sample = drawn([...places.keys()], count, seed);
   const tests = new Tests(subject);

@@ -18,6 +18,7 @@ const huntIn = (file: string, check: string, equivalent: readonly Equivalent[] =
       root,
       source: folder,
       mutated: `${folder}/${file}`,
+      without: null,
       tests: `test/proof/mutants/fixture/checks/${check}.check.ts`,
       sources: [`${folder}/*.ts`],
       equivalent,
