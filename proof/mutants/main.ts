@@ -103,8 +103,8 @@ const summary = (found: Hunt, seed: number, share: number, place: Place): string
 
 /** Returns the folder that is left out of a place, if any. */
 const withoutOf = ({ name }: Place): string | null => {
-  const { without = null }: Covered = covered[name];
-  return without;
+  const { without }: Covered = covered[name];
+  return without ?? null;
 };
 
 const subjectOf = ({ name, folder }: Place): Parameters<typeof hunt>[0] => ({
