@@ -91,7 +91,7 @@ describe("a recorded conversation that is asked again", () => {
     expect(after.completed).toBe(0);
   });
 
-  it("gives equal calls of a turn their results in order, and further ones the last", async () => {
+  it("has the whole question, and gives equal calls of a turn their results in order, further ones the last", async () => {
     let rolls = 0;
     const dice = tool({ name: "dice", description: "Rolls.", input: z.object({}), run: () => String((rolls += 1)) });
     const rolling = (times: number): LlmHandler => {
@@ -99,16 +99,28 @@ describe("a recorded conversation that is asked again", () => {
       return scriptedModel([...steps, reply("Done.")]);
     };
     const { host, journal } = stage(rolling(3), {}, [dice]);
-    await host.ask("Roll.", { threadId: "t" });
+    const image = { type: "image", url: "https://example.org/dice.png" } as const;
+    await host.ask([{ type: "text", text: "Roll." }, image], { threadId: "t" });
     const machine = { tools: [dice.declaration] };
-    const given: string[] = [];
+    const given: unknown[] = [];
     const model = rolling(4);
     const llm: LlmHandler = (request, context) => {
-      given.push(request.messages.map(textOf).at(-1) ?? "");
+      const last = request.messages.at(-1);
+      given.push(last?.role === "user" ? last.parts : last && textOf(last));
       return model(request, context);
     };
     await askedAgain([await journal("t")], { llm, machine });
-    expect(given).toEqual(["Roll.", "1", "2", "3", "3"]);
+    expect(given).toEqual([[{ type: "text", text: "Roll." }, image], "1", "2", "3", "3"]);
+  });
+
+  it("is not asked a turn that begins with a greeting and has no question", async () => {
+    const said = (role: "assistant" | "user", content: string) => ({ role, content });
+    const journal = addedJournal([
+      { type: "turn.added", at: 1, messages: [said("assistant", "Welcome!")] },
+      { type: "turn.added", at: 2, messages: [said("user", "Hi"), said("assistant", "Hello")] },
+    ]);
+    const { conversations } = await askedAgain([journal], { llm: scriptedModel([reply("Hey")]) });
+    expect(conversations[0]?.turns.map(({ turn, after }) => [turn, after.answer])).toEqual([[2, "Hey"]]);
   });
 
   it("ends one that calls a tool which is not declared", async () => {
