@@ -14,6 +14,8 @@ interface Subject {
   readonly source: string;
   /** The folder or file in `source` whose mutants are drawn, from the root. */
   readonly mutated: string;
+  /** A folder in `mutated` whose mutants are left out. */
+  readonly without: string | null;
   /** The tests, as a glob from the root. */
   readonly tests: string;
   /** The files whose imports are followed, as globs from the root. */
@@ -23,7 +25,7 @@ interface Subject {
   readonly secondsWithoutProgressMax: number;
 }
 
-interface Sample {
+export interface Sample {
   readonly count: number;
   readonly seed: number;
   readonly workers: number;
@@ -33,12 +35,13 @@ interface Sample {
 type Outcome = "killed" | "timeout" | "survived" | "invalid";
 
 export interface Hunt {
-  /** The number of mutants, without those known as equivalent. */
+  /** The number of mutants from which the sample was drawn. */
   readonly mutants: number;
   readonly killed: number;
   /** The number of killed mutants whose tests never ended. */
   readonly timeouts: number;
   readonly survivors: readonly Mutant[];
+  /** The number of drawn mutants that are listed as equivalent. They were not tested. */
   readonly equivalent: number;
   /** Entries of the list of equivalent mutants that match no mutant. */
   readonly stale: readonly Equivalent[];
@@ -52,17 +55,16 @@ export const hunt = async (
   { count, seed, workers }: Sample,
   onOutcome: (outcome: Outcome, mutant: Mutant) => void = () => {},
 ): Promise<Hunt> => {
-  const all = filesOf(subject, [`${subject.mutated}{,/**/*.ts}`]).flatMap((source) =>
-    mutantsOf(source).map((mutant) => ({ source, mutant })),
-  );
+  const all = filesOf(subject, [`${subject.mutated}{,/**/*.ts}`])
+    .filter(({ path }) => subject.without === null || !path.startsWith(`${subject.without}/`))
+    .flatMap((source) => mutantsOf(source).map((mutant) => ({ source, mutant })));
   const places = new Map(all.map(({ source, mutant }) => [mutant, source]));
-  const counted = all
-    .map(({ mutant }) => mutant)
-    .filter((mutant) => !subject.equivalent.some((entry) => names(entry, mutant)));
+  const sample = drawn([...places.keys()], count, seed);
   const tests = new Tests(subject);
   const survivors: Mutant[] = [];
   const outcomes: Outcome[] = [];
-  const waiting = [...drawn(counted, count, seed)];
+  const waiting = sample.filter((mutant) => !subject.equivalent.some((entry) => names(entry, mutant)));
+  const equivalent = sample.length - waiting.length;
   const work = async (): Promise<void> => {
     const runner = tests.runner();
     for (let mutant = waiting.shift(); mutant !== undefined; mutant = waiting.shift()) {
@@ -80,11 +82,11 @@ export const hunt = async (
   await tests.checkKillers();
   const timeouts = outcomes.filter((outcome) => outcome === "timeout").length;
   return {
-    mutants: counted.length,
+    mutants: all.length,
     killed: outcomes.filter((outcome) => outcome === "killed").length + timeouts,
     timeouts,
     survivors,
-    equivalent: all.length - counted.length,
+    equivalent,
     stale: subject.equivalent.filter(
       (entry) => entry.path.startsWith(subject.mutated) && !all.some(({ mutant }) => names(entry, mutant)),
     ),

@@ -1,9 +1,9 @@
 // A process that runs test files against one mutant after the other. It swaps the mutant in as the tests load their
-// modules, and never writes a file. The tests run in a thread, so that this process can end despite an endless loop in
-// them; it ends with its parent.
+// modules, and never writes a file. The tests run in a process of their own, so that this one can end despite an endless
+// loop in them; it ends with its parent.
+import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join, relative } from "node:path";
-import { cpuUsage } from "node:process";
 
 import { BaseSequencer, createVitest, type TestModule, type Vitest } from "vitest/node";
 import { z } from "zod";
@@ -27,11 +27,16 @@ const main = (): void => {
       watch: false,
       include: [setup.tests],
       setupFiles: [join(import.meta.dirname, "worker-setup.ts")],
-      pool: "threads",
+      // Some tests change the process's user or folder, which a thread can't.
+      pool: "forks",
+      execArgv: ["--max-old-space-size=1024"],
+      env: { NODE_COMPILE_CACHE: join(setup.root, "node_modules/.cache/compiled") },
       isolate: false,
       maxWorkers: 1,
       bail: 1,
-      testTimeout: 30_000,
+      testTimeout: 20_000,
+      hookTimeout: 20_000,
+      expect: { poll: { timeout: 10_000 } },
       sequence: { sequencer: AsGiven },
       // The key of the cache on disk is the text of the file, which differs from the text loaded here.
       fsModuleCache: false,
@@ -50,23 +55,30 @@ const answer = (message: Answer, then?: () => void): void => {
   process.send?.(message, undefined, undefined, then);
 };
 
+/** Runs the tests in batches, each twice as large, since vitest loads the rest of a batch even after a failure. */
 const outcomeOf = async (vitest: Vitest, files: SwappedFiles, watch: Watch, job: Job): Promise<Answer> => {
   files.swap(vitest, job.mutant);
   const specifications = await vitest.globTestSpecifications([...job.tests]);
-  const wanted = job.tests.flatMap((path) => specifications.filter(({ moduleId }) => files.pathOf(moduleId) === path));
-  watch.begin();
-  const { unhandledErrors } = await vitest.runTestSpecifications(wanted).finally(() => watch.end());
-  const passed = watch.ended.flatMap((testModule) => files.passed(testModule) ?? []);
-  const failed = watch.ended.find((testModule) => testModule.state() === "failed");
-  if (failed !== undefined || unhandledErrors.length > 0) {
-    const [error] = [...(failed?.errors() ?? []), ...errorsOfTests(failed), ...unhandledErrors];
-    const why = withMessage.safeParse(error).data?.message ?? "";
-    return { outcome: "killed", by: files.pathOf(failed?.moduleId ?? watch.running), why, passed };
+  const passed: Passed[] = [];
+  for (let from = 0, size = 1; from < job.tests.length; from += size, size *= 2) {
+    const tests = job.tests.slice(from, from + size);
+    const wanted = tests.flatMap((path) => specifications.filter(({ moduleId }) => files.pathOf(moduleId) === path));
+    watch.begin();
+    const { unhandledErrors } = await vitest.runTestSpecifications(wanted).finally(() => watch.end());
+    passed.push(...watch.ended.flatMap((testModule) => files.passed(testModule) ?? []));
+    const failed = watch.ended.find((testModule) => testModule.state() === "failed");
+    if (failed !== undefined || unhandledErrors.length > 0) {
+      const [error] = [...(failed?.errors() ?? []), ...errorsOfTests(failed), ...unhandledErrors];
+      const why = withMessage.safeParse(error).data?.message ?? "";
+      return { outcome: "killed", by: files.pathOf(failed?.moduleId ?? watch.running), why, passed };
+    }
+    // A file may skip all its tests if something is missing, such as recordings.
+    const ran = watch.ended.filter((testModule) => ["passed", "skipped"].includes(testModule.state())).length;
+    if (ran !== tests.length) {
+      return { outcome: "unable", problem: `${tests.length} test files were to run, and ${ran} did` };
+    }
   }
-  // A file may skip all its tests if something is missing, such as recordings.
-  const ran = watch.ended.filter((testModule) => ["passed", "skipped"].includes(testModule.state())).length;
-  if (ran === job.tests.length) return { outcome: "survived", passed };
-  return { outcome: "unable", problem: `${job.tests.length} test files were to run, and ${ran} did` };
+  return { outcome: "survived", passed };
 };
 
 const withMessage = z.object({ message: z.string() });
@@ -169,7 +181,7 @@ class Watch {
       if (processorSeconds() - this.#since < this.#secondsMax) return;
       this.end();
       this.#loop();
-    }, 250);
+    }, 1000);
   }
 
   end(): void {
@@ -190,10 +202,13 @@ class Watch {
   }
 }
 
-/** Returns the CPU time of the whole process, which stops while other processes use the machine. */
-const processorSeconds = (): number => {
-  const { user, system } = cpuUsage();
-  return (user + system) / 1e6;
-};
+/** Returns the CPU time of this process's group, which stops while other processes use the machine. */
+const processorSeconds = (): number =>
+  execFileSync("ps", ["-A", "-o", "pgid=,time="], { encoding: "utf8" })
+    .split("\n")
+    .map((line) => line.trim().split(/\s+/))
+    .filter(([group]) => group === String(process.pid))
+    .map(([, time = ""]) => time.split(/[-:]/).reduce((sum, part) => sum * 60 + Number(part), 0))
+    .reduce((sum, seconds) => sum + seconds, 0);
 
 main();

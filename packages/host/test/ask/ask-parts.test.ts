@@ -34,11 +34,12 @@ describe("an ask that is read", () => {
     ]);
   });
 
-  test("shows each piece to a prompt reader, and the whole of a reply without pieces", async () => {
+  test("shows each piece to each prompt reader, and the whole of a reply without pieces", async () => {
     const model = held();
     const { host } = stage({ script: [model.step, says("whole")] });
-    const handle = host.ask("hi");
-    const reading = partsOf(handle);
+    const handle = host.ask("hi", { askId: "a" });
+    await settle();
+    const readings = [handle, host.thread().rejoin("a")].map(partsOf);
     await settle();
     model.show("a");
     await settle();
@@ -46,7 +47,7 @@ describe("an ask that is read", () => {
     model.answer(says("ab"));
     const texts = (parts: readonly AskPart[]): readonly string[] =>
       parts.flatMap((part) => (part.type === "text.delta" ? [part.text] : []));
-    expect(texts(await reading)).toEqual(["a", "b"]);
+    for (const reading of readings) expect(texts(await reading)).toEqual(["a", "b"]);
     expect(texts(await partsOf(host.ask("more")))).toEqual(["whole"]);
   });
 

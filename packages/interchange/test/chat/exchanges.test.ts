@@ -60,6 +60,28 @@ describe("logged requests of chat completions", () => {
     expect(right(fromChatExchanges(log))).toHaveLength(1);
   });
 
+  test("continue the reply whose calls they have; calls without results are left out, as are tools that are no functions", () => {
+    const called = (text: string) => ({
+      role: "assistant",
+      content: null,
+      tool_calls: [{ id: "c", type: "function", function: { name: "f", arguments: text } }],
+    });
+    const first = exchange([user("A?")], called('{"x":1}'));
+    const tools = [
+      { type: "web_search" },
+      { type: "function", function: { name: "f", description: "d", parameters: { type: "object" } } },
+    ];
+    const log = [
+      { ...first, request: { ...first.request, tools } },
+      exchange([user("A?")], called('{"x":2}')),
+      exchange([user("A?"), called('{"x":2}'), { role: "tool", tool_call_id: "c", content: "2" }], said("Two.")),
+    ];
+    expect(right(fromChatExchanges(log)).map((each) => [each.turns.flat().length, each.tools])).toEqual([
+      [1, [{ name: "f", description: "d", parameters: { type: "object" } }]],
+      [4, []],
+    ]);
+  });
+
   test("name the item, the message and the words of a reply that was changed", () => {
     const log = [exchange([user("A?")], said("a")), exchange([user("A?"), said("z"), user("More?")], said("aa"))];
     expect(fromChatExchanges(log)).toMatchObject({

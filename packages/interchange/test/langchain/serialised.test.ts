@@ -46,6 +46,17 @@ describe("fromLangChainMessages", () => {
     expect(read(serialised)).toEqual(read(stored));
   });
 
+  test("reads blocks by their types: one of another kind that has a text is no text", () => {
+    const blocks = [
+      { type: "text", text: "Hi." },
+      { type: "citation", text: "of a book" },
+    ];
+    const imported = read([{ type: "human", data: { content: blocks } }]);
+    expect(imported).toMatchObject({
+      right: { turns: [[{ content: [{ type: "text", text: "Hi." }, { type: "opaque" }] }]] },
+    });
+  });
+
   test("names the type of a serialised message that is not part of a conversation", () => {
     const removal = { lc: 1, type: "constructor", id: ["langchain", "messages", "RemoveMessage"], kwargs: { id: "h" } };
     expect(read([removal])).toMatchObject({ left: { reason: expect.stringContaining("it removes another one") } });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { fromResponseItems, toResponseItems } from "../../src/responses/items.ts";
-import { keepsTheLaws, threadOf } from "../laws.ts";
+import { keepsTheLaws, right, threadOf } from "../laws.ts";
 
 describe("laws", () => {
   keepsTheLaws({ write: toResponseItems, read: fromResponseItems });
@@ -25,6 +25,22 @@ describe("imported content", () => {
       "1 : it is read as one message with what is beside it",
       "1 name: an item has no place for it",
     ]);
+  });
+
+  test("reports an empty message beside others of a reply", () => {
+    const user = { type: "message", role: "user", content: "Hi." };
+    const empty = { type: "message", role: "assistant", content: [] };
+    const call = { type: "function_call", call_id: "a", name: "f", arguments: "{}" };
+    const result = { type: "function_call_output", call_id: "a", output: "1" };
+    const lossesOf = (...items: object[]) =>
+      right(fromResponseItems([user, ...items])).losses.map(({ index, what }) => `${index} ${what}`);
+    const told = "2 an empty message of the model";
+    expect([
+      lossesOf(empty, call, result),
+      lossesOf(call, empty, result),
+      lossesOf(empty),
+      lossesOf({ ...empty, content: "Hm." }, call, result),
+    ]).toEqual([[told], [told], [], []]);
   });
 
   test("reports the content that it drops", () => {

@@ -90,6 +90,9 @@ test("the counter is known by its template and its tokenizer", () => {
   expect(counter).toMatchObject({
     name: "template",
     version: 1,
+    // The template writes what is around a message and a prompt.
+    perMessage: 0,
+    perPrompt: 0,
     options: {
       template: { name: "prompt-format", version: 1, options: { user: { role: "Child" } } },
       tokenizer: "words",

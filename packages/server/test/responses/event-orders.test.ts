@@ -181,6 +181,18 @@ test("what a request leaves out of its parameters, its response says", async () 
     },
   });
   expect(response.reasoning).toEqual({ effort: "low", summary: null });
+  expect(response).toMatchObject({
+    temperature: 1,
+    top_p: 1,
+    presence_penalty: 0,
+    frequency_penalty: 0,
+    top_logprobs: 0,
+    truncation: "disabled",
+    tool_choice: "auto",
+    parallel_tool_calls: true,
+    store: true,
+    background: false,
+  });
   expect(response.text?.format).toMatchObject({ name: "answer", description: null, strict: false });
   const { data } = await client.responses.inputItems.list(response.id);
   expect(data).toMatchObject([{ content: [{ ...image, detail: "auto" }] }]);

@@ -15,6 +15,7 @@ import type {
   PromptChange,
   PromptView,
   RunningView,
+  Segment,
   ThreadItems,
   ThreadOverview,
   TimelineRow,
@@ -115,6 +116,9 @@ describe("routes that look", () => {
       ...turn.spans.slice(0, -1).map(({ until }) => until),
     ]);
     expect(turn.spans.at(-1)?.until).toBe(turn.until);
+    expect((await ask<TurnView>("turn?thread=trip&turn=1"))[1]).toMatchObject({
+      usage: "1 call, 51 tokens in, 56 tokens out",
+    });
     const [, open] = await ask<TurnView>("turn?thread=trip&turn=12");
     expect(open.spans).toMatchObject([{ kind: "model" }, { kind: "wait", name: "book: approval", until: null }]);
     expect((await ask<TurnView>("turn?thread=trip&turn=8"))[1].spans).toMatchObject([
@@ -133,8 +137,10 @@ describe("routes that look", () => {
     const [, later] = await ask<PromptChange>("prompt-change?thread=trip&seq=30&otherSeq=3");
     expect(later.before).toMatchObject({ seq: 3 });
     expect(later.removed.map(textOf)).toContain("What is the weather like in Oslo then?");
+    expect([later.alike, later.removed.length]).toEqual([1, 3]);
     const [, shrunk] = await ask<PromptChange>("prompt-change?thread=trip&seq=30&otherSeq=9");
     for (const { before, after } of shrunk.changed) expect(after.id).toBe(before.id);
+    expect([shrunk.alike, shrunk.removed.length]).toEqual([2, 8]);
     expect((await ask<Refused>("prompt-change?thread=trip&seq=1"))[1].error.code).toBe("no_call");
   });
 
@@ -164,12 +170,22 @@ describe("routes that look", () => {
       expect(prompt.tokens).toBe(prompt.call.reported ?? prompt.tokens);
       expect(prompt.sent.reduce((sum, { tokens }) => sum + tokens, 0)).toBe(sent);
       expect(prompt.whole.reduce((sum, { units }) => sum + units, 0)).toBe(units.total);
+      expect(Object.values(prompt.counts).reduce((sum, count) => sum + count, 0)).toBe(units.total);
+      const whole = units.items.reduce((sum, { tokens }) => sum + (tokens ?? 0), 0);
+      expect(prompt.whole.reduce((sum, { tokens }) => sum + tokens, 0)).toBe(whole);
+      expect(prompt.call.tools).toEqual(["weather", "trains", "book"]);
     }
     const last = calls.at(-1)?.seq ?? 0;
     const [, prompt] = await ask<PromptView>(`prompt?thread=trip&seq=${last}`);
     expect(prompt).toMatchObject({ budget: { tokens: 900, reserve: 200 }, available: 700, fits: true });
     expect(prompt.counts.out).toBeGreaterThan(3);
     expect(prompt.counts.shrunk).toBeGreaterThan(0);
+    const kindsOf = (segments: readonly Segment[]): string =>
+      segments.map(({ kind, units }) => `${units} ${kind}`).join(", ");
+    expect([prompt.sent, prompt.whole].map(kindsOf)).toEqual([
+      "1 system, 1 whole, 1 whole, 1 whole, 1 shrunk, 1 whole, 2 whole, 2 whole, 1 whole, 2 whole, 2 whole, 2 whole, 1 open",
+      "1 system, 2 out, 3 out, 1 whole, 1 out, 1 whole, 1 whole, 1 shrunk, 1 whole, 2 whole, 2 whole, 1 whole, 2 whole, 2 whole, 2 whole, 1 open",
+    ]);
     const [, other] = await ask<PromptView>(`prompt?thread=trip&seq=${last}&policy=the%20last%202%20turns`);
     expect(other).toMatchObject({ policy: "last-turns@1", configured: false });
     const [, { items: left }] = await ask<Page<UnitItem>>(`units?thread=trip&seq=${last}&from=1&limit=1`);

@@ -116,6 +116,8 @@ describe("turns and what programs see of them", () => {
     await asked(qa, 1, 2, 3);
     expect((await qa.undo(2)).map(({ number }) => number)).toEqual([3, 2]);
     expect((await qa.redo(1)).map(({ number }) => number)).toEqual([2]);
+    expect((await qa.redo(5)).map(({ number }) => number)).toEqual([3]);
+    expect((await qa.pop())?.inputs.q).toBe("Q3");
     expect((await qa.pop())?.inputs.q).toBe("Q2");
     expect((await qa.pop())?.inputs.q).toBe("Q1");
     expect(await qa.pop()).toBeNull();

@@ -33,6 +33,14 @@ test.each(["handle", "signal"])(
   },
 );
 
+test("a call without a turn whose signal has fired already rejects with its reason, and its program hears of it", async () => {
+  const qa = sessionOf((_, { signal }) => {
+    expect(signal.aborted).toBe(true);
+    return new Promise(() => {});
+  });
+  await expect(qa.call({ q: "Q" }, { history, signal: AbortSignal.abort("enough") })).rejects.toThrow(/enough/);
+});
+
 test("a call without a turn lets go of its caller's signal", async () => {
   const { signal } = new AbortController();
   const listening = (): number => getEventListeners(signal, "abort").length;

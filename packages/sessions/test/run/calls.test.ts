@@ -58,11 +58,36 @@ describe("the parts of a call", () => {
     expect(shown(nested.map(({ part }) => part))[1]).toBe("thinking");
   });
 
+  it("are the newest of very many, for each reader, and the first says how many are missing", async () => {
+    const many = 9_000;
+    const qa = sessionOf((_, { status }) => {
+      for (let index = 0; index < many; index++) status(String(index));
+      return { a: "" };
+    });
+    const call = qa.call({ q: "Q1" });
+    await call;
+    const [parts, again] = [await partsOf(call), await partsOf(call)];
+    expect(again).toEqual(parts);
+    // With the starts and ends of the turn and its step.
+    expect([parts[0], parts.length]).toEqual([{ type: "parts.dropped", count: 8_000 }, 1 + (many + 4 - 8_000)]);
+    expect([shown(parts)[0], shown(parts).at(-2)]).toEqual([String(8_000 - 2), String(many - 1)]);
+  });
+
   it("end with the error where the call got no turn", async () => {
     const qa = sessionOf(() => ({ a: "" }), { overlap: "reject" });
     const call = qa.call({ q: "Q1" }, { history: { exchanges: [], as: "never" as "override" } });
     await expect(partsOf(call)).rejects.toThrow(/history: as must be "override" or .* \(got "never"\)/);
     await expect(call).rejects.toBeInstanceOf(ConfigurationError);
+  });
+
+  it("end with the error where a model within got no turn", async () => {
+    const program: Parameters<typeof sessionOf>[0] = async ({ q }, { ask }) => {
+      const seed = [{ role: "nobody", content: "" }] as never;
+      for await (const part of ask("draft", q, { seed })) throw new Error(`${part.type} was shown`);
+      return { a: "" };
+    };
+    const qa = sessionOf(program, { llm: scriptedModel([]) });
+    await expect(qa.call({ q: "Q1" })).rejects.toThrow(/seed.*nobody/);
   });
 });
 
@@ -127,6 +152,16 @@ describe("a call", () => {
     await expect(other).rejects.toThrow(/cancelled/);
     expect(heard).toEqual(["aborted", "aborted"]);
     expect(await qa.count()).toBe(0);
+  });
+
+  it("ends after the hook for its turn, which may still save it", async () => {
+    const order: string[] = [];
+    const onTurn = async (): Promise<void> => {
+      await new Promise(setImmediate);
+      order.push("saved");
+    };
+    await sessionOf(() => ({ a: "" }), { onTurn }).call({ q: "Q1" });
+    expect(order).toEqual(["saved"]);
   });
 
   it("is refused while another is under way, where that was chosen", async () => {

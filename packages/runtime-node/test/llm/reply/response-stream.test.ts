@@ -32,6 +32,17 @@ describe("events of a server that", () => {
     expect(deltas).toEqual([{ type: "text", text: "Sunny." }]);
   });
 
+  test("are named only beside their data are read by those names", () => {
+    const stream = new ResponseAnswer(replyFromResponseItems, () => {});
+    const named = [...eventsOf(call, 0, argumentsDelta(call.arguments)), ended([call])].map((event) => {
+      const { type, ...data } = { type: "", ...event };
+      return `event: ${type}\n${eventOf(data)}`;
+    });
+    stream.feed(new TextEncoder().encode(named.join("")));
+    stream.end();
+    expect(stream.decoded().output).toEqual([call]);
+  });
+
   test("says things twice are shown once", () => {
     const [added = {}, whole, done = {}] = eventsOf(call, 0, argumentsDelta(call.arguments));
     const late = [

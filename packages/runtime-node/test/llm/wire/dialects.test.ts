@@ -385,6 +385,26 @@ test("what only one server can read goes back to it, and to no other", async () 
   expect(sent[1]).toEqual({ role: "assistant", content: null, tool_calls: [plain] });
 });
 
+test.each([
+  ["its own signature", "S", "S"],
+  ["the word that Gemini takes for none", undefined, "skip_thought_signature_validator"],
+])("a call goes back to Gemini with %s", async (_, given, expected) => {
+  const signed = given === undefined ? {} : { extra_content: { google: { thought_signature: given } } };
+  const called = { id: "a", type: "function", function: { name: "f", arguments: "{}" }, ...signed };
+  const choices = [{ message: { tool_calls: [called] }, finish_reason: "tool_calls" }];
+  const { baseURL, bodies } = await chatServer(answeringJson({ choices }));
+  const handler = openaiChat({ baseURL, apiKey: "k", model: "m", stream: false, dialect: "gemini" });
+  const outcome = await perform(handler).outcome;
+  if (outcome.type === "failed") throw new Error(outcome.failure.message);
+  const reply = messageFromReply("1.1", "1.1", outcome.reply);
+  const results = toolCallsOf(reply).map((call) => messageFromResult(call, "completed", "there"));
+  const user = messageFromDraft("1.0", { role: "user", content: "?" });
+  await perform(handler, callOf({ messages: [user, reply, ...results] })).outcome;
+  expect(listOf(bodies.at(-1)?.["messages"])[1]).toMatchObject({
+    tool_calls: [{ extra_content: { google: { thought_signature: expected } } }],
+  });
+});
+
 describe("reasoning that a server is owed", () => {
   const thought = (text: string, content: string, field = "reasoning_content"): NonNullable<ReplyDraft["content"]> => [
     { type: "reasoning", text, provider: { fields: [field] } },

@@ -43,18 +43,22 @@ test("a folder that may not be entered any more is told in words, whatever is do
   }
 });
 
-test("an append that the disk does not flush is taken back, so that the same one can be made again", async () => {
+test.each([
+  ["its file", "fdatasyncSync"],
+  // Another process may have made the file.
+  ["the folder of its file", "fsyncSync"],
+] as const)("an append is taken back if the disk does not flush %s, and can be made again", async (_, name) => {
   const store = await written();
   const lease = await take(store);
-  const flush = fs.fdatasyncSync;
+  const flush = fs[name];
   try {
-    fs.fdatasyncSync = () => {
+    fs[name] = () => {
       throw Object.assign(new Error("i/o error"), { code: "EIO" });
     };
     syncBuiltinESMExports();
     await expect(async () => store.append(lease, 1, [said(2)])).rejects.toThrow("i/o error");
   } finally {
-    fs.fdatasyncSync = flush;
+    fs[name] = flush;
     syncBuiltinESMExports();
   }
   expect(await store.read("thread")).toEqual([said(0), said(1)]);

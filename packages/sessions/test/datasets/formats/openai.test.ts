@@ -13,7 +13,9 @@ const checked: CheckRow = (kind, row) => (schemas === null ? null : schemas(kind
 
 describe("a row of supervised fine-tuning", () => {
   it("has the messages of chat completions, of whose replies the last is trained", () => {
+    const configuration = { fingerprint: "f", policy: "everything@1" };
     const journal = addedJournal([
+      { type: "thread.configured", at: 0, configuration, model: { parallel_tool_calls: false } },
       { type: "metadata.changed", at: 0, metadata: { tools: [{ name: "weather", description: "d" }] } },
       {
         type: "turn.added",
@@ -47,6 +49,7 @@ describe("a row of supervised fine-tuning", () => {
           { role: "assistant", content: "It is clear." },
         ],
         tools: [{ type: "function", function: { name: "weather", description: "d" } }],
+        parallel_tool_calls: false,
       },
     ]);
     expect(losses.map(({ what, times }) => [what, times])).toEqual([

@@ -1,10 +1,11 @@
-import type { LlmHandler } from "@colloquy/host";
+import { type LlmHandler, tool } from "@colloquy/host";
 import { type Entry, type JsonObject, type MachineOptions, textOf } from "@colloquy/machine";
 import type { NamedJournal } from "@colloquy/machine/inspect";
 import { lastTurns } from "@colloquy/machine/policies";
 import { runningClock } from "@colloquy/runtime-test";
 import { fails, reply, ruleModel, scriptedModel, toolCalls } from "@colloquy/runtime-test/models";
 import { beforeAll, describe, expect, it } from "vitest";
+import { z } from "zod";
 import { rerun, type RerunOptions, rerunTable } from "../../../src/datasets/index.ts";
 import { addedJournal } from "../journal.ts";
 import { stage, weather } from "../stage.ts";
@@ -88,6 +89,38 @@ describe("a recorded conversation that is asked again", () => {
       ["cancelled", why],
     ]);
     expect(after.completed).toBe(0);
+  });
+
+  it("has the whole question, and gives equal calls of a turn their results in order, further ones the last", async () => {
+    let rolls = 0;
+    const dice = tool({ name: "dice", description: "Rolls.", input: z.object({}), run: () => String((rolls += 1)) });
+    const rolling = (times: number): LlmHandler => {
+      const steps = Array.from({ length: times }, () => toolCalls([{ name: "dice", arguments: {} }]));
+      return scriptedModel([...steps, reply("Done.")]);
+    };
+    const { host, journal } = stage(rolling(3), {}, [dice]);
+    const image = { type: "image", url: "https://example.org/dice.png" } as const;
+    await host.ask([{ type: "text", text: "Roll." }, image], { threadId: "t" });
+    const machine = { tools: [dice.declaration] };
+    const given: unknown[] = [];
+    const model = rolling(4);
+    const llm: LlmHandler = (request, context) => {
+      const last = request.messages.at(-1);
+      given.push(last?.role === "user" ? last.parts : last && textOf(last));
+      return model(request, context);
+    };
+    await askedAgain([await journal("t")], { llm, machine });
+    expect(given).toEqual([[{ type: "text", text: "Roll." }, image], "1", "2", "3", "3"]);
+  });
+
+  it("is not asked a turn that begins with a greeting and has no question", async () => {
+    const said = (role: "assistant" | "user", content: string) => ({ role, content });
+    const journal = addedJournal([
+      { type: "turn.added", at: 1, messages: [said("assistant", "Welcome!")] },
+      { type: "turn.added", at: 2, messages: [said("user", "Hi"), said("assistant", "Hello")] },
+    ]);
+    const { conversations } = await askedAgain([journal], { llm: scriptedModel([reply("Hey")]) });
+    expect(conversations[0]?.turns.map(({ turn, after }) => [turn, after.answer])).toEqual([[2, "Hey"]]);
   });
 
   it("ends one that calls a tool which is not declared", async () => {
