@@ -3,10 +3,9 @@ import { createHash } from "node:crypto";
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-import { z } from "zod";
-
 import { copyBuilt } from "../../bench/kit/installed.ts";
 import { callerEnvironment } from "../../scripts/caller.ts";
+import { manifestIn } from "../../scripts/manifest.ts";
 import { cacheFolder } from "../servers/debian-packages.ts";
 
 /**
@@ -15,7 +14,7 @@ import { cacheFolder } from "../servers/debian-packages.ts";
  */
 export const nextApp = (root: string, folder: string): string => {
   const example = join(root, "examples/26-next");
-  const installed = installedFor(root, readFileSync(join(example, "package.json"), "utf8"));
+  const installed = installedFor(root, manifestIn(example).dependencies);
   const app = join(folder, "app");
   cpSync(example, app, { recursive: true, filter: (path) => !/\/(\.next|node_modules)$/.test(path) });
   const missing = loaded.find((path) => !existsSync(join(root, path)));
@@ -40,10 +39,10 @@ const loaded = [
 const own = ["machine", "host", "interchange", "runtime-node", "server"] as const;
 
 /** Returns a folder with all npm packages that the example and ours need. They are too large for the workspaces. */
-const installedFor = (root: string, example: string): string => {
+const installedFor = (root: string, example: Readonly<Record<string, string>>): string => {
   const cache = cacheFolder();
   if (cache === null) throw new Error("the app is kept in node_modules/.cache, which cannot be written");
-  const needed = own.map((name) => dependenciesIn(readFileSync(join(root, "packages", name, "package.json"), "utf8")));
+  const needed = own.map((name) => manifestIn(join(root, "packages", name)).dependencies);
   const catalog = readFileSync(join(root, "pnpm-workspace.yaml"), "utf8");
   const foreign = needed
     .flatMap((each) => Object.entries(each))
@@ -51,7 +50,7 @@ const installedFor = (root: string, example: string): string => {
     .map(([name, range]) => [name, range === "catalog:" ? rangeIn(catalog, name) : range] as const);
   const manifest = {
     private: true,
-    dependencies: { ...Object.fromEntries<string>(foreign), ...dependenciesIn(example) },
+    dependencies: { ...Object.fromEntries<string>(foreign), ...example },
   };
   const text = JSON.stringify(manifest);
   const folder = join(cache, `next-${createHash("sha256").update(text).digest("hex").slice(0, 12)}`);
@@ -74,11 +73,6 @@ const installedFor = (root: string, example: string): string => {
   }
   return folder;
 };
-
-const dependenciesIn = (manifest: string): Readonly<Record<string, string>> =>
-  manifestSchema.parse(JSON.parse(manifest)).dependencies;
-
-const manifestSchema = z.object({ dependencies: z.record(z.string(), z.string()) });
 
 const rangeIn = (catalog: string, name: string): string =>
   new RegExp(`^ {2}${name}: (\\S+)$`, "m").exec(catalog)?.[1] ?? "*";
