@@ -26,7 +26,6 @@ export const cpuMicros = (): number => {
   return user + system;
 };
 
-/** The cost of two pieces of work, measured alternately. */
 export interface Pair {
   /** The median over the rounds of microseconds of CPU a unit; `reference` likewise. */
   readonly ours: number;

@@ -59,9 +59,7 @@ export const badNetwork = async (target: string, seed: number, delayMsMax: numbe
 
 interface Fate {
   readonly name: FateName;
-  /** The sender of the damaged data. */
   readonly side: "client" | "server";
-  /** The number of that side's bytes before the damage. */
   readonly bytes: number;
   readonly delayMs: number;
 }

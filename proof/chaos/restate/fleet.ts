@@ -38,7 +38,6 @@ export const onEngine = <A>(
     }),
   );
 
-/** Bundles a worker, with a fault if there is one, while `use` runs. */
 export const withWorker = <A>(fault: Fault | null, use: (program: string) => Promise<A>): Promise<A> =>
   withProgram(new URL(import.meta.resolve("./worker.ts")), use, withFault(mistakes, fault));
 
@@ -49,7 +48,6 @@ export const startFleet = async (given: FleetOptions): Promise<Fleet> => {
   return fleet;
 };
 
-/** The worker processes of an engine, behind one address. */
 export class Fleet {
   readonly url: string;
   readonly #given: FleetOptions;
@@ -91,7 +89,6 @@ export class Fleet {
 /** A balancer in front of several workers, since an engine knows one address for all. */
 interface Balancer {
   readonly port: number;
-  /** Sets the port of the worker at a place; null: none for now. */
   readonly set: (place: number, port: number | null) => void;
   readonly close: () => Promise<void>;
 }
