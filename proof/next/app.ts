@@ -1,12 +1,12 @@
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { copyBuilt } from "../../bench/kit/installed.ts";
 import { callerEnvironment } from "../../scripts/caller.ts";
 import { manifestIn } from "../../scripts/manifest.ts";
-import { cacheFolder } from "../servers/debian-packages.ts";
+import { cacheFolder, makeOnce } from "../servers/debian-packages.ts";
 
 /**
  * Puts example 26 into a folder, with this repository's packages as they are published. npm packages are installed
@@ -54,10 +54,7 @@ const installedFor = (root: string, example: Readonly<Record<string, string>>): 
   };
   const text = JSON.stringify(manifest);
   const folder = join(cache, `next-${createHash("sha256").update(text).digest("hex").slice(0, 12)}`);
-  if (existsSync(folder)) return folder;
-  mkdirSync(cache, { recursive: true });
-  const fresh = mkdtempSync(`${folder}-`);
-  try {
+  makeOnce(folder, (fresh) => {
     writeFileSync(join(fresh, "package.json"), text);
     const args = ["install", "--no-audit", "--no-fund", "--loglevel=error", "--prefer-offline"];
     const { status, stderr, error } = spawnSync("npm", args, {
@@ -66,11 +63,7 @@ const installedFor = (root: string, example: Readonly<Record<string, string>>): 
       encoding: "utf8",
     });
     if (status !== 0) throw error ?? new Error(`npm install failed:\n${stderr}`);
-    // Renamed at once and whole, as another process may do the same.
-    if (!existsSync(folder)) renameSync(fresh, folder);
-  } finally {
-    rmSync(fresh, { recursive: true, force: true });
-  }
+  });
   return folder;
 };
 
