@@ -1,7 +1,7 @@
 // Compares the cost of a prompt late in a long thread with an early one. A window shows as many messages of both.
 import { type ConversationMachine, promptOf, type State, transition } from "@colloquy/machine";
 import { longThread, windowMachine } from "./kit/long-thread.ts";
-import { type Figure, figureOf, type Pair, pair } from "./kit/measure.ts";
+import { type Figure, figureOf, type Pair, pair, times } from "./kit/measure.ts";
 import { answerText, userText } from "./kit/script.ts";
 
 const long = 100_000;
@@ -54,8 +54,4 @@ const takeTurns = (machine: ConversationMachine, from: State, turns: number): vo
     if (!replied.handled) throw new Error(replied.refusal.reason);
     state = replied.state;
   }
-};
-
-const times = (count: number, work: () => unknown): void => {
-  for (let done = 0; done < count; done++) work();
 };

@@ -20,7 +20,7 @@ import {
   toolResultOf,
 } from "@colloquy/machine";
 import { budget, longThread, windowMachine } from "./kit/long-thread.ts";
-import { cpuMicros, type Figure, figureOf, median, pair, short } from "./kit/measure.ts";
+import { cpuMicros, type Figure, figureOf, median, pair, short, times } from "./kit/measure.ts";
 
 const length = 10_000;
 
@@ -171,8 +171,4 @@ const cost = (work: () => unknown): number => {
   const before = cpuMicros();
   work();
   return cpuMicros() - before;
-};
-
-const times = (many: number, work: () => unknown): void => {
-  for (let done = 0; done < many; done++) work();
 };

@@ -3,10 +3,9 @@
 import { existsSync, globSync, readFileSync } from "node:fs";
 import { dirname, join, posix } from "node:path";
 
-import { z } from "zod";
-
 import { apiReport } from "./api-report.ts";
 import { writeOrCheck } from "./generated.ts";
+import { manifestIn } from "./manifest.ts";
 
 const root = dirname(import.meta.dirname);
 const reports = "docs/api";
@@ -19,7 +18,7 @@ const main = (): void => {
 
 /** The report's path and its text. */
 const reportOf = (folder: string): readonly [string, string] => {
-  const manifest = manifestSchema.parse(JSON.parse(readFileSync(join(root, folder, "package.json"), "utf8")));
+  const manifest = manifestIn(join(root, folder));
   const all = Object.entries(manifest.exports).map(([path, source]) => ({
     path: posix.join(manifest.name, path),
     source,
@@ -38,12 +37,6 @@ const reportOf = (folder: string): readonly [string, string] => {
   });
   return [posix.join(reports, `${posix.basename(folder)}.txt`), [...others, text].join("\n\n")];
 };
-
-const manifestSchema = z.object({
-  name: z.string(),
-  exports: z.record(z.string(), z.string()),
-  bin: z.record(z.string(), z.string()).default({}),
-});
 
 /** Returns the path of a source's declaration, in `.types`. */
 const declaredBy = (source: string): string => source.replace(/^\.\/src\//, "").replace(/\.tsx?$/, ".d.ts");

@@ -6,9 +6,9 @@ import { dirname, join, relative, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 
 import { rolldown } from "rolldown";
-import { z } from "zod";
 
 import { buildPage } from "./build-page.ts";
+import { manifestIn } from "./manifest.ts";
 import { shipDeclarations } from "./ship-declarations.ts";
 
 const root = dirname(import.meta.dirname);
@@ -42,7 +42,7 @@ const bundle = async (folder: string): Promise<void> => {
   const built = join(folder, "dist");
   // A file of an earlier build must not be packed.
   rmSync(built, { recursive: true, force: true });
-  const { exports, bin } = manifestSchema.parse(JSON.parse(readFileSync(join(folder, "package.json"), "utf8")));
+  const { exports, bin } = manifestIn(folder);
   const sources = [...Object.values(exports), ...Object.values(bin)].filter(isSource);
   const bundled = await rolldown({
     input: Object.fromEntries(sources.map((path) => [nameOf(path), join(folder, path)])),
@@ -89,11 +89,6 @@ const forgetMap = (file: string): void => {
 const isSource = (path: string): boolean => path.endsWith(".ts");
 
 const packageOf = (imported: string): string => imported.split("/")[0] ?? imported;
-
-const manifestSchema = z.object({
-  exports: z.record(z.string(), z.string()),
-  bin: z.record(z.string(), z.string()).default({}),
-});
 
 const nameOf = (source: string): string => relative("src", source).replace(/\.ts$/, "");
 

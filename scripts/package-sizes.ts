@@ -1,8 +1,7 @@
-import { existsSync, globSync, readFileSync, realpathSync, statSync } from "node:fs";
+import { existsSync, globSync, realpathSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 
-import { z } from "zod";
-
+import { manifestIn } from "./manifest.ts";
 import { type FileSize, filesInTarball, sizeOfTarball } from "./tarball.ts";
 
 /** A package, and what its installation adds. Sizes are in bytes. */
@@ -93,18 +92,6 @@ const packedAs = (folder: string, tarballs: readonly string[]): string => {
   if (tarball === undefined) throw new Error(`${file} is not there: all packages are packed before they are measured`);
   return tarball;
 };
-
-const manifestIn = (folder: string) =>
-  manifestSchema.parse(JSON.parse(readFileSync(join(folder, "package.json"), "utf8")));
-
-const manifestSchema = z.object({
-  name: z.string(),
-  version: z.string(),
-  description: z.string().default(""),
-  dependencies: z.record(z.string(), z.string()).default({}),
-  peerDependencies: z.record(z.string(), z.string()).default({}),
-  peerDependenciesMeta: z.record(z.string(), z.object({ optional: z.boolean().default(false) })).default({}),
-});
 
 /** Returns the folders that npm installs for a package: its own, its dependencies' and its required peers'. */
 const installedFor = (folder: string, found: Set<string> = new Set()): ReadonlySet<string> => {

@@ -2,8 +2,7 @@ import { spawnSync } from "node:child_process";
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
-import { z } from "zod";
-
+import { manifestIn } from "./manifest.ts";
 import { datedChangelog, type ReleaseFacts, type Released } from "./release-plan.ts";
 
 /** Reads the facts that a release of this version checks. It changes nothing and contacts no server. */
@@ -16,7 +15,7 @@ export const factsOf = (root: string, version: string): ReleaseFacts => {
     .find(({ isDone }) => !isDone);
   return {
     packages: releasedPackages(root),
-    workspaceVersion: manifestOf(join(root, "package.json")).version,
+    workspaceVersion: manifestIn(root).version,
     changelog,
     changed: changedFiles(root, changelog, version),
     branch: branch === "" ? null : branch,
@@ -49,21 +48,12 @@ const attempt = (root: string, ...args: readonly string[]) => {
 const problemIn = (errors: string): string => /^fatal: (.*)$/m.exec(errors)?.[1] ?? errors.trim();
 
 const releasedPackages = (root: string): readonly Released[] =>
-  globSync("packages/*/package.json", { cwd: root })
+  globSync("packages/*", { cwd: root })
     .toSorted()
     .map((path) => {
-      const { name, version, dependencies, repository } = manifestOf(join(root, path));
+      const { name, version, dependencies, repository } = manifestIn(join(root, path));
       return { name, version, dependencies: Object.keys(dependencies), namesRepository: repository !== undefined };
     });
-
-const manifestOf = (path: string) => manifestSchema.parse(JSON.parse(readFileSync(path, "utf8")));
-
-const manifestSchema = z.object({
-  name: z.string(),
-  version: z.string(),
-  dependencies: z.record(z.string(), z.string()).default({}),
-  repository: z.unknown().optional(),
-});
 
 /** Returns the changed files, without a changelog that an interrupted release only dated. */
 const changedFiles = (root: string, changelog: string, version: string): readonly string[] => {

@@ -1,12 +1,12 @@
 // Writes the tables of docs/packages.md: the purpose, size and dependencies of each package, and what the first example
 // installs. It packs all packages, which takes a minute. The gate's long tests check the page's sizes to a tenth.
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 
 import { format } from "oxfmt";
 
 import { runCommand } from "../proof/kit/command.ts";
+import { inFolder } from "../proof/kit/folder.ts";
 import { type InstalledSize, installedSizes, type PackageSize, packageSizes } from "./package-sizes.ts";
 import { packAll } from "./tarball.ts";
 
@@ -33,9 +33,8 @@ export const problemsOfSizes = (
   ].map((problem) => `${path}: ${problem}: \`pnpm sizes\` writes it`);
 };
 
-const write = async (root: string): Promise<void> => {
-  const folder = mkdtempSync(join(tmpdir(), "colloquy-sizes-"));
-  try {
+const write = (root: string): Promise<void> =>
+  inFolder("sizes", async (folder) => {
     const tarballs = packAll(root, folder);
     const installed = installedRows(installedSizes(root, tarballs, firstPackage));
     const tables = [tableOf(titles, packageSizes(root, tarballs).map(rowOf)), tableOf(installedTitles, installed)];
@@ -44,10 +43,7 @@ const write = async (root: string): Promise<void> => {
     writeFileSync(join(root, path), code);
     for (const [name, , size] of installed) console.log(`${size?.padStart(8)}  ${name}`);
     console.log(`${path} is written`);
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
-};
+  });
 
 export const firstPackage = "runtime-node";
 

@@ -3,31 +3,27 @@ import {
   existsSync,
   globSync,
   mkdirSync,
-  mkdtempSync,
   readFileSync,
   realpathSync,
   rmSync,
   symlinkSync,
   writeFileSync,
 } from "node:fs";
-import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+
+import { inFolder } from "../../proof/kit/folder.ts";
 
 /**
  * Does work in a folder where the packages are as npm installs them: the files of `scripts/build.ts`, and the published
  * manifests. Their dependencies and optional peers are linked.
  */
-export const withInstalled = async <Result>(work: (folder: string) => Promise<Result>): Promise<Result> => {
-  const folder = mkdtempSync(join(tmpdir(), "colloquy-installed-"));
-  try {
+export const withInstalled = <Result>(work: (folder: string) => Promise<Result>): Promise<Result> =>
+  inFolder("installed", async (folder) => {
     for (const path of globSync("packages/*/package.json", { cwd: root })) install(join(root, path), folder);
     // Bundled in the packages, and compared with them.
     link("fp-ts", join(root, "node_modules/fp-ts"), folder);
-    return await work(folder);
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
-};
+    return work(folder);
+  });
 
 const root = new URL("../..", import.meta.url).pathname;
 

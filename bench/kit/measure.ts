@@ -26,7 +26,6 @@ export const cpuMicros = (): number => {
   return user + system;
 };
 
-/** The cost of two pieces of work, measured alternately. */
 export interface Pair {
   /** The median over the rounds of microseconds of CPU a unit; `reference` likewise. */
   readonly ours: number;
@@ -94,3 +93,7 @@ export const median = (values: readonly number[]): number => {
 };
 
 export const short = (value: number): string => value.toFixed(value < 10 ? 2 : value < 100 ? 1 : 0);
+
+export const times = (count: number, work: () => unknown): void => {
+  for (let done = 0; done < count; done++) work();
+};

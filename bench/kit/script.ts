@@ -38,7 +38,6 @@ export class Script {
   }
 }
 
-/** A message of a hand-written loop. */
 export interface PlainMessage {
   readonly role: string;
   readonly content: string | null;
@@ -51,7 +50,6 @@ export interface PlainCall {
   readonly function: { readonly name: string; readonly arguments: string };
 }
 
-/** The model of a hand-written loop. */
 export const plainReply = async (script: Script, messages: readonly PlainMessage[]): Promise<PlainMessage> => {
   const reply = script.reply(messages.length, messages.at(-1)?.role === "tool");
   return reply.type === "answer"

@@ -1,4 +1,3 @@
-/** A conversation of a peer, on its own thread. */
 export interface Peer {
   readonly turn: (text: string) => Promise<void>;
   /** Closes it. Returns the number of stored bytes. */

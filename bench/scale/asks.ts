@@ -14,7 +14,6 @@ export interface AsksOptions {
 
 const turns = 10;
 
-/** Measures asks at a place; null for memory. */
 export const asksASecond = async (place: ServerPlace | null, options: AsksOptions): Promise<readonly Cost[]> => {
   const { processes, seconds, outstanding } = options;
   const children = Array.from({ length: processes }, (_, number) =>

@@ -50,7 +50,6 @@ const turnsOfThread = 10;
 
 interface Round {
   readonly asks: number;
-  /** The milliseconds until each answer, ascending. */
   readonly times: readonly number[];
   /** Microseconds of CPU, as the next two. */
   readonly server: number;

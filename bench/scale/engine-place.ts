@@ -13,7 +13,6 @@ import { Reporter } from "../kit/report.ts";
 import type { EngineWorkerOptions, WorkerFacts } from "./engine-worker.ts";
 import { microsOf } from "./place-facts.ts";
 
-/** The CPU and memory of a server since its start. */
 export interface EngineFacts {
   readonly micros: number;
   /** The bytes written to the disk, as Linux counts them. */

@@ -9,7 +9,6 @@ import type { Cost } from "./timing.ts";
 
 export interface RestOptions {
   readonly threads: number;
-  /** The time for which the idle server is observed. */
   readonly seconds: number;
   /** The Redis of the hub of some asks; null for none. */
   readonly redisUrl: string | null;

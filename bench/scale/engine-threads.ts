@@ -8,7 +8,6 @@ import { randomIds, systemClock } from "@colloquy/runtime-node";
 import { randomOf } from "../../proof/kit/random.ts";
 import { instantAnswer } from "../kit/work.ts";
 
-/** Returns some 200 characters of words from a vocabulary of a thousand. */
 export const variedText = (seed: number): string => {
   const random = randomOf(seed);
   return Array.from({ length: 30 }, () => random.pick(vocabulary)).join(" ");
@@ -21,7 +20,6 @@ const vocabulary: readonly string[] = Array.from({ length: 1_000 }, (_, index) =
   return Array.from({ length: syllables }, () => letter("bdfghklmnprstw") + letter("aeiou")).join("") + letter("nrst");
 });
 
-/** Makes a model that answers at once, each time differently. */
 export const variedAnswers = (): LlmHandler => {
   let seed = Date.now();
   return async (call, context) => {
@@ -56,7 +54,6 @@ export const importThreads = async (host: Host, ids: readonly string[], entries:
 /** The entries of a turn: the ask and the answer. The first turn has one more, the start. */
 const entriesOfTurn = 2;
 
-/** Does work for each value, for some of them at a time. */
 export const inLanes = async <Value>(
   values: readonly Value[],
   act: (value: Value, index: number) => Promise<void>,

@@ -1,6 +1,6 @@
 // Measures very many threads, a very long one, and very many asks: the figures of docs/scale.md. They hold for this
 // machine only; the software determines only how they grow. Takes from seconds to an hour, depending on the arguments.
-import { runCommand } from "../../proof/kit/command.ts";
+import { runCommand, type ValuesOf } from "../../proof/kit/command.ts";
 import { databaseIn, newPlace, type ServerPlace, type StorePlace } from "../../proof/kit/places.ts";
 import { someOf, whole, wholes } from "../../proof/kit/options.ts";
 import { serverUrl } from "../../proof/kit/server-urls.ts";
@@ -16,21 +16,20 @@ import { manyThreads } from "./many-threads.ts";
 import { dropPlace } from "./place-facts.ts";
 import type { Cost } from "./timing.ts";
 
-export interface Sizes {
-  /** The numbers of threads, ascending, like the lists below. */
-  readonly threads: readonly number[];
-  readonly entries: readonly number[];
-  readonly processes: readonly number[];
-  readonly seconds: number;
-  readonly outstanding: number;
-  /** The simultaneous asks of the engine. */
-  readonly lanes: readonly number[];
-  readonly resting: readonly number[];
-  /** The entries of its woken threads. */
-  readonly woken: readonly number[];
-  /** The number of woken threads. */
-  readonly wakings: number;
-}
+/** How much is measured: numbers of threads and the like, ascending. */
+const sizes = {
+  threads: wholes([10_000, 100_000], "how many threads"),
+  entries: wholes([10_000, 100_000], "how many entries of one thread"),
+  processes: wholes([1, 2, 4], "how many processes ask at once"),
+  seconds: whole(5, "how long they do"),
+  outstanding: whole(64, "how many asks of each are out at a time"),
+  lanes: wholes([1, 20], "how many asks of an engine are out at a time"),
+  resting: wholes([2_000], "how many threads rest on an engine"),
+  woken: wholes([100, 1_000], "how many entries the threads of an engine have that are woken"),
+  wakings: whole(20, "how many threads of each kind are woken"),
+} as const;
+
+type Sizes = ValuesOf<typeof sizes>;
 
 export interface Measured {
   readonly at: string;
@@ -144,17 +143,9 @@ if (import.meta.main)
         names,
         `only these: ${names.join(", ")} (postgres and asks need COLLOQUY_POSTGRES_URL; engine needs \`pnpm engines:install\`, and has a hub with COLLOQUY_REDIS_URL)`,
       ),
-      threads: wholes([10_000, 100_000], "how many threads"),
-      entries: wholes([10_000, 100_000], "how many entries of one thread"),
-      processes: wholes([1, 2, 4], "how many processes ask at once"),
-      seconds: whole(5, "how long they do"),
-      outstanding: whole(64, "how many asks of each are out at a time"),
-      lanes: wholes([1, 20], "how many asks of an engine are out at a time"),
-      resting: wholes([2_000], "how many threads rest on an engine"),
-      woken: wholes([100, 1_000], "how many entries the threads of an engine have that are woken"),
-      wakings: whole(20, "how many threads of each kind are woken"),
+      ...sizes,
     },
-    run: async ({ only, ...sizes }) => {
+    run: async ({ only, ...given }) => {
       for (const name of only) {
         if ((name === "postgres" || name === "asks") && serverUrl("postgres") === null) {
           console.log(
@@ -166,7 +157,7 @@ if (import.meta.main)
           console.log(`${name}: left out: there is no Restate; \`pnpm engines:install\` gets one`);
           continue;
         }
-        for await (const { at, costs } of measurements[name]?.(sizes) ?? []) {
+        for await (const { at, costs } of measurements[name]?.(given) ?? []) {
           console.log(at);
           for (const cost of costs)
             console.log(`  ${inWords(cost.value).padStart(9)} ${cost.unit.padEnd(12)} ${cost.name}`);

@@ -38,7 +38,6 @@ export const besideAiSdk = async (kills: number): Promise<string> => {
   ].join("\n");
 };
 
-/** Returns the rows that need only the sources. */
 export const countedRows = (): readonly string[] => {
   const sources = sides.map(({ source }) => sourceOf(readFileSync(source, "utf8")));
   const counts = (of: (source: Source) => number): readonly string[] => sources.map((source) => String(of(source)));
@@ -84,7 +83,6 @@ const sourceOf = (text: string): Source => {
 
 interface Side {
   readonly source: URL;
-  /** Names the place of its chats in a folder. */
   readonly place: (folder: string) => Readonly<Record<string, string>>;
 }
 

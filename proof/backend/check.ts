@@ -21,7 +21,6 @@ interface Facts {
   readonly orders: string;
 }
 
-/** Lists the signs in the journal, the model calls and the orders that a turn was lost, or continued more than once. */
 export const continuationProblems = async (
   { chat, thing, during }: CutTurn,
   { store, model, orders }: Facts,

@@ -9,21 +9,16 @@ import { serverUrl } from "../kit/server-urls.ts";
 import { startPgbouncer } from "../servers/pgbouncer.ts";
 import { besideAiSdk } from "./beside-ai-sdk.ts";
 import { restartBackend } from "./restarts.ts";
+import type { BackendOptions } from "./shop-model.ts";
 import { takeOver } from "./takeovers.ts";
 
-export interface BackendOptions {
-  readonly kills: number;
-  readonly takeovers: number;
-  readonly seed: number;
-  readonly fault: Fault | null;
-  readonly patienceMs: number;
-}
+type Options = BackendOptions & { readonly fault: Fault | null };
 
-export const restarts = ({ kills, seed, fault, patienceMs }: BackendOptions): Promise<readonly SeededRun[]> =>
+export const restarts = ({ fault, ...options }: Options): Promise<readonly SeededRun[]> =>
   withBackend(fault, async (program) => {
     const runs: SeededRun[] = [];
     for (const signal of ["SIGKILL", "SIGTERM"] as const)
-      runs.push(await restartBackend(program, { signal, kills, seed, patienceMs }));
+      runs.push(await restartBackend(program, { ...options, signal }));
     return runs;
   });
 
@@ -31,17 +26,17 @@ export const restarts = ({ kills, seed, fault, patienceMs }: BackendOptions): Pr
 export const takeovers = (
   url: string,
   isPooled: boolean,
-  { takeovers, seed, fault, patienceMs }: BackendOptions,
+  { fault, ...options }: Options,
 ): Promise<readonly SeededRun[]> =>
   withBackend(fault, (program) =>
     Promise.all(
       // Both ways at once, since they mostly wait.
-      (["kill", "cut"] as const).map((way) => takeOver(program, { way, takeovers, url, isPooled, seed, patienceMs })),
+      (["kill", "cut"] as const).map((way) => takeOver(program, { ...options, way, url, isPooled })),
     ),
   );
 
 /** Does the same behind a pooler that gives each transaction any connection. If there is none, prints why. */
-const pooledTakeovers = (url: string, options: BackendOptions): Promise<readonly SeededRun[]> =>
+const pooledTakeovers = (url: string, options: Options): Promise<readonly SeededRun[]> =>
   inFolder("pgbouncer", async (folder) => {
     const pooler = await startPgbouncer({ folder, url }).catch((thrown: unknown) => {
       console.log(`pooler: left out, PgBouncer cannot be started: ${wordsOf(thrown)}`);
@@ -57,8 +52,8 @@ const pooledTakeovers = (url: string, options: BackendOptions): Promise<readonly
 
 const parts = {
   restart: restarts,
-  takeover: (options: BackendOptions) => onPostgres("takeover", (url) => takeovers(url, false, options)),
-  pooler: (options: BackendOptions) => onPostgres("pooler", (url) => pooledTakeovers(url, options)),
+  takeover: (options: Options) => onPostgres("takeover", (url) => takeovers(url, false, options)),
+  pooler: (options: Options) => onPostgres("pooler", (url) => pooledTakeovers(url, options)),
 } as const;
 
 const onPostgres = async (
@@ -82,7 +77,6 @@ export const faults = {
 
 export type Fault = keyof typeof faults;
 
-/** Bundles the documented backend, example 28, into one file while `use` runs. */
 export const withBackend = <A>(fault: Fault | null, use: (program: string) => Promise<A>): Promise<A> =>
   withProgram(source, use, withFault(mistakes, fault));
 

@@ -10,20 +10,14 @@ import { randomOf } from "../kit/random.ts";
 import { Served } from "../kit/served.ts";
 import { continuationProblems } from "./check.ts";
 import type { SeededRun } from "../kit/report.ts";
-import { answerTo, type CallKind, logged, openShop, orderOf } from "./shop-model.ts";
-
-export interface RestartsOptions {
-  readonly signal: "SIGKILL" | "SIGTERM";
-  readonly kills: number;
-  readonly seed: number;
-  /** The milliseconds after which a turn that is not continued counts as lost. */
-  readonly patienceMs: number;
-}
+import { answerTo, type BackendOptions, type CallKind, logged, openShop, orderOf } from "./shop-model.ts";
 
 /** Ends the backend in the middle of a turn, and starts it again on the same file. Stops at the first violation. */
-export const restartBackend = (program: string, options: RestartsOptions): Promise<SeededRun> =>
+export const restartBackend = (
+  program: string,
+  { signal, kills, seed, patienceMs }: BackendOptions & { readonly signal: "SIGKILL" | "SIGTERM" },
+): Promise<SeededRun> =>
   withCleanup(async (later) => {
-    const { signal, kills, seed, patienceMs } = options;
     const { folder, model, orders, log, variables } = await openShop(later);
     const threads = join(folder, "threads.db");
     const backend = new Served(program, { variables: { ...variables, THREADS: threads }, log });

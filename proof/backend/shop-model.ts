@@ -16,7 +16,6 @@ export interface ModelCall {
   readonly question: string;
   readonly kind: CallKind;
   readonly begun: number;
-  /** Resolves with the time at which the caller left before the answer. */
   readonly gone: Promise<number>;
 }
 
@@ -25,13 +24,20 @@ export const orderOf = (thing: string): string => `order ${thing}`;
 export const answerTo = (question: string): string =>
   question.startsWith("order ") ? `It is done: ${question}.` : `You said: ${question}.`;
 
+export interface BackendOptions {
+  readonly kills: number;
+  readonly takeovers: number;
+  readonly seed: number;
+  /** The milliseconds after which a turn or a thread that is not continued counts as lost. */
+  readonly patienceMs: number;
+}
+
 /** A model that orders what it is asked for, repeats all else, and keeps a call until its caller is gone. */
 export class ShopModel {
   readonly calls: ModelCall[] = [];
   #held: { readonly question: string; readonly kind: CallKind; readonly resolve: (call: ModelCall) => void } | null =
     null;
 
-  /** Leaves only the next such call unanswered. Resolves when it is made. */
   hold(question: string, kind: CallKind): Promise<ModelCall> {
     const { promise, resolve } = Promise.withResolvers<ModelCall>();
     this.#held = { question, kind, resolve };
@@ -76,7 +82,6 @@ const ordering = (thing: string): LlmOutcome => ({
 /** Slow enough that some kills at a random moment hit an answer. */
 const wordMs = 3;
 
-/** Opens the surroundings of the backends until the end: a folder, and a server with a model of this kind. */
 export const openShop = async (later: Later) => {
   const folder = newFolder("backend");
   later(async () => removeFolder(folder));

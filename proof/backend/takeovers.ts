@@ -8,17 +8,23 @@ import { proxyTo } from "../kit/proxy.ts";
 import type { SeededRun } from "../kit/report.ts";
 import { Served } from "../kit/served.ts";
 import { continuationProblems } from "./check.ts";
-import { answerTo, type CallKind, logged, type ModelCall, openShop, orderOf, type ShopModel } from "./shop-model.ts";
+import {
+  answerTo,
+  type BackendOptions,
+  type CallKind,
+  logged,
+  type ModelCall,
+  openShop,
+  orderOf,
+  type ShopModel,
+} from "./shop-model.ts";
 
-export interface TakeoversOptions {
+interface TakeoversOptions extends BackendOptions {
   /** How the holder of a thread is lost: by kill -9, or by a link to PostgreSQL that goes silent both ways. */
   readonly way: "kill" | "cut";
-  readonly takeovers: number;
   /** The server, or a pooler in front of it. */
   readonly url: string;
   readonly isPooled: boolean;
-  readonly seed: number;
-  readonly patienceMs: number;
 }
 
 /** Runs two instances of the backend on one PostgreSQL. Loses one in the middle of a turn, and asks the other. */
@@ -126,7 +132,6 @@ const twoInstances = async (program: string, server: string, later: Later) => {
 
 let databases = 0;
 
-/** Creates an empty database, which is dropped at the end. Returns its URL. */
 const newDatabase = async (server: string, later: Later): Promise<string> => {
   const name = `backend_${process.pid}_${(databases += 1)}`;
   await query(server, `CREATE DATABASE ${name} ENCODING 'UTF8' TEMPLATE template0`);

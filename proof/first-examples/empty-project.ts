@@ -1,17 +1,16 @@
 import { execFileSync } from "node:child_process";
-import { globSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { globSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-import { z } from "zod";
-
 import { callerEnvironment } from "../../scripts/caller.ts";
+import { manifestIn } from "../../scripts/manifest.ts";
 
 /** Packs the built packages, and installs them and others with npm in an empty project. Returns its folder. */
 export const emptyProject = (root: string, folder: string, installs: readonly string[]): string => {
   const packed = join(folder, "packed");
   const project = join(folder, "project");
   mkdirSync(project);
-  const { version } = versionSchema.parse(JSON.parse(readFileSync(join(root, "package.json"), "utf8")));
+  const { version } = manifestIn(root);
   if (globSync("packages/*/dist/index.js", { cwd: root }).length === 0)
     throw new Error(`nothing of version ${version} is built: \`pnpm build\` builds it`);
   const pack = ["-y", "pnpm@12.21.0", "-r", "--filter", "./packages/*", "pack", "--pack-destination", packed];
@@ -23,20 +22,14 @@ export const emptyProject = (root: string, folder: string, installs: readonly st
   return project;
 };
 
-const versionSchema = z.object({ version: z.string() });
-
 /** Adds the versions that this repository's examples use. */
 const pinned = (root: string, installs: readonly string[]): readonly string[] => {
-  const { dependencies } = dependenciesSchema.parse(
-    JSON.parse(readFileSync(join(root, "examples/package.json"), "utf8")),
-  );
+  const { dependencies } = manifestIn(join(root, "examples"));
   return [...new Set(installs)].map((name) => {
     const version = dependencies[name];
     return version === undefined || !/^\d/.test(version) ? name : `${name}@${version}`;
   });
 };
-
-const dependenciesSchema = z.object({ dependencies: z.record(z.string(), z.string()) });
 
 const run = (command: string, args: readonly string[], cwd: string): void => {
   execFileSync(command, args, { cwd, env: callerEnvironment(), stdio: ["ignore", "ignore", "inherit"] });

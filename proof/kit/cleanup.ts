@@ -1,3 +1,4 @@
+/** Registers a cleanup. */
 export type Later = (end: () => Promise<unknown>) => void;
 
 /** Runs the cleanups that `use` registers, newest first, even if `use` fails halfway. */

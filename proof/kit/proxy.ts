@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { connect, createServer, type Server, type Socket } from "node:net";
+import { type AddressInfo, connect, createServer, type ServerOpts, type Socket } from "node:net";
 
 export interface Proxy {
   readonly url: string;
@@ -18,15 +18,14 @@ export const proxyTo = async (target: string): Promise<Proxy> => {
   const [host, portBehind] = [url.hostname, Number(url.port)];
   const ways = new Set<Way>();
   let held = false;
-  const take = (client: Socket): void => {
-    const way: Way = { client, server: connect(portBehind, host), held: [] };
+  const take: Take = (client, keep) => {
+    const way: Way = { client, server: keep(connect(portBehind, host)), held: [] };
     ways.add(way);
     const pass = (from: Socket, to: Socket): void => {
       from.on("data", (bytes) => {
         if (held) way.held.push({ to, bytes });
         else to.write(bytes);
       });
-      from.on("error", () => from.destroy());
     };
     client.on("close", () => {
       // Not destroyed: the server still does what was passed on.
@@ -39,24 +38,16 @@ export const proxyTo = async (target: string): Promise<Proxy> => {
     pass(client, way.server);
     pass(way.server, client);
   };
-  let server = await listen(take, 0);
-  const { port } = server.address() as { port: number };
-  const shut = async (): Promise<void> => {
-    const closed = once(server, "close");
-    server.close();
-    for (const way of ways) {
-      way.client.destroy();
-      way.server.destroy();
-    }
-    await closed;
-  };
+  let server = await relay(take);
+  const { port } = server;
+  const shut = (): Promise<void> => server.close();
   url.port = String(port);
   return {
     url: url.href,
     shut,
     open: async () => {
       held = false;
-      server = await listen(take, port);
+      server = await relay(take, {}, port);
     },
     hold: () => {
       held = true;
@@ -92,8 +83,32 @@ const answered = async ({ server }: Way): Promise<void> => {
   }
 };
 
-const listen = async (take: (client: Socket) => void, port: number): Promise<Server> => {
-  const server = createServer(take).listen(port, "127.0.0.1");
+/** Takes a client of a relay. `keep` makes another socket end with the relay. */
+export type Take = (client: Socket, keep: (socket: Socket) => Socket) => void;
+
+interface Relay {
+  readonly port: number;
+  /** Destroys all its sockets, and listens no more. */
+  readonly close: () => Promise<void>;
+}
+
+/** Listens on a port of 127.0.0.1; 0 for a free one. */
+export const relay = async (take: Take, options: ServerOpts = {}, listenAt = 0): Promise<Relay> => {
+  const sockets = new Set<Socket>();
+  const keep = (socket: Socket): Socket => {
+    sockets.add(socket);
+    return socket.on("error", () => socket.destroy()).on("close", () => sockets.delete(socket));
+  };
+  const server = createServer(options, (client) => take(keep(client), keep)).listen(listenAt, "127.0.0.1");
   await once(server, "listening");
-  return server;
+  return {
+    // It listens on a port.
+    port: (server.address() as AddressInfo).port,
+    close: async () => {
+      const closed = once(server, "close");
+      server.close();
+      for (const socket of sockets) socket.destroy();
+      await closed;
+    },
+  };
 };

@@ -1,13 +1,12 @@
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-
-import { z } from "zod";
 
 import { copyBuilt } from "../../bench/kit/installed.ts";
 import { callerEnvironment } from "../../scripts/caller.ts";
-import { cacheFolder } from "../servers/debian-packages.ts";
+import { manifestIn } from "../../scripts/manifest.ts";
+import { cacheFolder, makeOnce } from "../servers/debian-packages.ts";
 
 /**
  * Puts example 26 into a folder, with this repository's packages as they are published. npm packages are installed
@@ -15,7 +14,7 @@ import { cacheFolder } from "../servers/debian-packages.ts";
  */
 export const nextApp = (root: string, folder: string): string => {
   const example = join(root, "examples/26-next");
-  const installed = installedFor(root, readFileSync(join(example, "package.json"), "utf8"));
+  const installed = installedFor(root, manifestIn(example).dependencies);
   const app = join(folder, "app");
   cpSync(example, app, { recursive: true, filter: (path) => !/\/(\.next|node_modules)$/.test(path) });
   const missing = loaded.find((path) => !existsSync(join(root, path)));
@@ -40,10 +39,10 @@ const loaded = [
 const own = ["machine", "host", "interchange", "runtime-node", "server"] as const;
 
 /** Returns a folder with all npm packages that the example and ours need. They are too large for the workspaces. */
-const installedFor = (root: string, example: string): string => {
+const installedFor = (root: string, example: Readonly<Record<string, string>>): string => {
   const cache = cacheFolder();
   if (cache === null) throw new Error("the app is kept in node_modules/.cache, which cannot be written");
-  const needed = own.map((name) => dependenciesIn(readFileSync(join(root, "packages", name, "package.json"), "utf8")));
+  const needed = own.map((name) => manifestIn(join(root, "packages", name)).dependencies);
   const catalog = readFileSync(join(root, "pnpm-workspace.yaml"), "utf8");
   const foreign = needed
     .flatMap((each) => Object.entries(each))
@@ -51,14 +50,11 @@ const installedFor = (root: string, example: string): string => {
     .map(([name, range]) => [name, range === "catalog:" ? rangeIn(catalog, name) : range] as const);
   const manifest = {
     private: true,
-    dependencies: { ...Object.fromEntries<string>(foreign), ...dependenciesIn(example) },
+    dependencies: { ...Object.fromEntries<string>(foreign), ...example },
   };
   const text = JSON.stringify(manifest);
   const folder = join(cache, `next-${createHash("sha256").update(text).digest("hex").slice(0, 12)}`);
-  if (existsSync(folder)) return folder;
-  mkdirSync(cache, { recursive: true });
-  const fresh = mkdtempSync(`${folder}-`);
-  try {
+  makeOnce(folder, (fresh) => {
     writeFileSync(join(fresh, "package.json"), text);
     const args = ["install", "--no-audit", "--no-fund", "--loglevel=error", "--prefer-offline"];
     const { status, stderr, error } = spawnSync("npm", args, {
@@ -67,18 +63,9 @@ const installedFor = (root: string, example: string): string => {
       encoding: "utf8",
     });
     if (status !== 0) throw error ?? new Error(`npm install failed:\n${stderr}`);
-    // Renamed at once and whole, as another process may do the same.
-    if (!existsSync(folder)) renameSync(fresh, folder);
-  } finally {
-    rmSync(fresh, { recursive: true, force: true });
-  }
+  });
   return folder;
 };
-
-const dependenciesIn = (manifest: string): Readonly<Record<string, string>> =>
-  manifestSchema.parse(JSON.parse(manifest)).dependencies;
-
-const manifestSchema = z.object({ dependencies: z.record(z.string(), z.string()) });
 
 const rangeIn = (catalog: string, name: string): string =>
   new RegExp(`^ {2}${name}: (\\S+)$`, "m").exec(catalog)?.[1] ?? "*";

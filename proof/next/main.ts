@@ -12,7 +12,7 @@ import { inFolder } from "../kit/folder.ts";
 import { someOf } from "../kit/options.ts";
 import { printViolations, stopwatch } from "../kit/report.ts";
 import { nextApp } from "./app.ts";
-import { HeldModel } from "./held-model.ts";
+import { HeldModel } from "../kit/held-model.ts";
 import { askAs, shownBy } from "../kit/chat-page.ts";
 import { NextServer } from "./server.ts";
 
@@ -64,12 +64,12 @@ const outlivesKill = async (
     const problems = await builds(app);
     if (problems.length > 0) return problems;
   }
-  model.hold();
+  model.hold(question);
   {
     await using first = new NextServer(app, ["start", "-p", "0", "-H", "127.0.0.1"], variables);
     const cutOff = askAs(await first.url(), "chat-killed", question);
     // Throws its error if it fails before the model is asked.
-    await first.explained(Promise.race([model.held, cutOff]));
+    await first.explained(Promise.race([model.askedFor(question, 1, patienceMs), cutOff]));
     await first.kill();
     await cutOff.catch(() => "cut off");
   }
@@ -86,11 +86,8 @@ const outlivesKill = async (
   );
   console.log(`the turn that was cut off was complete after ${seconds()} s`);
   return [
-    ...(other.includes("You said: hello") ? [] : [`another chat was answered by ${other}`]),
     ...(shown.join("\n") === expected.join("\n") ? [] : [`the chat that was cut off shows ${shown.join(" | ")}`]),
-    ...(model.asked.filter((text) => text === question).length === 2
-      ? []
-      : [`the model was asked ${model.asked.join(" | ")}`]),
+    ...problemsOf(other, model, question, 2),
   ];
 };
 
@@ -104,11 +101,10 @@ const outlivesReload = async (
   const environment = { ...variables, THREADS: join(app, "dev.db") };
   await using server = new NextServer(app, ["dev", "-p", "0", "-H", "127.0.0.1"], environment);
   const url = await server.url();
-  model.hold();
+  model.hold(question);
   const underWay = askAs(url, "chat-dev", question);
-  await server.explained(
-    Promise.race([model.held, underWay.then((text) => Promise.reject(new Error(`it was answered: ${text}`)))]),
-  );
+  const answeredAlready = underWay.then((text) => Promise.reject(new Error(`it was answered: ${text}`)));
+  await server.explained(Promise.race([model.askedFor(question, 1, patienceMs), answeredAlready]));
   appendFileSync(join(app, "app/api/chat/[[...path]]/route.ts"), '\nexport const dynamic = "force-dynamic";\n');
   const seconds = stopwatch();
   const other = await server.explained(askAs(url, "chat-beside", "hello"));
@@ -116,17 +112,22 @@ const outlivesReload = async (
   model.release();
   const answer = await underWay;
   return [
-    ...(other.includes("You said: hello") ? [] : [`another chat was answered by ${other}`]),
     ...(answer.includes(`You said: ${question}`) ? [] : [`the turn under way was answered by ${answer}`]),
-    ...(model.asked.filter((text) => text === question).length === 1
-      ? []
-      : [`the model was asked ${model.asked.join(" | ")}`]),
+    ...problemsOf(other, model, question, 1),
   ];
 };
 
+/** Checks the answer of another chat, and how often the model was asked. */
+const problemsOf = (other: string, { asked }: HeldModel, question: string, times: number): readonly string[] => [
+  ...(other.includes("You said: hello") ? [] : [`another chat was answered by ${other}`]),
+  ...(asked.filter((text) => text === question).length === times ? [] : [`the model was asked ${asked.join(" | ")}`]),
+];
+
+const patienceMs = 60_000;
+
 /** Repeats a look until `isSo` or a minute is over. Returns the last value. */
 const until = async <Value>(look: () => Promise<Value>, isSo: (value: Value) => boolean): Promise<Value> => {
-  const end = performance.now() + 60_000;
+  const end = performance.now() + patienceMs;
   for (;;) {
     const value = await look();
     if (isSo(value) || performance.now() > end) return value;

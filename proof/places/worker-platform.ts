@@ -1,9 +1,9 @@
-import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { rolldown } from "rolldown";
 import { z } from "zod";
 
+import { manifestIn } from "../../scripts/manifest.ts";
 import { inFolder, memory } from "../kit/folder.ts";
 import { patienceMs } from "./worker-client.ts";
 import { Workerd } from "./workerd.ts";
@@ -86,9 +86,7 @@ const fileOf = (module: string): string => `${module.replaceAll("/", "-")}.js`;
 /** Bundles an entry point as a user's tool does. */
 const bundle = async (root: string, module: string, folder: string): Promise<void> => {
   const [name = "", ...path] = module.split("/");
-  const manifest = readFileSync(join(root, "packages", name, "package.json"), "utf8");
-  const { exports } = manifestSchema.parse(JSON.parse(manifest));
-  const source = exports[[".", ...path].join("/")];
+  const source = manifestIn(join(root, "packages", name)).exports[[".", ...path].join("/")];
   const bundled = await rolldown({
     input: join(root, "packages", name, source ?? ""),
     platform: "browser",
@@ -99,8 +97,6 @@ const bundle = async (root: string, module: string, folder: string): Promise<voi
   await bundled.write({ file: join(folder, fileOf(module)), format: "es", codeSplitting: false });
   await bundled.close();
 };
-
-const manifestSchema = z.object({ exports: z.record(z.string(), z.string()) });
 
 const hasSchema = z.record(z.string(), z.boolean());
 

@@ -1,8 +1,7 @@
-import type { LlmHandler } from "@colloquy/host";
-import { textOf } from "@colloquy/machine";
 import { loopbackServer } from "@colloquy/runtime-test/server";
 
 import { inFolder } from "../kit/folder.ts";
+import { HeldModel } from "../kit/held-model.ts";
 import { askOn, patienceMs, saidOn } from "./worker-client.ts";
 import type { Fault } from "./worker-faults.ts";
 import { Workerd } from "./workerd.ts";
@@ -24,19 +23,19 @@ export const inWorkerd = (root: string, program: string, fault: Fault | null): P
     const refusal = async (method: string, body: string | null = null): Promise<number> =>
       (await fetch(`${await workerd.url}/ada`, { method, body })).status;
     const first = await ask("First?");
-    model.holds = true;
+    model.hold("Second?");
     const cut = ask("Second?").catch(() => "the process died");
-    await model.calledFor("Second?", 1);
+    await model.askedFor("Second?", 1, patienceMs);
     await workerd.kill();
     await cut;
     await workerd.again();
-    if (!(await model.calledFor("Second?", 2))) return ["the turn did not continue by itself"];
+    if (!(await model.askedFor("Second?", 2, patienceMs))) return ["the turn did not continue by itself"];
     // The alarm that called the object has ended once this is answered.
     await saidOn(await workerd.url, "ada");
     await workerd.kill();
-    model.holds = false;
+    model.release();
     await workerd.again();
-    if (!(await model.calledFor("Second?", 3))) return ["the turn did not continue by itself a second time"];
+    if (!(await model.askedFor("Second?", 3, patienceMs))) return ["the turn did not continue by itself a second time"];
     const again = await ask("Second?");
     const third = await ask("Third?");
     const refused = await Promise.all([
@@ -47,44 +46,18 @@ export const inWorkerd = (root: string, program: string, fault: Fault | null): P
     ]);
     const { said } = await saidOn(await workerd.url, "ada");
     const lines = said.map(({ role, text }) => `${role}: ${text}`).join("\n");
-    const expected = ["First?", "Second?", "Third?"].flatMap((text) => [`user: ${text}`, `assistant: on ${text}`]);
+    const expected = ["First?", "Second?", "Third?"].flatMap((text) => [
+      `user: ${text}`,
+      `assistant: You said: ${text}`,
+    ]);
     return [
       ...[first, again, third].flatMap((answer, index) =>
         `assistant: ${answer}` === expected[index * 2 + 1] ? [] : [`answer ${index + 1} is ${answer}`],
       ),
       ...(refused.join() === "405,405,400,413" ? [] : [`invalid requests got ${refused.join()}`]),
       ...(lines === expected.join("\n") ? [] : [`the thread has\n${lines}`]),
-      ...(model.calls.join() === "First?,Second?,Second?,Second?,Third?"
+      ...(model.asked.join() === "First?,Second?,Second?,Second?,Third?"
         ? []
-        : [`the model was asked ${model.calls.join()}`]),
+        : [`the model was asked ${model.asked.join()}`]),
     ];
   });
-
-/** Answers by repeating the question, and holds its answers while `holds`. */
-class HeldModel {
-  holds = false;
-  readonly calls: string[] = [];
-  #heard = (): void => {};
-
-  /** Waits until a question was asked so often; false if that takes too long. */
-  async calledFor(question: string, times: number): Promise<boolean> {
-    const { promise, resolve } = Promise.withResolvers<boolean>();
-    const timer = setTimeout(() => resolve(false), patienceMs);
-    this.#heard = () => {
-      if (this.calls.filter((each) => each === question).length >= times) resolve(true);
-    };
-    this.#heard();
-    const isCalled = await promise;
-    clearTimeout(timer);
-    return isCalled;
-  }
-
-  readonly handler: LlmHandler = async ({ messages }) => {
-    const newest = messages.at(-1);
-    const question = newest === undefined ? "" : textOf(newest);
-    this.calls.push(question);
-    this.#heard();
-    if (this.holds) await new Promise(() => {});
-    return { type: "completed", reply: { content: `on ${question}` }, finishReason: "stop" };
-  };
-}

@@ -6,7 +6,7 @@ import { inFolder } from "../kit/folder.ts";
 import { type Random, randomOf, seedOf } from "../kit/random.ts";
 import { corruptions } from "./corruption-kinds.ts";
 import { corrupted, type Corruption, kindOf, type RecordKind } from "./corruptions.ts";
-import { count, type Finding, type Report } from "./report.ts";
+import { count, type Finding, keyOfCall, type Report } from "./report.ts";
 import { reportsOf } from "./reports.ts";
 
 /** An unchanged record of a file, and the other record of the same model call. */
@@ -117,14 +117,11 @@ const rawRecordsIn = (folder: string): readonly Raw[] => {
 
 /** Returns keys of the model calls in a record, by which a case and its exchanges find each other. */
 const keysOf = ({ record, kind }: Pick<Raw, "record" | "kind">): readonly string[] => {
-  if (kind.endsWith("exchange")) return [keyOf(record, record)];
+  if (kind.endsWith("exchange")) return [keyOfCall(record["source"], record)];
   // The steps of a case are objects.
   const steps = (record["steps"] ?? []) as readonly JsonObject[];
   return steps.flatMap(({ exchange }) =>
     // A step's exchange is an object.
-    exchange === undefined || exchange === null ? [] : [keyOf(record, exchange as JsonObject)],
+    exchange === undefined || exchange === null ? [] : [keyOfCall(record["source"], exchange as JsonObject)],
   );
 };
-
-const keyOf = (record: JsonObject, { cassette, index }: JsonObject): string =>
-  JSON.stringify([record["source"], cassette, index]);

@@ -66,6 +66,19 @@ const breaksOff = unless(
   "it is recorded as broken off",
 );
 
+/** What both kinds of exchanges have. */
+const ofExchanges: readonly Row[] = [
+  ["the model is changed", "/request/body/model", otherText],
+  ["a tool is changed", "/request/body/tools/N/.*(name|description|type)", otherText, laterCall],
+  ["the status is changed", "/response/status", oneOf(400, 401, 429, 500, 503)],
+  ["an error is added", "/response/body", withError],
+  ["a piece of the stream is dropped", "/response/sse", inStream.dropped],
+  ["two pieces of the stream are swapped", "/response/sse", inStream.swapped],
+  ["the stream is truncated", "/response/sse", inStream.truncated],
+  ["an error is put into the stream", "/response/sse", inStream.withError],
+  ["the usage of the stream is changed", "/response/sse", inStream.otherUsage],
+];
+
 export const corruptions: readonly Corruption[] = [
   ...rows("case", [
     ["a step is dropped", "/steps/N", dropped],
@@ -166,18 +179,17 @@ export const corruptions: readonly Corruption[] = [
     ["its wait is changed", "/response/headers/retry-after", () => "7", anywhere("any wait may be asked for")],
   ]),
   ...rows("exchange", [
+    ...ofExchanges,
     ["a message is dropped", "/request/body/messages/N", dropped],
     ["two messages are swapped", "/request/body/messages", swapped],
     ["the text of a message is changed", "/request/body/messages/N/content(/N/text)?", otherText],
     ["a role is changed", "/request/body/messages/N/role", oneOf("user", "assistant", "system")],
     ["the id of a call is changed", "/request/body/messages/N/(tool_call_id|tool_calls/N/id)", otherText],
     ["arguments are changed", "/request/body/messages/N/tool_calls/N/function/(name|arguments)", otherText],
-    ["the model is changed", "/request/body/model", otherText],
     ["a parameter is changed", "/request/body/(?!messages|model|tools)[^/]+", otherValue],
     ["a parameter is dropped", "/request/body/(?!messages|model|tools|stream$)[^/]+", dropped, laterCall],
     // A request's body is an object.
     ["a parameter is added", "/request/body", (body) => ({ ...(body as JsonObject), seed: 7 })],
-    ["a tool is changed", "/request/body/tools/N/.*(name|description|type)", otherText, laterCall],
     ["a tool is dropped", "/request/body/tools/N", dropped, laterCall],
     ["the text of the reply is changed", "/response/body/choices/N/message/content", otherText],
     [
@@ -188,36 +200,21 @@ export const corruptions: readonly Corruption[] = [
     ["the finish reason is changed", "/response/body/choices/N/finish_reason", oneOf(...reasons)],
     ["the usage is changed", "/response/body/usage/(prompt|completion|total)_tokens", otherNumber],
     ["the choices are dropped", "/response/body/choices", () => []],
-    ["the status is changed", "/response/status", oneOf(400, 401, 429, 500, 503)],
-    ["an error is added", "/response/body", withError],
-    ["a piece of the stream is dropped", "/response/sse", inStream.dropped],
     ["a piece of the stream is repeated", "/response/sse", inStream.repeated],
-    ["two pieces of the stream are swapped", "/response/sse", inStream.swapped],
-    ["the stream is truncated", "/response/sse", inStream.truncated],
-    ["an error is put into the stream", "/response/sse", inStream.withError],
     ["the reason of the stream is changed", "/response/sse", inStream.otherReason],
-    ["the usage of the stream is changed", "/response/sse", inStream.otherUsage],
   ]),
   ...rows("responses exchange", [
+    ...ofExchanges,
     ["an item is dropped", "/request/body/input/N", dropped],
     ["two items are swapped", "/request/body/input", swapped],
     ["the text of an item is changed", "/request/body/input(/N/(content|output)(/N/text)?)?", otherText],
     ["a role is changed", "/request/body/input/N/role", oneOf("user", "assistant", "system"), hasOtherItems],
     ["a call is changed", "/request/body/input/N/(call_id|name|arguments)", otherText],
-    ["the model is changed", "/request/body/model", otherText],
     ["the instructions are changed", "/request/body/instructions", otherText],
     ["a parameter is changed", "/request/body/(tool_choice|max_output_tokens|store|previous_response_id)", otherValue],
-    ["a tool is changed", "/request/body/tools/N/.*(name|description|type)", otherText, laterCall],
     ["the text of the reply is changed", "/response/body/output/N/content/N/text", otherText],
     ["a call of the reply is changed", "/response/body/output/N/(call_id|name|arguments)", otherText],
     ["the state of the reply is changed", "/response/body/status", oneOf("incomplete", "failed")],
     ["the usage is changed", "/response/body/usage/(input|output|total)_tokens", otherNumber],
-    ["the status is changed", "/response/status", oneOf(400, 401, 429, 500, 503)],
-    ["an error is added", "/response/body", withError],
-    ["a piece of the stream is dropped", "/response/sse", inStream.dropped],
-    ["two pieces of the stream are swapped", "/response/sse", inStream.swapped],
-    ["the stream is truncated", "/response/sse", inStream.truncated],
-    ["an error is put into the stream", "/response/sse", inStream.withError],
-    ["the usage of the stream is changed", "/response/sse", inStream.otherUsage],
   ]),
 ];

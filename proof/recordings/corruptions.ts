@@ -3,6 +3,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { Json, JsonObject } from "@colloquy/machine";
 
 import type { Random } from "../kit/random.ts";
+import { isObject } from "./report.ts";
 
 export interface Corruption {
   readonly name: string;
@@ -134,6 +135,3 @@ const withNeighboursSwapped = <Value>(values: readonly Value[], place: number): 
   ...values.slice(place, place + 2).toReversed(),
   ...values.slice(place + 2),
 ];
-
-const isObject = (value: Json): value is JsonObject =>
-  typeof value === "object" && value !== null && !Array.isArray(value);

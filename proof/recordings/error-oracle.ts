@@ -1,5 +1,6 @@
-import type { Json, JsonObject } from "@colloquy/machine";
+import type { Json } from "@colloquy/machine";
 import type { ExchangeResponse, RecordedError } from "@colloquy/runtime-test/recordings";
+import { isObject } from "./report.ts";
 import { type Meaning, meaningOf, type Verdict } from "./error-words.ts";
 
 /** The meaning of an error response by the docs of the protocol and the providers, found without the product's code. */
@@ -259,6 +260,3 @@ const meaningProblem = (
 const isMember = (value: Json, name: string): boolean => isObject(value) && Object.hasOwn(value, name);
 
 const memberOf = (value: Json, name: string): Json => (isObject(value) ? (value[name] ?? null) : null);
-
-const isObject = (value: Json): value is JsonObject =>
-  typeof value === "object" && value !== null && !Array.isArray(value);

@@ -1,5 +1,5 @@
 import type { LlmOutcome } from "@colloquy/host";
-import { type Json, type JsonObject, messageFromReply } from "@colloquy/machine";
+import { messageFromReply } from "@colloquy/machine";
 import {
   canonicalOf,
   canonicalOfMessage,
@@ -7,6 +7,7 @@ import {
   type RecordedExchange,
   type RecordedReply,
 } from "@colloquy/runtime-test/recordings";
+import { isObject, lengthOf } from "./report.ts";
 
 /** Returns how a recorded response was misread, compared with the reply in the recording, or null. */
 export const replyDifference = (outcome: LlmOutcome, recorded: RecordedReply | null): string | null => {
@@ -28,9 +29,9 @@ export const replyDifference = (outcome: LlmOutcome, recorded: RecordedReply | n
 /** Returns why a response cannot be what its server sent, judged by its request and by itself; null if it can. */
 export const responseProblem = ({ host, request, response }: RecordedExchange): string | null => {
   const { status, body } = response;
-  if (status >= 400 && body !== undefined && isObject(body) && !("error" in body))
+  if (status >= 400 && isObject(body) && !("error" in body))
     return `status ${status} goes with an error, and the body has none`;
-  if (body !== undefined && isObject(body) && isObject(body["error"] ?? null) && lengthOf(body["choices"]) > 0)
+  if (isObject(body) && isObject(body["error"]) && lengthOf(body["choices"]) > 0)
     return "the response has an error and choices";
   return modelProblem({ host, request, response });
 };
@@ -42,7 +43,7 @@ export const modelProblem = ({
   response: { body, sse },
 }: Pick<RecordedExchange, "host" | "request" | "response">): string | null => {
   const asked = request.body["model"];
-  const answered = body !== undefined && isObject(body) ? body["model"] : /"model": ?"([^"]*)"/.exec(sse ?? "")?.[1];
+  const answered = isObject(body) ? body["model"] : /"model": ?"([^"]*)"/.exec(sse ?? "")?.[1];
   // These servers answer with the dated version of the requested model.
   return /(^|\.)api\.(openai\.com|x\.ai)$/.test(host ?? "") &&
     typeof asked === "string" &&
@@ -52,11 +53,6 @@ export const modelProblem = ({
     ? `the request asks ${asked}, but ${answered} answered`
     : null;
 };
-
-const lengthOf = (value: Json | undefined): number => (Array.isArray(value) ? value.length : 0);
-
-const isObject = (value: Json): value is JsonObject =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 const usageDifference = (
   outcome: Extract<LlmOutcome, { type: "completed" }>,

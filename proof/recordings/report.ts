@@ -1,3 +1,4 @@
+import type { Json, JsonObject } from "@colloquy/machine";
 import { addFigures, type Figures, noFigures } from "@colloquy/runtime-test/recordings";
 
 export interface Report {
@@ -36,6 +37,17 @@ export const figuresLine = (figures: Figures): string =>
       ? "no usage recorded"
       : `${[figures.promptTokens, figures.completionTokens, figures.totalTokens].map(count).join(" / ")} prompt / completion / total tokens`,
   ].join(", ");
+
+export const isObject = (value: Json | undefined): value is JsonObject =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+export const lengthOf = (value: Json | undefined): number => (Array.isArray(value) ? value.length : 0);
+
+/** The key of a model call, by which a case and its exchange find each other. */
+export const keyOfCall = (
+  source: Json | undefined,
+  { cassette, index }: { readonly cassette?: Json | undefined; readonly index?: Json | undefined },
+): string => JSON.stringify([source ?? "", cassette, index]);
 
 export const sumOfFigures = (figures: Iterable<Figures>): Figures => {
   let sum = noFigures;

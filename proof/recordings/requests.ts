@@ -27,7 +27,7 @@ import * as Either from "fp-ts/lib/Either.js";
 import type { ReplayedCase } from "./cases.ts";
 import { play, type Played } from "./playback.ts";
 import { replyDifference, responseProblem } from "./replies.ts";
-import { count, type Finding, type Report } from "./report.ts";
+import { count, type Finding, keyOfCall, type Report } from "./report.ts";
 
 /**
  * Sends the model calls of the replayed cases with the official SDK to a server that gives the recorded response.
@@ -38,7 +38,7 @@ export const reportOfRequests = async (
   exchanges: readonly RecordedExchange[],
   replayed: readonly ReplayedCase[],
 ): Promise<Report> => {
-  const known = new Map(exchanges.map((exchange) => [keyOf(exchange.source, exchange), exchange]));
+  const known = new Map(exchanges.map((exchange) => [keyOfCall(exchange.source, exchange), exchange]));
   const fromCases = replayed.flatMap((each) => requestsOf(each, known));
   const sent = new Set(fromCases.map(({ exchange }) => exchange));
   const inexpressible: Finding[] = [];
@@ -104,7 +104,7 @@ const requestsOf = (
   return recorded.steps
     .filter((step) => step.type === "llm")
     .flatMap((step, k) => {
-      const exchange = step.exchange === undefined ? undefined : known.get(keyOf(recorded.source ?? "", step.exchange));
+      const exchange = step.exchange === undefined ? undefined : known.get(keyOfCall(recorded.source, step.exchange));
       const call = replay.calls[k];
       return exchange === undefined || call === undefined || !isChat(exchange)
         ? []
@@ -212,6 +212,3 @@ const messagesIn = (body: JsonObject): readonly JsonObject[] => {
 };
 
 const isChat = ({ request }: RecordedExchange): boolean => Array.isArray(request.body["messages"]);
-
-const keyOf = (source: string, { cassette, index }: { readonly cassette: string; readonly index: number }): string =>
-  `${source}|${cassette}|${index}`;

@@ -16,7 +16,7 @@ import * as Either from "fp-ts/lib/Either.js";
 import type { ReplayedCase } from "./cases.ts";
 import { exchangeProblem, glimpse } from "./response-rules.ts";
 import { modelProblem } from "./replies.ts";
-import { count, type Finding, type Report } from "./report.ts";
+import { count, type Finding, keyOfCall, type Report } from "./report.ts";
 import { pieces, pieceSizes } from "./streams.ts";
 
 /**
@@ -37,7 +37,7 @@ export const reportOfResponseExchanges = async (
     const written = writtenInput(exchange.request.body);
     if (Either.isLeft(written)) inexpressible.push({ id: exchange.id, words: `its request: ${written.left}` });
     else requests++;
-    const call = recorded.get(keyOf(exchange.source, exchange));
+    const call = recorded.get(keyOfCall(exchange.source, exchange));
     if (call !== undefined) inCases++;
     const words =
       (Either.isRight(written) ? written.right : null) ??
@@ -145,7 +145,7 @@ const callsOf = (replayed: readonly ReplayedCase[]): ReadonlyMap<string, Recorde
           ? []
           : [
               [
-                keyOf(recorded.source ?? "", output.exchange),
+                keyOfCall(recorded.source, output.exchange),
                 { recorded, expected: recorded.expect.calls[k], output, isFirst: k === 0 },
               ],
             ],
@@ -169,6 +169,3 @@ const requestDifference = (
   );
   return field === undefined ? null : `${field}: sent ${glimpse(body[field])}, recorded ${glimpse(asked[field])}`;
 };
-
-const keyOf = (source: string, { cassette, index }: { readonly cassette: string; readonly index: number }): string =>
-  `${source}|${cassette}|${index}`;

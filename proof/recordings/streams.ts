@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { Json, JsonObject } from "@colloquy/machine";
 import { type DecodedChat, decodeChatStream } from "@colloquy/runtime-node";
 import { canonicalOf, firstDifference, type RecordedStream } from "@colloquy/runtime-test/recordings";
-import { count, type Finding, type Report } from "./report.ts";
+import { count, type Finding, lengthOf, type Report } from "./report.ts";
 
 /** Decodes recorded streams, whole and cut into pieces anywhere, and compares the results with the recording. */
 export const reportOfStreams = async (file: string, streams: readonly RecordedStream[]): Promise<Report> => {
@@ -77,5 +77,3 @@ const fieldDifference = (field: string, came: JsonObject, recorded: JsonObject):
     : `${field}: came ${text(came[field])}, recorded ${text(recorded[field])}`;
 
 const text = (value: Json | undefined): string => JSON.stringify(value) ?? "nothing";
-
-const lengthOf = (value: Json | undefined): number => (Array.isArray(value) ? value.length : 0);

@@ -1,7 +1,7 @@
-import { existsSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 
-import { cacheFolder, librariesOf, unpackDebian } from "./debian-packages.ts";
+import { cacheFolder, librariesOf, makeOnce, unpackDebian } from "./debian-packages.ts";
 
 /**
  * Returns the path of a headless Chromium: the installed one, else the one of Debian's packages, unpacked into the
@@ -19,18 +19,13 @@ const name = "chromium-headless-shell";
 const unpacked = (folder: string): string => {
   const place = join(folder, `${name}-unpacked`);
   const script = join(place, name);
-  if (existsSync(script)) return script;
-  const made = mkdtempSync(`${place}-`);
-  try {
+  makeOnce(place, (made) => {
     unpackDebian(/^(chromium-common|chromium-headless-shell|lib.*)$/, [name], made);
     const libraries = `${librariesOf(made)}:${librariesOf(made, "pulseaudio")}`.replaceAll(made, place);
     const program = join(place, "usr/lib/chromium", name);
     writeFileSync(join(made, name), `#!/bin/sh\nLD_LIBRARY_PATH="${libraries}" exec "${program}" "$@"\n`, {
       mode: 0o755,
     });
-    if (!existsSync(place)) renameSync(made, place);
-  } finally {
-    rmSync(made, { recursive: true, force: true });
-  }
+  });
   return script;
 };

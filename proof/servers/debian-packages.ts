@@ -20,7 +20,7 @@ import { dirname, join } from "node:path";
 export const unpackDebian = (wanted: RegExp, names: readonly string[], folder: string): void => {
   mkdirSync(folder, { recursive: true });
   const downloads = join(cacheFolder() ?? folder, names.join("+"));
-  if (!existsSync(downloads)) keepDownload(wanted, names, downloads);
+  makeOnce(downloads, (fresh) => download(wanted, names, fresh));
   for (const deb of debsOf(downloads)) run("dpkg-deb", ["-x", join(downloads, deb), folder], downloads);
 };
 
@@ -47,16 +47,18 @@ const cache = join(dirname(dirname(import.meta.dirname)), "node_modules/.cache/s
 /** Returns the packages of a complete download. */
 const debsOf = (folder: string): readonly string[] => readdirSync(folder).filter((name) => name.endsWith(".deb"));
 
-/** Renames a complete download into its place, since another process may do the same. */
-const keepDownload = (wanted: RegExp, names: readonly string[], downloads: string): void => {
-  const folder = mkdtempSync(`${downloads}-`);
+/** Makes a folder, if it is not there: whole and at once, since another process may do the same. */
+export const makeOnce = (folder: string, make: (fresh: string) => void): void => {
+  if (existsSync(folder)) return;
+  mkdirSync(dirname(folder), { recursive: true });
+  const fresh = mkdtempSync(`${folder}-`);
   // The next process may run as another user.
-  chmodSync(folder, 0o755);
+  chmodSync(fresh, 0o755);
   try {
-    download(wanted, names, folder);
-    if (!existsSync(downloads)) renameSync(folder, downloads);
+    make(fresh);
+    if (!existsSync(folder)) renameSync(fresh, folder);
   } finally {
-    rmSync(folder, { recursive: true, force: true });
+    rmSync(fresh, { recursive: true, force: true });
   }
 };
 

@@ -1,8 +1,8 @@
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 
-import { cacheFolder } from "./debian-packages.ts";
+import { cacheFolder, makeOnce } from "./debian-packages.ts";
 
 export interface NpmProgram {
   readonly name: string;
@@ -33,18 +33,12 @@ export const installProgram = (program: NpmProgram): string => {
   const path = pathIn(folder, program);
   if (path === null) throw new Error(`npm has no ${name} for ${thisSystem}`);
   if (existsSync(path)) return path;
-  mkdirSync(join(folder, ".."), { recursive: true });
-  const fresh = mkdtempSync(`${folder}-`);
-  try {
+  makeOnce(folder, (fresh) => {
     const options = ["--ignore-scripts", "--no-save", "--no-audit", "--no-fund", "--loglevel=error"];
     const args = ["install", "--prefix", fresh, ...options, `${program.package}@${version}`];
     const { status, error, stderr } = spawnSync("npm", args, { cwd: fresh, encoding: "utf8" });
     if (status !== 0) throw error ?? new Error(`npm ${args.join(" ")} failed:\n${stderr}`);
-    // Renamed at once and whole, as another process may do the same.
-    if (!existsSync(folder)) renameSync(fresh, folder);
-  } finally {
-    rmSync(fresh, { recursive: true, force: true });
-  }
+  });
   if (existsSync(path)) return path;
   throw new Error(`the package ${program.package} of npm has no ${program.path}`);
 };

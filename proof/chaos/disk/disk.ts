@@ -48,7 +48,6 @@ export interface Folder {
 
 /** Names of a folder that change together. */
 interface Renaming {
-  /** The order among the renamings of all folders. */
   readonly number: number;
   readonly names: readonly (readonly [name: string, node: DiskNode | null])[];
 }

@@ -160,7 +160,6 @@ export class SimulatedFileSystem {
     };
   }
 
-  /** Returns all other functions that change files, which throw. */
   #refusing(): Record<string, unknown> {
     const changing = Object.entries(this.#real).filter(([name]) => changesFiles.test(name));
     return Object.fromEntries(

@@ -1,6 +1,6 @@
-import { once } from "node:events";
-import { connect, createServer, type Socket } from "node:net";
+import { connect, type Socket } from "node:net";
 
+import { relay, type Take } from "../../kit/proxy.ts";
 import { type Random, randomOf } from "../../kit/random.ts";
 
 /** A proxy to a server on 127.0.0.1 that damages connections as networks do. */
@@ -37,43 +37,29 @@ export const badNetwork = async (target: string, seed: number, delayMsMax: numbe
   const behind = { host: url.hostname, port: Number(url.port) };
   const random = randomOf(seed);
   const counts = new Map<FateName, number>();
-  const sockets = new Set<Socket>();
   let isBad = true;
-  const keep = (socket: Socket): Socket => {
-    sockets.add(socket);
-    return socket.on("error", () => socket.destroy()).on("close", () => sockets.delete(socket));
-  };
-  const server = createServer({ allowHalfOpen: true }, (client) => {
+  const take: Take = (client, keep) => {
     const fate = isBad ? fateOf(random, delayMsMax) : null;
     if (fate !== null) counts.set(fate.name, (counts.get(fate.name) ?? 0) + 1);
-    keep(client);
     if (fate?.name === "refused") client.resetAndDestroy();
     else if (fate?.name === "silent") client.resume();
     else join(client, keep(connect({ ...behind, allowHalfOpen: true })), fate);
-  }).listen(0, "127.0.0.1");
-  await once(server, "listening");
-  // It listens on a port.
-  url.port = String((server.address() as { readonly port: number }).port);
+  };
+  const { port, close } = await relay(take, { allowHalfOpen: true });
+  url.port = String(port);
   return {
     url: url.href,
     fates: counts,
     mend: () => {
       isBad = false;
     },
-    close: async () => {
-      const closed = once(server, "close");
-      server.close();
-      for (const socket of sockets) socket.destroy();
-      await closed;
-    },
+    close,
   };
 };
 
 interface Fate {
   readonly name: FateName;
-  /** The sender of the damaged data. */
   readonly side: "client" | "server";
-  /** The number of that side's bytes before the damage. */
   readonly bytes: number;
   readonly delayMs: number;
 }

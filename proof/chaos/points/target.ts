@@ -14,7 +14,6 @@ import { converse, type Conversed } from "./converse.ts";
 
 interface PointOptions {
   readonly begin?: (parts: LifeParts) => Life;
-  /** Every Nth point, from the first. Default 1: each. */
   readonly every?: number;
   /** The points after which the next process dies as well; null: it lives. Default null. */
   readonly again?: number | null;
@@ -24,7 +23,6 @@ interface Outcome {
   readonly points: number;
   readonly crashes: number;
   readonly entries: number;
-  /** The number of crashes for each row of the table. */
   readonly rows: ReadonlyMap<string, number>;
   readonly problems: readonly string[];
 }
@@ -71,7 +69,6 @@ export const judgePoint = (uncrashed: Conversed, crashed: Conversed): readonly s
 };
 
 interface Place {
-  /** Opens it empty, with this clock. */
   readonly open: (clock: Clock) => Promise<Store>;
   readonly leave: () => Promise<void>;
 }

@@ -48,7 +48,6 @@ const unlessAnswered = (error: unknown): void => {
 
 const again = <Value>(call: () => Promise<Value>): Promise<Value> => repeating(call, isPassing, 50);
 
-/** The conversations on the host in memory, by number, and the tools and model calls that ran. */
 export interface References {
   readonly of: readonly Uncrashed[];
   readonly ran: readonly Performed[];

@@ -1,10 +1,10 @@
-import { once } from "node:events";
-import { type AddressInfo, connect, createServer, type Socket } from "node:net";
+import { connect } from "node:net";
 import { join } from "node:path";
 
 import { Child } from "../../kit/child.ts";
 import { type Later, withCleanup } from "../../kit/cleanup.ts";
 import { childCommand, withFault, withProgram } from "../../kit/program.ts";
+import { relay, type Take } from "../../kit/proxy.ts";
 import { type Fault, mistakes } from "./faults.ts";
 import { type Engine, startEngine } from "./restate.ts";
 import type { WorkerOptions } from "./worker.ts";
@@ -38,7 +38,6 @@ export const onEngine = <A>(
     }),
   );
 
-/** Bundles a worker, with a fault if there is one, while `use` runs. */
 export const withWorker = <A>(fault: Fault | null, use: (program: string) => Promise<A>): Promise<A> =>
   withProgram(new URL(import.meta.resolve("./worker.ts")), use, withFault(mistakes, fault));
 
@@ -49,7 +48,6 @@ export const startFleet = async (given: FleetOptions): Promise<Fleet> => {
   return fleet;
 };
 
-/** The worker processes of an engine, behind one address. */
 export class Fleet {
   readonly url: string;
   readonly #given: FleetOptions;
@@ -91,7 +89,6 @@ export class Fleet {
 /** A balancer in front of several workers, since an engine knows one address for all. */
 interface Balancer {
   readonly port: number;
-  /** Sets the port of the worker at a place; null: none for now. */
   readonly set: (place: number, port: number | null) => void;
   readonly close: () => Promise<void>;
 }
@@ -99,38 +96,20 @@ interface Balancer {
 /** Starts a balancer, which gives each new connection to the next living worker, or closes it if there is none. */
 export const startBalancer = async (places: number): Promise<Balancer> => {
   const ports: (number | null)[] = Array.from({ length: places }, () => null);
-  const sockets = new Set<Socket>();
   let turn = 0;
   const nextPlace = (): number => {
     const order = ports.map((_, index) => (turn + index) % places);
     turn += 1;
     return order.find((place) => ports[place] !== null) ?? 0;
   };
-  // No delay, as small messages go both ways.
-  const server = createServer({ noDelay: true }, (client) => {
-    const place = nextPlace();
-    const port = ports[place] ?? null;
+  const take: Take = (client, keep) => {
+    const port = ports[nextPlace()] ?? null;
     if (port === null) return void client.destroy();
-    const worker = connect({ port, host: "127.0.0.1", noDelay: true });
-    for (const [one, other] of [
-      [client, worker],
-      [worker, client],
-    ] as const) {
-      sockets.add(one);
-      one.on("error", () => one.destroy()).on("close", () => void (sockets.delete(one), other.destroy()));
-      one.pipe(other);
-    }
-  }).listen(0, "127.0.0.1");
-  await once(server, "listening");
-  return {
-    // It listens on a port.
-    port: (server.address() as AddressInfo).port,
-    set: (place, port) => void (ports[place] = port),
-    close: async () => {
-      const closed = once(server, "close");
-      server.close();
-      for (const socket of sockets) socket.destroy();
-      await closed;
-    },
+    const worker = keep(connect({ port, host: "127.0.0.1", noDelay: true }));
+    client.on("close", () => worker.destroy()).pipe(worker);
+    worker.on("close", () => client.destroy()).pipe(client);
   };
+  // No delay, as small messages go both ways.
+  const { port, close } = await relay(take, { noDelay: true });
+  return { port, set: (place, to) => void (ports[place] = to), close };
 };

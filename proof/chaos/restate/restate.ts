@@ -8,7 +8,6 @@ import { type RestateServer, startRestate } from "../../servers/restate.ts";
 
 export interface Engine {
   readonly name: string;
-  /** The host, which survives the kills. */
   readonly host: Host;
   readonly register: (url: string) => Promise<void>;
   /** Kills the engine with SIGKILL, and starts it again on its data. */

@@ -18,7 +18,6 @@ import { type Fleet, startFleet } from "./fleet.ts";
 import { type Engine, startEngine } from "./restate.ts";
 import { asksOf, threadOf } from "./script.ts";
 
-/** The conversations, and the kills meanwhile. */
 export const runOptions = {
   conversations: whole(200, "the number of conversations on each engine"),
   turns: whole(5, "the number of asks in each"),
@@ -223,7 +222,6 @@ const limitMs = 90_000;
 export interface Kill {
   /** The server, or the worker that reported the start. */
   readonly what: "worker" | "server";
-  /** The number of tools and model calls that have started before the kill. */
   readonly atRun: number;
   readonly afterMs: number;
   readonly awayMs: number;

@@ -11,7 +11,6 @@ export const kinds = ["plain", "lookup", "notify", "charge", "refund", "retry", 
 
 export const threadOf = (conversation: number): string => `t${conversation}`;
 
-/** Returns the asks of a conversation: all kinds in turn, from a start that depends on its number. */
 export const asksOf = (conversation: number, turns: number): readonly Asked[] =>
   Array.from({ length: turns }, (_, turn) => {
     const kind = kinds[(turn + conversation) % kinds.length];

@@ -13,7 +13,6 @@ import type { Fault } from "./faults.ts";
 import { onEngine } from "./fleet.ts";
 import { scriptOf } from "./script.ts";
 
-/** Kills server and worker while threads wait. Returns the problems after it. */
 export const outliveKills = (folder: string, snapshotEvery: number, fault: Fault | null): Promise<readonly string[]> =>
   onEngine(folder, snapshotEvery, fault, async (engine, fleet) => {
     const waiting = await ending("the beginning", limitMs, waitOn(engine.host));

@@ -28,7 +28,6 @@ export interface Cell {
 
 export interface Place {
   readonly open: () => Store;
-  /** Lists all that can be tampered with, in order. */
   readonly cells: () => Promise<readonly Cell[]>;
   readonly leave: () => Promise<void>;
 }
@@ -112,7 +111,6 @@ const cellsOfFiles = (place: FolderPlace): readonly Cell[] => {
   return [...files.toSorted().flatMap(linesOf), ...cellsBeside(join(folder, "threads.db"))];
 };
 
-/** Lists the rows of PostgreSQL's tables, over a separate connection. */
 const tablesOf = async ({ url, space: schema }: ServerPlace): Promise<Omit<Place, "open">> => {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
@@ -155,7 +153,6 @@ const tablesOf = async ({ url, space: schema }: ServerPlace): Promise<Omit<Place
   };
 };
 
-/** Lists the elements and fields of Redis, over a separate connection. */
 const keysOf = async ({ url, space }: ServerPlace): Promise<Omit<Place, "open">> => {
   const prefix = `${space}:`;
   const client = createClient({ url });

@@ -123,7 +123,6 @@ class Findings {
     this.#given = given;
   }
 
-  /** Checks that the thread has its earlier state or that of its changed journal, or is refused. */
   async lookAtDamaged(): Promise<void> {
     await this.#requireState(damaged, () => this.#given.host.thread(damaged).state());
   }

@@ -24,12 +24,10 @@ type Response = z.infer<typeof response>;
 /** A client's answers, and the problems that it found. */
 export interface Had {
   readonly conversation: string;
-  /** The answers that lead to the last response, in order. */
   answers: readonly string[];
   /** The answers of branches that were left when a question continued from an earlier response. */
   readonly left: (readonly string[])[];
   responses: number;
-  /** The number of requests that broke off and were repeated. */
   again: number;
   readonly problems: string[];
 }
@@ -100,7 +98,6 @@ class Client {
     this.#had = had;
   }
 
-  /** Returns the id of the response that the next question follows. */
   async ask(question: string, key: string, previous: string | null): Promise<string> {
     const tools = [{ type: "function", name: callerTool, parameters: { type: "object" } }];
     const where = previous === null ? {} : { previous_response_id: previous };

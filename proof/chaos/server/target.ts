@@ -90,7 +90,6 @@ const serveTwice = (
     };
   });
 
-/** Names the conversations whose answers are not in a journal, each once and in order. */
 const lostIn = async (place: StorePlace, all: readonly Had[]): Promise<readonly string[]> => {
   const store = openStore(place);
   try {

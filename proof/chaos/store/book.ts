@@ -51,7 +51,6 @@ interface Noted extends Appended {
 export class ThreadBook {
   readonly items = new Map<string, ItemState>();
   readonly #threadId: string;
-  /** The entries by their unique tags. */
   readonly #entries = new Map<string, Noted>();
   /** The newest attempted and the newest stored snapshot, and the last ones that are void or may be. */
   readonly #snapshot = { attempted: 0, kept: 0, void: 0, mayBeVoid: 0 };
@@ -129,7 +128,6 @@ export class ThreadBook {
     for (const id of this.items.keys()) this.items.set(id, isDone ? "discarded" : "discarding");
   }
 
-  /** Returns the entries that must be there from now on. */
   expected(): ReadonlyMap<string, number> {
     return new Map([...this.#entries].filter(([, { isThere }]) => isThere).map(([tag, { kept }]) => [tag, kept]));
   }
@@ -216,5 +214,4 @@ export class ThreadBook {
   }
 }
 
-/** Returns the token of the lease under which an entry was appended. */
 const tokenIn = (tag: string): number => Number(tag.split("/")[1] ?? 0);

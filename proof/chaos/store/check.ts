@@ -59,7 +59,6 @@ export const problemsIn = async (
 const inThread = (threadId: string, problems: readonly string[]): readonly string[] =>
   problems.map((problem) => `thread "${threadId.slice(0, 10)}": ${problem}`);
 
-/** Returns a snapshot's number, null for none, and its torn parts. */
 const snapshotIn = async (store: Store, threadId: string): Promise<readonly [number | null, readonly string[]]> => {
   const snapshot = await store.readSnapshot(threadId);
   if (snapshot === null) return [null, []];

@@ -238,7 +238,6 @@ export class AtWork {
   /** The visits of threads without a failure, and those with one. */
   visits = 0;
   failures = 0;
-  /** True if a call never ended, so that the user cannot continue. */
   ended = false;
   readonly #running: Promise<void>;
   #stopped = false;

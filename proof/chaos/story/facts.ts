@@ -18,7 +18,6 @@ export interface Performed {
   readonly type: "performed";
   /** The name of a tool, or `model`. */
   readonly what: string;
-  /** The id of the effect; for a tool, its idempotency key. */
   readonly id: string;
   /** The newest entry that its process knew to be stored, if any. */
   readonly seq?: number;

@@ -33,7 +33,6 @@ interface Held {
   readonly journal: readonly unknown[];
   readonly left?: readonly (readonly Entry[])[];
   readonly asked: readonly Asked[];
-  /** The asks whose askers learnt that no answer follows. */
   readonly unanswered?: readonly string[];
   /** Processes paused past their leases, so others may repeat what they had begun. */
   readonly hasStalled?: boolean;

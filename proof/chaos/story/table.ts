@@ -98,7 +98,6 @@ export const recoveredAs = (entry: Entry): Row["recovered"] | "something else" =
   return "something else";
 };
 
-/** Formats the table for `docs/recovery.md`. */
 export const tableInMarkdown = (): string =>
   [
     ["outstanding", "recovery", "then", "entry marked `recovered`"],

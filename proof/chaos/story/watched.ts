@@ -18,7 +18,6 @@ export interface Watch {
   readonly append?: (write: () => Promise<void>, acknowledge: () => void) => Promise<void>;
 }
 
-/** Returns the digest of an entry, independent of its members' order. */
 export const digestOfEntry = (entry: Entry): string =>
   // JSON.parse returns JSON.
   digestOf(canonicalText(JSON.parse(JSON.stringify(entry)) as Json));

@@ -20,7 +20,6 @@ export const tabOptions = {
 
 export type RunOptions = ValuesOf<typeof tabOptions>;
 
-/** The use of a conversation's tabs. */
 export type Use = RunOptions & { readonly options: Omit<TabOptions, "tab"> };
 
 export interface ConversationParts {
@@ -33,46 +32,35 @@ export interface ConversationParts {
 
 const kinds = ["plain", "plain", "lookup", "notify", "charge", "refund", "retry", "two"] as const;
 
-/** Holds one conversation in tabs of one browser, with random actions. */
 export class Conversation {
   readonly performedBy: TabCall[] = [];
   /** The milliseconds from a tab's end in mid-turn until another one continued. */
   readonly tookOver: number[] = [];
   readonly went: Record<WayToGo | "stall", number> = { close: 0, crash: 0, reload: 0, stall: 0 };
   readonly troubles: string[] = [];
-  readonly #context: BrowserContext;
-  readonly #server: TabServer;
-  readonly #url: string;
-  readonly #random: Random;
-  readonly #use: Use;
+  readonly #parts: ConversationParts;
   readonly #fates = new Map<string, Fate>();
   readonly #acknowledged = new Set<string>();
   readonly #endings: { readonly askId: string; readonly ending: Ending }[] = [];
   readonly #shown: Shown[] = [];
   readonly #approvals = new Set<string>();
   readonly #gone = new Map<number, number>();
-  /** The numbers of calls at which tabs go or stall. */
   readonly #plan: { readonly at: number; readonly what: "go" | "stall" }[];
   #tabs: OpenedTab[] = [];
   #numbers = 0;
   #left: { readonly tab: number; readonly at: number } | null = null;
   #news: PromiseWithResolvers<void> = Promise.withResolvers();
 
-  constructor(given: ConversationParts) {
-    this.#context = given.context;
-    this.#server = given.server;
-    this.#url = given.url;
-    this.#random = given.random;
-    this.#use = given.use;
-    const { closes, stalls, asks } = given.use;
+  constructor(parts: ConversationParts) {
+    this.#parts = parts;
+    const { closes, stalls, asks } = parts.use;
     const moments = (count: number, what: "go" | "stall") =>
-      Array.from({ length: count }, () => ({ at: this.#random.integer(1, 2 * asks), what }));
+      Array.from({ length: count }, () => ({ at: parts.random.integer(1, 2 * asks), what }));
     this.#plan = [...moments(closes, "go"), ...moments(stalls, "stall")].sort((one, other) => one.at - other.at);
   }
 
-  /** Uses the tabs until all is asked and answered, then returns the results. */
   async hold(): Promise<Had> {
-    for (let count = 0; count < this.#use.tabs; count += 1) await this.#open();
+    for (let count = 0; count < this.#parts.use.tabs; count += 1) await this.#open();
     while (!this.#isOver) {
       const next = this.#next();
       if (next === null) await this.#untilNews();
@@ -113,7 +101,7 @@ export class Conversation {
   }
 
   #again(askId: string, fate: Fate): void {
-    const tab = this.#random.pick(this.#awake);
+    const tab = this.#parts.random.pick(this.#awake);
     if (tab === undefined) return;
     fate.tab = tab.number;
     void this.#try(tab, tab.do("ask", askId, fate.input, "ask"));
@@ -125,12 +113,12 @@ export class Conversation {
 
   get #isOver(): boolean {
     const isDone = [...this.#fates.values()].every(({ tab, isEnded }) => isEnded || tab === null);
-    return this.#fates.size >= this.#use.asks && isDone && this.#server.held.size === 0;
+    return this.#fates.size >= this.#parts.use.asks && isDone && this.#parts.server.held.size === 0;
   }
 
   /** Returns the next action; null if it can only wait. */
   #next(): (() => Promise<void>) | null {
-    const { asks, tabs } = this.#use;
+    const { asks, tabs } = this.#parts.use;
     const [due] = this.#plan;
     if (due !== undefined && due.at <= this.performedBy.length && this.#awake.length > 1) {
       this.#plan.shift();
@@ -138,7 +126,7 @@ export class Conversation {
     }
     const waiting = [...this.#fates.values()].filter(({ tab, isEnded }) => !isEnded && tab !== null).length;
     const isLeft = this.#fates.size < asks;
-    const isHeld = this.#server.held.size > 0;
+    const isHeld = this.#parts.server.held.size > 0;
     const choices: readonly (readonly [boolean, number, () => Promise<void>])[] = [
       [this.#tabs.length < tabs, 4, () => this.#open()],
       [isLeft && waiting < 4, 6, () => this.#ask("ask")],
@@ -148,49 +136,49 @@ export class Conversation {
       [this.#approvals.size > 0, 6, () => this.#decide()],
     ];
     const open = choices.flatMap(([isOpen, weight, act]) => (isOpen ? Array<typeof act>(weight).fill(act) : []));
-    return this.#random.pick(open) ?? null;
+    return this.#parts.random.pick(open) ?? null;
   }
 
   async #open(): Promise<void> {
-    this.#tabs.push(await OpenedTab.open(this.#context, this.#url, this.#options()));
+    this.#tabs.push(await OpenedTab.open(this.#parts.context, this.#parts.url, this.#options()));
   }
 
   #options(): TabOptions {
-    return { ...this.#use.options, tab: (this.#numbers += 1) };
+    return { ...this.#parts.use.options, tab: (this.#numbers += 1) };
   }
 
   async #ask(how: "ask" | "steer"): Promise<void> {
-    const tab = this.#random.pick(this.#awake);
+    const tab = this.#parts.random.pick(this.#awake);
     if (tab === undefined) return;
     const askId = `ask-${this.#fates.size + 1}`;
-    const input = `${this.#random.pick(kinds) ?? "plain"} ${askId}`;
+    const input = `${this.#parts.random.pick(kinds) ?? "plain"} ${askId}`;
     this.#fates.set(askId, { input, tab: tab.number, isEnded: false });
     await this.#try(tab, tab.do("ask", askId, input, how));
   }
 
   async #do(name: "cancel" | "resume"): Promise<void> {
-    const tab = this.#random.pick(this.#awake);
+    const tab = this.#parts.random.pick(this.#awake);
     if (tab !== undefined) await this.#try(tab, tab.do(name));
   }
 
   async #letGo(): Promise<void> {
-    this.#random.pick([...this.#server.held])?.letGo();
+    this.#parts.random.pick([...this.#parts.server.held])?.letGo();
     await pause(0);
   }
 
   async #decide(): Promise<void> {
-    const [tab, id] = [this.#random.pick(this.#awake), this.#random.pick([...this.#approvals])];
+    const [tab, id] = [this.#parts.random.pick(this.#awake), this.#parts.random.pick([...this.#approvals])];
     if (tab === undefined || id === undefined) return;
     this.#approvals.delete(id);
-    await this.#try(tab, tab.do("decide", id, this.#random.percent(75)));
+    await this.#try(tab, tab.do("decide", id, this.#parts.random.percent(75)));
   }
 
   /** Ends a tab, mostly one in the middle of a call, and resumes the thread in another. */
   async #leave(): Promise<void> {
-    const [call] = this.#server.held;
+    const [call] = this.#parts.server.held;
     const busy = this.#awake.find(({ number }) => number === call?.tab);
-    const tab = busy !== undefined && this.#random.percent(75) ? busy : this.#random.pick(this.#awake);
-    const how = this.#random.pick(waysToGo);
+    const tab = busy !== undefined && this.#parts.random.percent(75) ? busy : this.#parts.random.pick(this.#awake);
+    const how = this.#parts.random.pick(waysToGo);
     if (tab === undefined || how === undefined) return;
     this.went[how] += 1;
     const at = performance.now();
@@ -203,38 +191,38 @@ export class Conversation {
       if (fate.tab !== tab.number || fate.isEnded) continue;
       fate.tab = null;
       // The asker may repeat the ask in another tab.
-      if (this.#random.percent(50)) this.#again(askId, fate);
+      if (this.#parts.random.percent(50)) this.#again(askId, fate);
     }
     await this.#do("resume");
   }
 
   /** Stalls a tab in the middle of a call until another one continues, and then lets it continue. */
   async #stall(): Promise<void> {
-    const [call] = this.#server.held;
+    const [call] = this.#parts.server.held;
     const tab = this.#awake.find(({ number }) => number === call?.tab);
     if (tab === undefined || this.#awake.length < 2) return;
     this.went.stall += 1;
     tab.isStalled = true;
     // If it stalls at an append, only the store can keep it from overwriting another tab's entries.
-    const when = this.#random.pick(["now", "append", "append"] as const) ?? "now";
-    this.#server.isStalling = true;
+    const when = this.#parts.random.pick(["now", "append", "append"] as const) ?? "now";
+    this.#parts.server.isStalling = true;
     const standing = this.#try(tab, tab.do("stall", when));
     const before = this.performedBy.length;
     if (when === "append") {
       await standing;
-      this.#server.answer((each) => each.tab === tab.number);
+      this.#parts.server.answer((each) => each.tab === tab.number);
     }
-    const until = performance.now() + 6 * this.#use.options.leaseTtlMs;
+    const until = performance.now() + 6 * this.#parts.use.options.leaseTtlMs;
     const isTaken = (): boolean => this.performedBy.slice(before).some((each) => each.tab !== tab.number);
     await this.#do("resume");
-    while ((this.#server.stalled === 0 || !isTaken()) && performance.now() < until) await pause(20);
+    while ((this.#parts.server.stalled === 0 || !isTaken()) && performance.now() < until) await pause(20);
     // Meanwhile the other tabs journal their answers, mostly more than the stalled one is about to.
-    if (this.#fates.size < this.#use.asks) await this.#ask("ask");
-    for (let more = this.#random.integer(0, 4); more > 0; more -= 1) {
-      this.#server.answer((each) => each.tab !== tab.number);
-      await pause(this.#random.integer(20, 60));
+    if (this.#fates.size < this.#parts.use.asks) await this.#ask("ask");
+    for (let more = this.#parts.random.integer(0, 4); more > 0; more -= 1) {
+      this.#parts.server.answer((each) => each.tab !== tab.number);
+      await pause(this.#parts.random.integer(20, 60));
     }
-    this.#server.goOn();
+    this.#parts.server.goOn();
     await standing;
     tab.isStalled = false;
   }
@@ -252,7 +240,7 @@ export class Conversation {
   async #untilNews(): Promise<void> {
     for (let looks = 0; looks < looksMax; looks += 1) {
       if (await Promise.race([this.#news.promise.then(() => true), pause(lookMs, false)])) return;
-      const tab = this.#random.pick(this.#awake);
+      const tab = this.#parts.random.pick(this.#awake);
       if (tab === undefined) continue;
       await this.#try(tab, tab.do("resume"));
       for (const id of await tab.do("approvals")) this.#approvals.add(id);
@@ -269,7 +257,7 @@ export class Conversation {
 
   /** Lets all work end, then repeats each ask once. */
   async #end(): Promise<Had> {
-    this.#server.open();
+    this.#parts.server.open();
     await this.#open();
     const last = this.#tabs.at(-1);
     if (last === undefined) throw new Error("no tab could be opened");

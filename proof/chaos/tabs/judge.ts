@@ -18,12 +18,9 @@ import type { TabCall } from "./server.ts";
 import type { Ending, Seen } from "./talk.ts";
 
 export interface Had {
-  /** The journal in the store, and again after each ask was repeated. */
   readonly journal: readonly unknown[];
   readonly again: readonly unknown[];
-  /** Each tab's view at the end. */
   readonly seen: readonly Seen[];
-  /** The asks with their inputs, and the ids of the acknowledged ones. */
   readonly asked: ReadonlyMap<string, string>;
   readonly acknowledged: ReadonlySet<string>;
   /** The outcomes that askers got, one for each attempt. */
@@ -66,7 +63,6 @@ export const judgeTabs = (had: Had): readonly string[] => {
   }
 };
 
-/** Checks that a call is only repeated if the tab that made it is gone. */
 const repeatProblems = ({ performed, gone }: Had): readonly string[] =>
   performed.flatMap((call, index) =>
     performed
@@ -96,7 +92,6 @@ export interface Shown {
   readonly part: AskPart;
 }
 
-/** Returns how the parts of turns that ended well differ from the journal. */
 const partProblems = (shown: readonly Shown[], state: State): readonly string[] => {
   const handles = Map.groupBy(shown, ({ tab, askId }) => `${askId} in tab ${tab}`);
   return [...handles].flatMap(([name, parts]) =>

@@ -22,7 +22,6 @@ class OpenTab implements Tab {
   #tab = 0;
   #host: Host | null = null;
   #store: WatchedStore | null = null;
-  /** The number of unanswered calls of the store. */
   #underWay = 0;
   #stallsAsItAppends = false;
 

@@ -13,7 +13,6 @@ export interface TabOptions {
   readonly snapshotEvery: number;
 }
 
-/** A tab's call of the proof's server: to the model, or to a tool by its name. */
 export interface CallBody {
   readonly tab: number;
   readonly what: string;
@@ -32,9 +31,7 @@ export type Ending =
 export type Report =
   | { readonly type: "shown"; readonly tab: number; readonly askId: string; readonly part: AskPart }
   | { readonly type: "ended"; readonly tab: number; readonly askId: string; readonly ending: Ending }
-  /** A tool call waits for approval. */
   | { readonly type: "approval"; readonly tab: number; readonly id: string }
-  /** A background action failed. */
   | { readonly type: "trouble"; readonly tab: number; readonly words: string };
 
 export interface Seen {
@@ -58,5 +55,4 @@ export interface Tab {
   rest(): Promise<void>;
 }
 
-/** The name of the function through which a tab reports. */
 export const reporter = "proofHears";
