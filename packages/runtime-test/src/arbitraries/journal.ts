@@ -26,11 +26,8 @@ export const playArbitrary: fc.Arbitrary<Play> = machineOptionsArbitrary.chain((
 );
 
 /** Returns an arbitrary of schedules that call the tools of a configuration. */
-export const scheduleFor = (options: MachineOptions, movesMax?: number): fc.Arbitrary<Schedule> =>
-  scheduleArbitrary({
-    tools: (options.tools ?? []).map(({ name }) => name),
-    ...(movesMax === undefined ? {} : { movesMax }),
-  });
+export const scheduleFor = ({ tools = [] }: MachineOptions): fc.Arbitrary<Schedule> =>
+  scheduleArbitrary({ tools: tools.map(({ name }) => name) });
 
 /** Returns an arbitrary of the traces of schedules, under the given configuration or any other. */
 export const traceArbitrary = (

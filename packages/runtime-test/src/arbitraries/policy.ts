@@ -100,34 +100,22 @@ export function wilful(seed: number): Policy {
       reason: "it wanted to",
     };
   };
-  return {
-    ...policyNamed("wilful", { seed }, decide),
-    summariser: {
-      instruction: "Sum up.",
-      model: {},
-      maxTokens: 1 + (seed % 200),
-      next: (input) => {
-        const draw = drawn(input);
-        if (draw("next") % 2 === 0) return null;
-        const covers = { from: draw("covers") % 3, to: draw("to") % 5 };
-        return { covers, earlier: draw("earlier") % 2 === 0 ? null : { from: covers.from, to: draw("until") % 3 } };
-      },
-    },
+  const next: NextSummary = (input) => {
+    const draw = drawn(input);
+    if (draw("next") % 2 === 0) return null;
+    const covers = { from: draw("covers") % 3, to: draw("to") % 5 };
+    return { covers, earlier: draw("earlier") % 2 === 0 ? null : { from: covers.from, to: draw("until") % 3 } };
   };
+  return summing(policyNamed("wilful", { seed }, decide), next, 1 + (seed % 200));
 }
 
 /** Makes a policy that decides differently at each call, so it is not a function of its input. */
 export function fickle(seed: number): Policy {
   let calls = 0;
-  return {
-    ...policyNamed("fickle", { seed }, (input) => wilful(seed + calls++).decide(input)),
-    summariser: {
-      instruction: "Sum up.",
-      model: {},
-      maxTokens: 100,
-      next: (input) => wilful(seed + calls++).summariser?.next(input) ?? null,
-    },
-  };
+  return summing(
+    policyNamed("fickle", { seed }, (input) => wilful(seed + calls++).decide(input)),
+    (input) => wilful(seed + calls++).summariser?.next(input) ?? null,
+  );
 }
 
 /** Makes a policy that writes into its input before it decides to keep everything. */
@@ -213,9 +201,17 @@ function policyNamed(
   return { name, version: 1, options, monotone: false, stable: false, decide };
 }
 
-function summarising(name: string, next: NonNullable<Policy["summariser"]>["next"]): Policy {
-  const policy = policyNamed(name, {}, () => ({ from: null, reason: "all is kept, and summed up" }));
-  return { ...policy, summariser: { instruction: "Sum up.", model: {}, maxTokens: 100, next } };
+type NextSummary = NonNullable<Policy["summariser"]>["next"];
+
+function summing(policy: Policy, next: NextSummary, maxTokens = 100): Policy {
+  return { ...policy, summariser: { instruction: "Sum up.", model: {}, maxTokens, next } };
+}
+
+function summarising(name: string, next: NextSummary): Policy {
+  return summing(
+    policyNamed(name, {}, () => ({ from: null, reason: "all is kept, and summed up" })),
+    next,
+  );
 }
 
 function firstId(units: readonly Unit[]): readonly string[] {

@@ -9,6 +9,7 @@ import {
   type State,
   turnNumbered,
 } from "@colloquy/machine";
+import { parsedJson } from "../json.ts";
 import type { Schedule, EditMove, Move } from "./schedule.ts";
 import { realSubject, type Subject, type Trace, type TraceStep, isHandled } from "./trace.ts";
 import { configurationOfMachine } from "@colloquy/machine/hosting";
@@ -276,12 +277,8 @@ const toolOutcomeOf = (move: MoveNamed<"answer" | "fail">, answer: Answer, call:
 };
 
 const validated = ({ arguments: written }: CallTool): Json => {
-  try {
-    // JSON.parse returns JSON.
-    return JSON.parse(written) as Json;
-  } catch {
-    return { written };
-  }
+  const parsed = parsedJson(written);
+  return parsed === undefined ? { written } : parsed;
 };
 
 const llmOutcomeOf = (

@@ -27,15 +27,12 @@ import type { Move, Schedule } from "./schedule.ts";
 /**
  * Returns an arbitrary of schedules in which more than half of the moves fit the state.
  *
- * @param options `tools` are the names that replies call; `movesMax` is the largest number of moves (default 30).
+ * @param options `tools` are the names that replies call.
  */
-export const scheduleArbitrary = (
-  options: { readonly tools?: ToolNames; readonly movesMax?: number } = {},
-): fc.Arbitrary<Schedule> => {
-  const { tools = [], movesMax = 30 } = options;
+export const scheduleArbitrary = ({ tools = [] }: { readonly tools?: ToolNames } = {}): fc.Arbitrary<Schedule> => {
   const moves = (move: fc.Arbitrary<Move>): fc.Arbitrary<Move[]> =>
     fc
-      .tuple(fc.option(expectedOutputArbitrary, { freq: 2 }), fc.array(move, { maxLength: movesMax, size: "max" }))
+      .tuple(fc.option(expectedOutputArbitrary, { freq: 2 }), fc.array(move, { maxLength: 30, size: "max" }))
       .map(withOutput);
   return fc.oneof(
     { weight: 7, arbitrary: recordOf({ input: inputArbitrary(tools), moves: moves(moveArbitrary(tools)) }) },

@@ -94,7 +94,7 @@ class Shown {
   }
 }
 
-const spoken = (
+export const spoken = (
   piece: Exclude<Piece, { readonly toolCall: ToolCallScript }>,
 ): ["text" | "reasoning" | "refusal", string] => {
   if ("text" in piece) return ["text", piece.text];

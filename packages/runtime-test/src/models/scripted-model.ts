@@ -1,6 +1,6 @@
 import type { LlmHandler } from "@colloquy/host";
 import type { CallLlm, Message, ReportedUsage } from "@colloquy/machine";
-import { perform } from "./perform.ts";
+import { perform, spoken } from "./perform.ts";
 import { type PromptView, viewPrompt } from "./prompt-view.ts";
 import { type PromptMatcher, type ScriptLine, type Piece, reply } from "./script.ts";
 import { type Counter, countPrompt, estimateCounter } from "@colloquy/machine/policies";
@@ -94,8 +94,7 @@ const judged = (expects: Exclude<PromptMatcher, string | RegExp>, prompt: Prompt
 
 const describe = ({ pieces, ending, expects }: ScriptLine): string => {
   const shown = pieces.map((piece) => {
-    if ("toolCall" in piece) return `[calls ${piece.toolCall.name}]`;
-    return "text" in piece ? piece.text : "reasoning" in piece ? piece.reasoning : piece.refusal;
+    return "toolCall" in piece ? `[calls ${piece.toolCall.name}]` : spoken(piece)[1];
   });
   const end = ending === null ? " [never ends]" : ending.type === "failed" ? ` [fails: ${ending.failure.kind}]` : "";
   const wanted = typeof expects === "string" || expects instanceof RegExp ? ` (expects ${String(expects)})` : "";
@@ -156,7 +155,7 @@ const countPieces = (counter: Counter, pieces: readonly Piece[]): number => {
       const written = typeof input === "string" ? input : JSON.stringify(input);
       calls += counter.countPart({ type: "toolCall", callId: "", providerCallId: null, name, arguments: written });
     } else {
-      text += "text" in piece ? piece.text : "reasoning" in piece ? piece.reasoning : piece.refusal;
+      text += spoken(piece)[1];
     }
   }
   return calls + (text === "" ? 0 : counter.countPart({ type: "text", text }));

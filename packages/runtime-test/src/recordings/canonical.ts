@@ -119,7 +119,7 @@ const isList = (value: Json | undefined): value is readonly Json[] => Array.isAr
 
 const listOf = (value: Json | undefined): readonly Json[] => (isList(value) ? value : []);
 
-const objectOf = (value: Json | undefined): JsonObject | undefined =>
+export const objectOf = (value: Json | undefined): JsonObject | undefined =>
   typeof value === "object" && value !== null && !isList(value) ? value : undefined;
 
 /**

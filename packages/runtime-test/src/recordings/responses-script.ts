@@ -1,7 +1,7 @@
 import { fromResponseItems, replyFromResponseItems, toResponseItems } from "@colloquy/interchange";
 import type { Json, JsonObject, Message, Phase, ReplyDraft, SeedDraft } from "@colloquy/machine";
 import * as Either from "fp-ts/lib/Either.js";
-import { type CanonicalItem, canonicalItemOf, sha256OfItems } from "./canonical.ts";
+import { type CanonicalItem, canonicalItemOf, objectOf, sha256OfItems } from "./canonical.ts";
 import { firstItemDifference, glimpseOfItem } from "./difference.ts";
 import type { RecordedOutput, RecordedResponsesCase } from "./case.ts";
 import {
@@ -197,10 +197,6 @@ const wrapped = (item: CanonicalItem): JsonObject => {
 };
 
 const unwrapped = (item: JsonObject): CanonicalItem => canonicalItemOf(objectOf(item["item"]) ?? item);
-
-const objectOf = (value: Json | undefined): JsonObject | undefined =>
-  // JSON that is neither a list nor a scalar is an object.
-  typeof value === "object" && value !== null && !Array.isArray(value) ? (value as JsonObject) : undefined;
 
 /** Keeps an empty message of the model as an item, with an empty text as its part. */
 const withEmptyText = <Draft extends Pick<ReplyDraft, "content">>(draft: Draft): Draft =>

@@ -1,6 +1,5 @@
 export { loopbackServer, type LoopbackServer, type LoopbackServerOptions } from "./loopback-server.ts";
 export type { RecordedRequest } from "./http.ts";
-export type { StopStrings } from "./text-completion.ts";
 export {
   type Fault,
   recordedHtml,

@@ -4,7 +4,7 @@ import { type JsonObject, type Message, type CallLlm, type Failure, digestOfProm
 import { runningClock } from "../ports/virtual-clock.ts";
 import { sendError, sendJson, listen, type RecordedRequest, recordRequest, textOfRequest } from "./http.ts";
 import { type RecordedResponse, sendRecorded } from "./recorded-response.ts";
-import { type StopStrings, textDialect } from "./text-completion.ts";
+import { textDialect } from "./text-completion.ts";
 import { type StrictFamily, strictRefusal } from "./strict/strict-server.ts";
 import { testError, invalidRequest, type WireError, errorOfFailure } from "./wire-error.ts";
 import type { Dialect, AnswerHead, AnswerStream } from "./answer.ts";
@@ -33,11 +33,6 @@ interface CommonOptions {
 interface ModelOptions {
   /** The model that answers each valid request: `scriptedModel`, `ruleModel`, or any other. */
   readonly model: LlmHandler;
-  /**
-   * The behaviour of a text completion at a stop string of its request. `honoured` (default) ends before it, `included`
-   * ends after it, as some servers do, and `ignored` continues.
-   */
-  readonly stopStrings?: StopStrings;
   /**
    * More paths beside those of OpenAI, each with the path that it stands for: `{ "/generate": "/chat/completions" }`.
    */
@@ -110,8 +105,12 @@ export const loopbackServer = async (options: LoopbackServerOptions): Promise<Lo
 
 const modelEndpoints = (options: LoopbackServerOptions, clock: Clock): ((route: AnswerRoute) => Endpoint) => {
   if (!("model" in options)) throw new TypeError("a loopback server needs a model, or recorded responses");
-  const { model, models, stopStrings = "honoured" } = options;
-  const dialects = dialectsOf(stopStrings);
+  const { model, models } = options;
+  const dialects: Readonly<Record<AnswerRoute, Dialect>> = {
+    "/chat/completions": chatDialect,
+    "/responses": responsesDialect(),
+    "/completions": textDialect,
+  };
   return (route) => modelEndpoint(dialects[route], model, clock, models);
 };
 
@@ -201,12 +200,6 @@ const notAllowed = (method: string, path: string, allowed: string): WireError =>
   ...invalidRequest(`Not allowed to ${method} on ${path}: only ${allowed}.`, null, "method_not_supported"),
   status: 405,
   headers: { allow: allowed },
-});
-
-const dialectsOf = (stopStrings: StopStrings): Readonly<Record<AnswerRoute, Dialect>> => ({
-  "/chat/completions": chatDialect,
-  "/responses": responsesDialect(),
-  "/completions": textDialect(stopStrings),
 });
 
 type AnswerRoute = (typeof answerRoutes)[number];

@@ -1,7 +1,7 @@
 import * as Either from "fp-ts/lib/Either.js";
 import type { z } from "zod";
 import { type Fields, firstOf } from "./strict/rules/json.ts";
-import { refusal, type Rule } from "./strict/rules/rule.ts";
+import { refusalBy, type Rule } from "./strict/rules/rule.ts";
 import { invalidRequest, type WireError } from "./wire-error.ts";
 
 /** Parses a body by a schema, or returns the first error with which the real server would refuse it. */
@@ -24,11 +24,11 @@ export const problemOfOptions = (request: {
     : null;
 
 export const problemOfRules = (rules: readonly Rule[], request: Fields): WireError | null =>
-  firstOf(rules, ({ refuse }) => {
-    const verdict = refuse(request);
-    if (verdict === null || verdict === false) return null;
-    const { message, param = null, code = null } = typeof verdict === "string" ? refusal(verdict) : verdict;
-    return invalidRequest(message, param, code === null ? null : String(code));
+  firstOf(rules, (rule) => {
+    const refusal = refusalBy(rule, request);
+    if (refusal === null) return null;
+    const { message, param = null, code } = refusal;
+    return invalidRequest(message, param, code === undefined ? null : String(code));
   });
 
 const parseJson = (text: string): Either.Either<WireError, unknown> => {

@@ -15,17 +15,17 @@ import {
 import { problemOfOptions, readBody } from "./request-body.ts";
 import { eventOfFailure } from "./wire-error.ts";
 
-/** Makes the dialect of `POST /completions`. A model that answers with more than text fails. */
-export const textDialect = (stopStrings: StopStrings): Dialect => ({
+/** `POST /completions`. A model that answers with more than text fails. */
+export const textDialect: Dialect = {
   idPrefix: "cmpl-",
   half: (id) => `{"id":${JSON.stringify(id)},"object":"text_completion","choices":[{"index":0,"te`,
   read: (text) => {
     const read = readBody(requestSchema, text);
     if (Either.isLeft(read)) return read;
     const problem = problemOfOptions(read.right);
-    return problem === null ? Either.right(requestOf(read.right, stopStrings)) : Either.left(problem);
+    return problem === null ? Either.right(requestOf(read.right)) : Either.left(problem);
   },
-});
+};
 
 const stopSchema = z.union([z.string(), z.array(z.string()).max(4, "expected at most 4 stop strings")]);
 
@@ -41,12 +41,12 @@ const requestSchema = z.looseObject({
   max_tokens: z.int().min(0).nullish(),
 });
 
-const requestOf = (read: z.infer<typeof requestSchema>, stopStrings: StopStrings): Request => {
+const requestOf = (read: z.infer<typeof requestSchema>): Request => {
   const { model, prompt, stream, stream_options: options, ...parameters } = read;
   const content = typeof prompt === "string" ? prompt : prompt[0];
   const stops = typeof read.stop === "string" ? [read.stop] : (read.stop ?? []);
   const stopped = (): ((delta: Delta) => string) & { readonly end: () => string } => {
-    const text = stoppedText(stops, stopStrings);
+    const text = stoppedText(stops);
     return Object.assign((delta: Delta) => text.push(textOf(delta)), { end: text.end });
   };
   return {
@@ -110,17 +110,11 @@ const textStream = (
   });
 };
 
-/**
- * A server's behaviour at a stop string: it leaves it out, sends it before it ends, or continues as if there were none.
- */
-export type StopStrings = "honoured" | "included" | "ignored";
-
 /** Makes a text that comes in pieces and ends at the first stop string, even if that is split across pieces. */
 export const stoppedText = (
   stops: readonly string[],
-  how: StopStrings,
 ): Readonly<{ push: (piece: string) => string; end: () => string }> => {
-  const watched = how === "ignored" ? [] : stops.filter((stop) => stop !== "");
+  const watched = stops.filter((stop) => stop !== "");
   let held = "";
   let stopped = false;
   return {
@@ -128,7 +122,7 @@ export const stoppedText = (
     push: (piece: string): string => {
       if (stopped) return "";
       held += piece;
-      const end = endOfText(held, watched, how === "included");
+      const end = endOfText(held, watched);
       stopped = end !== undefined;
       const given = held.slice(0, end ?? held.length - beginningOf(held, watched));
       held = stopped ? "" : held.slice(given.length);
@@ -139,14 +133,10 @@ export const stoppedText = (
   };
 };
 
-/** Returns the index at which a text ends because of its first stop string; undefined if it has none. */
-const endOfText = (text: string, stops: readonly string[], included: boolean): number | undefined => {
-  const found = stops.flatMap((stop) => {
-    const at = text.indexOf(stop);
-    return at === -1 ? [] : [{ from: at, to: at + stop.length }];
-  });
-  found.sort((left, right) => left.from - right.from);
-  return included ? found[0]?.to : found[0]?.from;
+/** Returns the index of the first stop string of a text; undefined if it has none. */
+const endOfText = (text: string, stops: readonly string[]): number | undefined => {
+  const found = stops.map((stop) => text.indexOf(stop)).filter((at) => at !== -1);
+  return found.length === 0 ? undefined : Math.min(...found);
 };
 
 /** Returns the number of characters at the end that may begin a stop string. */

@@ -127,107 +127,82 @@ describe("a changed recording is caught, and its first difference said:", () => 
   const [asks, looks, ...rest] = steps;
   const zeros = "0".repeat(64);
 
-  it.each<{ what: string; name: string; path: string; value: unknown; words: RegExp }>([
-    {
-      what: "a user's message",
-      name: "ferries",
-      path: "steps.7.content",
-      value: "Thank you.",
-      words:
-        /^step 8 \(llm\): model call 3: the \d+ messages are those of the steps, but their hash is \w+…, recorded \w+….*user "Thank you\."/,
-    },
-    {
-      what: "a hash",
-      name: "ferries",
-      path: "expect.calls.1.sha256",
-      value: zeros,
-      words: /^step 4 \(llm\): model call 1: .* recorded 000000000000…/,
-    },
-    {
-      what: "the final hash",
-      name: "ferries",
-      path: "expect.final_sha256",
-      value: zeros,
-      words: /^the final list: .* recorded 000000000000…/,
-    },
-    {
-      what: "a length",
-      name: "ferries",
-      path: "expect.calls.1.messages",
-      value: 6,
-      words: /^step 4 \(llm\): model call 1: 5 messages came, as in the steps; 6 are recorded$/,
-    },
-    {
-      what: "a call that was dropped",
-      name: "ferries",
-      path: "steps.1.message.tool_calls.length",
-      value: 1,
-      words: /^step 3 \(tool\): model call 1 was sent what no machine sends: message 4 is a result \(of "call_2"\)/,
-    },
-    {
-      what: "the arguments of a call",
-      name: "ferries",
-      path: "steps.1.message.tool_calls.0.function.arguments",
-      value: '{"to": "Skaftö"}',
-      words: /^step 4 \(llm\): model call 1: the 5 messages .* was changed after the recording/,
-    },
-    {
-      what: "a call at the end that was dropped",
-      name: "booking-pending",
-      path: "steps.1.message.tool_calls",
-      value: [],
-      words: /^the machine ends in completed; .*"after_llm_pending_tools" should leave it in awaiting_tool$/,
-    },
-    {
-      what: "a result that was dropped",
-      name: "ferries",
-      path: "steps",
-      value: steps.toSpliced(3, 1),
-      words: /^step 3 \(llm\): model call 1 was sent what no machine sends: the result of call "call_2" is missing/,
-    },
-    {
-      what: "the order of two results",
-      name: "ferries",
-      path: "steps",
-      value: [asks, looks, rest[1], rest[0], ...rest.slice(2)],
-      words: /^step 2 \(tool\): .* is the result of "call_2" where that of call "call_1" should stand$/,
-    },
-    {
-      what: "the usage of a call, by one",
-      name: "ferries",
-      path: "steps.4.usage.total_tokens",
-      value: 141,
-      words: /^total_tokens: came 394, recorded 393$/,
-    },
-    {
-      what: "the usage of all calls, by one",
-      name: "ferries",
-      path: "expect.usage.prompt_tokens",
-      value: 307,
-      words: /^prompt_tokens: came 306, recorded 307$/,
-    },
-    {
-      what: "a finish reason",
-      name: "ferries",
-      path: "steps.1.finish_reason",
-      value: "tool_calls",
-      words: /^finish reason of model call 0: came "tool_calls", recorded "stop"$/,
-    },
-    {
-      what: "the number of tool calls",
-      name: "ferries",
-      path: "expect.tool_calls",
-      value: 4,
-      words: /^the steps have 3 tool calls, recorded 4$/,
-    },
-    {
-      what: "the number of user messages",
-      name: "seeded",
-      path: "expect.user_messages",
-      value: 2,
-      words: /^user messages: came 1, recorded 2$/,
-    },
-  ])("$what", ({ name, path, value, words }) => {
+  it.each<readonly [what: string, name: string, path: string, value: unknown, words: RegExp]>([
+    [
+      "a user's message",
+      "ferries",
+      "steps.7.content",
+      "Thank you.",
+      /^step 8 \(llm\): model call 3: the \d+ messages are those of the steps, but their hash is \w+…, recorded \w+….*user "Thank you\."/,
+    ],
+    ["a hash", "ferries", "expect.calls.1.sha256", zeros, /^step 4 \(llm\): model call 1: .* recorded 000000000000…/],
+    ["the final hash", "ferries", "expect.final_sha256", zeros, /^the final list: .* recorded 000000000000…/],
+    [
+      "a length",
+      "ferries",
+      "expect.calls.1.messages",
+      6,
+      /^step 4 \(llm\): model call 1: 5 messages came, as in the steps; 6 are recorded$/,
+    ],
+    [
+      "a call that was dropped",
+      "ferries",
+      "steps.1.message.tool_calls.length",
+      1,
+      /^step 3 \(tool\): model call 1 was sent what no machine sends: message 4 is a result \(of "call_2"\)/,
+    ],
+    [
+      "the arguments of a call",
+      "ferries",
+      "steps.1.message.tool_calls.0.function.arguments",
+      '{"to": "Skaftö"}',
+      /^step 4 \(llm\): model call 1: the 5 messages .* was changed after the recording/,
+    ],
+    [
+      "a call at the end that was dropped",
+      "booking-pending",
+      "steps.1.message.tool_calls",
+      [],
+      /^the machine ends in completed; .*"after_llm_pending_tools" should leave it in awaiting_tool$/,
+    ],
+    [
+      "a result that was dropped",
+      "ferries",
+      "steps",
+      steps.toSpliced(3, 1),
+      /^step 3 \(llm\): model call 1 was sent what no machine sends: the result of call "call_2" is missing/,
+    ],
+    [
+      "the order of two results",
+      "ferries",
+      "steps",
+      [asks, looks, rest[1], rest[0], ...rest.slice(2)],
+      /^step 2 \(tool\): .* is the result of "call_2" where that of call "call_1" should stand$/,
+    ],
+    [
+      "the usage of a call, by one",
+      "ferries",
+      "steps.4.usage.total_tokens",
+      141,
+      /^total_tokens: came 394, recorded 393$/,
+    ],
+    [
+      "the usage of all calls, by one",
+      "ferries",
+      "expect.usage.prompt_tokens",
+      307,
+      /^prompt_tokens: came 306, recorded 307$/,
+    ],
+    [
+      "a finish reason",
+      "ferries",
+      "steps.1.finish_reason",
+      "tool_calls",
+      /^finish reason of model call 0: came "tool_calls", recorded "stop"$/,
+    ],
+    ["the number of tool calls", "ferries", "expect.tool_calls", 4, /^the steps have 3 tool calls, recorded 4$/],
+    ["the number of user messages", "seeded", "expect.user_messages", 2, /^user messages: came 1, recorded 2$/],
+  ])("%s", (_, name, path, value, words) => {
     const changed = altered(handmadeCase(name), path, value);
     const { outcome, difference } = replayCase(changed, { common });
     expect(outcome).toBe("failed");

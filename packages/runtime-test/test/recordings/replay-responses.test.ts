@@ -100,50 +100,30 @@ describe("a conversation over the Responses API", () => {
     expect(figures).toMatchObject({ llmCalls: 3, toolCalls: 2, toolResults: 2, userMessages: 3, totalTokens: 9 });
   });
 
-  it.each<{ what: string; path: string; value: unknown; words: RegExp }>([
-    {
-      what: "a user's message",
-      path: "steps.0.items.0.content",
-      value: "When?",
-      words: /^step 1 \(llm\): model call 0 .* was changed after the recording, or the hash was/,
-    },
-    { what: "an output", path: "steps.2.items.1.output", value: "at eight", words: /^step 3 .* was changed after/ },
-    { what: "arguments", path: "steps.1.output.2.arguments", value: "{}", words: /^step 3 .* was changed after/ },
-    { what: "a call dropped", path: "steps.1.output.length", value: 3, words: /^step 3 .* was changed after/ },
-    { what: "a built-in tool's item", path: "steps.3.output.1.id", value: "ws_2", words: /^step 5 .* was changed/ },
-    {
-      what: "the order of outputs",
-      path: "steps.2.items",
-      value: [output("b", "at seven"), output("a", "at six")],
-      words: /^step 3 .* was changed/,
-    },
-    {
-      what: "a hash",
-      path: "expect.calls.1.sha256",
-      value: "0".repeat(64),
-      words: /^step 3 .*000000000000….* or the hash was/,
-    },
-    { what: "a length", path: "expect.calls.1.input_items", value: 9, words: /^step 3 .* was sent 9 items/ },
-    {
-      what: "the usage of a call",
-      path: "steps.1.usage.total_tokens",
-      value: 4,
-      words: /^total_tokens: came 10, recorded 9/,
-    },
-    {
-      what: "the usage of all",
-      path: "expect.usage.input_tokens",
-      value: 7,
-      words: /^input_tokens: came 6, recorded 7/,
-    },
-    { what: "the number of calls", path: "expect.tool_calls", value: 3, words: /^tool calls: came 2, recorded 3/ },
-    {
-      what: "the number of model calls",
-      path: "expect.llm_calls",
-      value: 4,
-      words: /^model calls: came 3, recorded 4/,
-    },
-  ])("fails when $what is changed, and says where", ({ path, value, words }) => {
+  it.each<readonly [what: string, path: string, value: unknown, words: RegExp]>([
+    [
+      "a user's message",
+      "steps.0.items.0.content",
+      "When?",
+      /^step 1 \(llm\): model call 0 .* was changed after the recording, or the hash was/,
+    ],
+    ["an output", "steps.2.items.1.output", "at eight", /^step 3 .* was changed after/],
+    ["arguments", "steps.1.output.2.arguments", "{}", /^step 3 .* was changed after/],
+    ["a call dropped", "steps.1.output.length", 3, /^step 3 .* was changed after/],
+    ["a built-in tool's item", "steps.3.output.1.id", "ws_2", /^step 5 .* was changed/],
+    [
+      "the order of outputs",
+      "steps.2.items",
+      [output("b", "at seven"), output("a", "at six")],
+      /^step 3 .* was changed/,
+    ],
+    ["a hash", "expect.calls.1.sha256", "0".repeat(64), /^step 3 .*000000000000….* or the hash was/],
+    ["a length", "expect.calls.1.input_items", 9, /^step 3 .* was sent 9 items/],
+    ["the usage of a call", "steps.1.usage.total_tokens", 4, /^total_tokens: came 10, recorded 9/],
+    ["the usage of all", "expect.usage.input_tokens", 7, /^input_tokens: came 6, recorded 7/],
+    ["the number of calls", "expect.tool_calls", 3, /^tool calls: came 2, recorded 3/],
+    ["the number of model calls", "expect.llm_calls", 4, /^model calls: came 3, recorded 4/],
+  ])("fails when %s is changed, and says where", (_, path, value, words) => {
     const changed = altered(cases["all items"], path, value);
     const { outcome, difference } = replayCase(changed);
     expect(outcome).toBe("failed");

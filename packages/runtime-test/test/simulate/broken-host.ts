@@ -17,6 +17,7 @@ import {
   type MachineOptions,
 } from "@colloquy/machine";
 import type { SimulateOptions } from "../../src/simulate/index.ts";
+import { bound } from "../contracts/store/faulty-stores/fault.ts";
 
 /** Makes a host from the simulated parts. */
 export type CreateHost = NonNullable<SimulateOptions["createHost"]>;
@@ -27,21 +28,7 @@ export const withStore =
     createHost({ ...options, store: changed(options.store, change(options.store, options)) });
 
 /** Replaces some methods of a store. */
-export const changed = (store: Store, change: Partial<Store>): Store => ({
-  acquire: (...given) => store.acquire(...given),
-  renew: (...given) => store.renew(...given),
-  release: (...given) => store.release(...given),
-  append: (...given) => store.append(...given),
-  read: (...given) => store.read(...given),
-  rewrite: (...given) => store.rewrite(...given),
-  saveSnapshot: (...given) => store.saveSnapshot(...given),
-  readSnapshot: (...given) => store.readSnapshot(...given),
-  list: (...given) => store.list(...given),
-  delete: (...given) => store.delete(...given),
-  close: () => store.close(),
-  ...(store.inbox === undefined ? {} : { inbox: store.inbox }),
-  ...change,
-});
+export const changed = (store: Store, change: Partial<Store>): Store => ({ ...bound(store), ...change });
 
 export const withMachine =
   (change: (options: MachineOptions) => MachineOptions): CreateHost =>

@@ -3,6 +3,7 @@ import type { Entry } from "@colloquy/machine";
 import { expect } from "vitest";
 
 import { append, saying, startOf, take, writeEntries } from "./sample-entries.ts";
+import type { EventWithoutTime } from "../../simulate/script/script.ts";
 import type { StoreChecks } from "./subject.ts";
 
 /** Checks that messages are found by their words. The words are simple, so that every engine tokenizes them alike. */
@@ -150,6 +151,52 @@ const redacted: Entry = {
 
 const effectId = "unsaid";
 
+const events: readonly EventWithoutTime[] = [
+  {
+    type: "ask.received",
+    askId: "unsaid",
+    input: [
+      {
+        role: "user",
+        content: [
+          { type: "text", text: "question" },
+          { type: "data", field: "unsaid", value: "unsaid" },
+        ],
+      },
+    ],
+    name: "unsaid",
+    metadata: { note: "unsaid" },
+  },
+  {
+    type: "llm.completed",
+    effectId,
+    reply: {
+      content: [
+        { type: "reasoning", text: "unsaid" },
+        { type: "text", text: "answered" },
+      ],
+      toolCalls: [{ id: "unsaid", name: "unsaid", arguments: '"unsaid"' }],
+    },
+    finishReason: "stop",
+  },
+  { type: "tool.completed", effectId, content: "result" },
+  {
+    type: "llm.failed",
+    effectId,
+    failure: { kind: "network", message: "unsaid", retryable: true },
+    partial: { content: "partial" },
+  },
+  { type: "message.appended", message: { role: "user", content: "appended" } },
+  { type: "system.changed", system: "changed" },
+  {
+    type: "turn.added",
+    messages: [
+      { role: "user", content: "recalled" },
+      { role: "assistant", content: "retold" },
+    ],
+  },
+];
+
 const kindsOfEntries: readonly Entry[] = [
   {
     seq: 0,
@@ -163,63 +210,5 @@ const kindsOfEntries: readonly Entry[] = [
       metadata: { note: "unsaid" },
     },
   },
-  {
-    seq: 1,
-    event: {
-      type: "ask.received",
-      at: 1,
-      askId: "unsaid",
-      input: [
-        {
-          role: "user",
-          content: [
-            { type: "text", text: "question" },
-            { type: "data", field: "unsaid", value: "unsaid" },
-          ],
-        },
-      ],
-      name: "unsaid",
-      metadata: { note: "unsaid" },
-    },
-  },
-  {
-    seq: 2,
-    event: {
-      type: "llm.completed",
-      at: 2,
-      effectId,
-      reply: {
-        content: [
-          { type: "reasoning", text: "unsaid" },
-          { type: "text", text: "answered" },
-        ],
-        toolCalls: [{ id: "unsaid", name: "unsaid", arguments: '"unsaid"' }],
-      },
-      finishReason: "stop",
-    },
-  },
-  { seq: 3, event: { type: "tool.completed", at: 3, effectId, content: "result" } },
-  {
-    seq: 4,
-    event: {
-      type: "llm.failed",
-      at: 4,
-      effectId,
-      failure: { kind: "network", message: "unsaid", retryable: true },
-      partial: { content: "partial" },
-    },
-  },
-  { seq: 5, event: { type: "message.appended", at: 5, message: { role: "user", content: "appended" } } },
-  { seq: 6, event: { type: "system.changed", at: 6, system: "changed" } },
-  {
-    seq: 7,
-    event: {
-      type: "turn.added",
-      at: 7,
-      messages: [
-        { role: "user", content: "recalled" },
-        { role: "assistant", content: "retold" },
-      ],
-    },
-  },
+  ...events.map((event, index): Entry => ({ seq: index + 1, event: { ...event, at: index + 1 } })),
 ];

@@ -1,5 +1,6 @@
-import { type Fields, textOf, firstOf, isFields, parsedJson } from "./rules/json.ts";
-import { type Family, messagesOf } from "./rules/rule.ts";
+import { type Fields, textOf, firstOf, isFields } from "./rules/json.ts";
+import { parsedJson } from "../../json.ts";
+import { type Family, messagesOf, refusalBy } from "./rules/rule.ts";
 import { anthropic, anthropicMessages } from "./families/anthropic.ts";
 import { deepseek } from "./families/deepseek.ts";
 import { gemini } from "./families/gemini.ts";
@@ -107,11 +108,10 @@ export const strictRefusal = (family: StrictFamily, body: string): StrictRefusal
   const { rules, bodyOf } = families[family];
   const parsed = parsedJson(body);
   const request: Fields = isFields(parsed) ? parsed : {};
-  return firstOf(rules(request), ({ name: rule, source, refuse }) => {
-    const verdict = refuse(request);
-    if (verdict === null || verdict === false) return null;
-    const refusal = typeof verdict === "string" ? { message: verdict } : verdict;
+  return firstOf(rules(request), (rule) => {
+    const refusal = refusalBy(rule, request);
+    if (refusal === null) return null;
     const { status = 400, message } = refusal;
-    return { family, rule, source, status, message, body: bodyOf(refusal) };
+    return { family, rule: rule.name, source: rule.source, status, message, body: bodyOf(refusal) };
   });
 };

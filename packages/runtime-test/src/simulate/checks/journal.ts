@@ -2,7 +2,7 @@ import {
   type ConversationMachine,
   type Entry,
   type State,
-  turnNumbered,
+  toArray,
   usageMonoid,
   type CallLlm,
   digestOfPrompt,
@@ -67,10 +67,8 @@ export const checkLiveState = (world: World, folded: State | null, live: State |
 export const checkUsage = (world: World, { usage, state }: Pick<WatchedJournal, "usage" | "state">): void => {
   if (state === null) return;
   const { total, betweenTurns } = state.context.usage;
-  let turns = betweenTurns;
-  for (let number = 1; number <= state.context.conversation.turns.length; number++) {
-    turns = usageMonoid.concat(turns, turnNumbered(state, number)?.usage ?? usageMonoid.empty);
-  }
+  const ofTurns = toArray(state.context.conversation.turns).map((turn) => turn.usage);
+  const turns = ofTurns.reduce(usageMonoid.concat, betweenTurns);
   const is = JSON.stringify(total);
   for (const [what, sum] of Object.entries({ calls: JSON.stringify(usage), turns: JSON.stringify(turns) }))
     if (sum !== is) world.breaks("M8", `the thread's usage is ${is}, and its ${what} add up to ${sum}`);

@@ -19,7 +19,8 @@ export const checkQuestions = (
   questions: readonly Question[],
 ): void => {
   if (state === null) return;
-  const turns = turnsOfAsks(world, state);
+  const inTurns = asksIn(state).filter(({ place }) => place === "turn");
+  const turns = new Map(inTurns.map(({ askId, turn }) => [askId, turn]));
   for (const question of questions) {
     const { askId, end, mayBeInboxItem } = question;
     if (end === null) {
@@ -80,19 +81,6 @@ export const checkContinuation = (world: World, before: State, after: State, cal
 };
 
 const isWhole = ({ from, dropped }: Cut): boolean => from === null && dropped === undefined;
-
-const turnsOfAsks = (world: World, state: State): ReadonlyMap<string, number> => {
-  const turns = new Map<string, number>();
-  for (let number = 1; number <= state.context.conversation.turns.length; number++) {
-    for (const { askId } of turnNumbered(state, number)?.asks ?? []) {
-      if (turns.has(askId)) {
-        world.breaks("R3", `${askId} is answered by turn ${turns.get(askId)} and by turn ${number}`);
-      }
-      turns.set(askId, number);
-    }
-  }
-  return turns;
-};
 
 /** The result of an asker that names a turn; null when the ask was refused. */
 interface Report extends Pick<TurnSummary, "turn" | "text"> {

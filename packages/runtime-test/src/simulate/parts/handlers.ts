@@ -84,7 +84,7 @@ export const toolsIn = (
         world.breaks("R2", `${name} (${key}) runs under the key ${call.idempotencyKey}`);
       checkToolCall(process, journal, tool, key);
       const random = new Random(world.seed, `tool ${key} ${ledger.of(key).length}`);
-      const run = ledger.begin(key, { tool: name, process: process.name });
+      const run = ledger.begin(key, name);
       const work = { id: key, type: "callTool", signal: call.signal } as const;
       process.work.add(work);
       try {

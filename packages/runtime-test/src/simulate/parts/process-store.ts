@@ -40,7 +40,6 @@ export class ProcessStore implements Store {
         this.#world.breaks("R3", `lease ${lease.token} was given after lease ${this.#journal.newestToken}`);
       }
       this.#journal.newestToken = lease.token;
-      this.#process.openings++;
       const opening: Opening = {
         token: lease.token,
         drop: () => store.release(lease),

@@ -41,7 +41,6 @@ export class SimulatedProcess {
   /** Whether it was asked to stop; it gets no more requests. */
   closing = false;
   opening: Opening | null = null;
-  openings = 0;
   pauses = 0;
   /** The seq of the newest entry that the host knows to be stored. */
   knows = -1;
@@ -149,13 +148,11 @@ export const never = (): Promise<never> => new Promise(() => undefined);
 
 /** The runs of tools, under their idempotency keys. */
 export class ToolLedger {
-  readonly runs: Map<string, ToolRun[]> = new Map();
+  readonly runs: Map<string, readonly ToolRun[]> = new Map();
 
-  begin(key: string, run: Omit<ToolRun, "returned">): ToolRun {
-    const begun: ToolRun = { ...run, returned: undefined };
-    const runs = this.runs.get(key);
-    if (runs === undefined) this.runs.set(key, [begun]);
-    else runs.push(begun);
+  begin(key: string, tool: string): ToolRun {
+    const begun: ToolRun = { tool, returned: undefined };
+    this.runs.set(key, [...this.of(key), begun]);
     return begun;
   }
 
@@ -166,7 +163,6 @@ export class ToolLedger {
 
 interface ToolRun {
   readonly tool: string;
-  readonly process: string;
   /** The returned value; undefined until the tool returns. */
   returned: unknown;
 }

@@ -7,10 +7,7 @@ import { changed, changedHost } from "../../simulate/broken-host.ts";
 export const withStore = (change: (store: Store) => Partial<Store>): HostUnderTest => ({
   createStore: ({ clock }) => {
     const store = memoryStore({ clock });
-    return changed(store, {
-      search: async (...given) => (await store.search?.(...given)) ?? { hits: [], next: null },
-      ...change(store),
-    });
+    return changed(store, change(store));
   },
 });
 

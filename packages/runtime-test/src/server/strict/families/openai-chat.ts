@@ -62,6 +62,16 @@ export const unsupported = (value: unknown, known: string, at: string): Refusal 
 
 export const quoted = (names: readonly string[]): string => names.map((name) => `'${name}'`).join(", ");
 
+const membersOf = {
+  system: ["content", "name"],
+  developer: ["content", "name"],
+  user: ["content", "name"],
+  assistant: ["content", "name", "refusal", "audio", "tool_calls", "function_call", "annotations"],
+  // A name is taken there, and not looked at.
+  tool: ["content", "tool_call_id", "name"],
+  function: ["content", "name"],
+};
+
 const partTypes: { readonly [role: string]: readonly string[] } = {
   system: ["text"],
   developer: ["text"],
@@ -72,27 +82,15 @@ const partTypes: { readonly [role: string]: readonly string[] } = {
 
 const rules: readonly Rule[] = [
   ...everywhere,
-  onlyMembers(
-    reference,
-    {
-      system: ["content", "name"],
-      developer: ["content", "name"],
-      user: ["content", "name"],
-      assistant: ["content", "name", "refusal", "audio", "tool_calls", "function_call", "annotations"],
-      // A name is taken there, and not looked at.
-      tool: ["content", "tool_call_id", "name"],
-      function: ["content", "name"],
-    },
-    {
-      member: (name, _, index) => unknownParameter(`messages[${index}].${name}`),
-      role: (role, index) =>
-        unsupported(
-          role,
-          "'system', 'assistant', 'user', 'function', 'tool', and 'developer'",
-          `messages[${index}].role`,
-        ),
-    },
-  ),
+  onlyMembers(reference, membersOf, {
+    member: (name, _, index) => unknownParameter(`messages[${index}].${name}`),
+    role: (role, index) =>
+      unsupported(
+        role,
+        "'system', 'assistant', 'user', 'function', 'tool', and 'developer'",
+        `messages[${index}].role`,
+      ),
+  }),
   eachMessage("content of messages", reference, (message, index) => {
     const { role, content, refusal: refused, audio, function_call: called } = message;
     const stands = role === "assistant" && [refused, audio, called].some((each) => each !== undefined && each !== null);
@@ -133,14 +131,7 @@ const ofGroq: readonly Rule[] = [
   ...everywhere,
   onlyMembers(
     "https://github.com/janhq/jan/issues/8136, https://github.com/musistudio/llms/pull/64",
-    {
-      system: ["content", "name"],
-      developer: ["content", "name"],
-      user: ["content", "name"],
-      assistant: ["content", "name", "tool_calls", "function_call", "reasoning"],
-      tool: ["content", "tool_call_id", "name"],
-      function: ["content", "name"],
-    },
+    { ...membersOf, assistant: ["content", "name", "tool_calls", "function_call", "reasoning"] },
     {
       member: (name, role, index) =>
         unsatisfied(role, index, `'messages.${index}' : property '${name}' is unsupported`),

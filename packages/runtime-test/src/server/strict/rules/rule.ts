@@ -22,6 +22,12 @@ export interface Rule {
   readonly refuse: (request: Fields) => Verdict;
 }
 
+/** Returns the refusal of a rule, or null. */
+export const refusalBy = ({ refuse }: Rule, request: Fields): Refusal | null => {
+  const verdict = refuse(request) || null;
+  return typeof verdict === "string" ? { message: verdict } : verdict;
+};
+
 export interface Family {
   readonly rules: (request: Fields) => readonly Rule[];
   /** The body of the error in that family's shape. */
