@@ -59,7 +59,7 @@ export const leaseThread = async (candidate: Candidate, mailbox: Mailbox): Promi
   mailbox.divert(null);
   for (const ask of candidate.asks.all()) ask.parts.endWait();
   const { posted, others } = following.takeAll();
-  for (const [id, envelope] of posted) mailbox.posted.set(id, envelope);
+  mailbox.posted = posted;
   for (const envelope of others) mailbox.add(envelope);
   return new LeasedThread(followed, candidate, true);
 };
@@ -108,8 +108,8 @@ export class LeasedThread {
   }
 
   /** Returns the inbox items as envelopes, and takes those of this host out of `own`. @throws StoreError */
-  async inboxItems(own: Map<string, Envelope>): Promise<readonly Envelope[]> {
-    return (await this.#inbox?.collect(own)) ?? [];
+  async inboxItems(own: Map<string, Envelope> | null): Promise<readonly Envelope[]> {
+    return (await this.#inbox?.collect(own ?? new Map<string, Envelope>())) ?? [];
   }
 
   /** Reports a refusal. Items that repeat a new ask are refused first: one of them could still open a turn. */
