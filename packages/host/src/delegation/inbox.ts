@@ -33,8 +33,8 @@ export class HeldInbox implements WatchedInbox {
   readonly #answers: InboxAnswer[] = [];
   /** Answers that are written, oldest first, until they are deleted. */
   readonly #written: { readonly id: string; readonly at: number }[] = [];
-  /** Items whose answers no host needs once the lease is released: those of this host, and requests for the lease. */
-  readonly #moot = new Set<string>();
+  /** Items whose answers no host needs after the release: those of this host, and requests for it. Null without any. */
+  #moot: Set<string> | null = null;
   #writing: Promise<void> | null = null;
   #looking: Promise<void> | null = null;
   #failing = false;
@@ -91,7 +91,7 @@ export class HeldInbox implements WatchedInbox {
       if (mayBeThere) this.#take(id, null);
       taken.push(mayBeThere ? this.#envelope(id, envelope.event, envelope.sender) : envelope);
       if (this.#failing) continue;
-      this.#moot.add(id);
+      (this.#moot ??= new Set<string>()).add(id);
       this.#written.push({ id, at: this.#host.clock.now() });
     }
     return taken;
@@ -114,7 +114,7 @@ export class HeldInbox implements WatchedInbox {
         const mine = own.get(id);
         if (mine !== undefined) envelopes.push(...this.#takeOwn(own, id));
         own.delete(id);
-        if (mine !== undefined || isRequest(each)) this.#moot.add(id);
+        if (mine !== undefined || isRequest(each)) (this.#moot ??= new Set<string>()).add(id);
         if (mine === undefined) envelopes.push(this.#envelope(id, item.event, null));
         else if ("event" in mine && mayBeInInbox(mine.event))
           envelopes.push(this.#envelope(id, item.event, mine.sender));
@@ -148,7 +148,7 @@ export class HeldInbox implements WatchedInbox {
   async end(): Promise<void> {
     await this.#writing;
     await this.#write();
-    const isMoot = ({ id }: { readonly id: string }): boolean => this.#moot.has(id);
+    const isMoot = ({ id }: { readonly id: string }): boolean => this.#moot?.has(id) === true;
     const others = this.#written.filter((each) => !isMoot(each));
     for (const each of this.#written.filter(isMoot)) await this.#discard(each.id);
     this.#written.splice(0, Infinity, ...others);
@@ -303,7 +303,7 @@ export class HeldInbox implements WatchedInbox {
   }
 
   async #discard(id: string): Promise<boolean> {
-    this.#moot.delete(id);
+    this.#moot?.delete(id);
     try {
       await this.#inbox.discard(this.#lease.threadId, id);
       return true;

@@ -6,21 +6,22 @@ import {
   type ReadSnapshot,
   readSnapshot,
   SnapshotDamagedError,
-  StoredChunks,
+  type StoredChunks,
 } from "@colloquy/machine/storage";
 import * as Either from "fp-ts/lib/Either.js";
 import { ThreadUnknownError } from "../boundary/errors.ts";
 import type { HostContext } from "../context/host-context.ts";
 import type { Lease } from "../ports/store.ts";
 import { entryAt, foldedState, readJournal, finishRedaction, withRedactions } from "./read-journal.ts";
-import { SnapshotReader } from "./snapshot-reader.ts";
+import { noSnapshot, SnapshotReader } from "./snapshot-reader.ts";
 
 export interface Opened {
   readonly state: State;
   readonly newest: Entry;
   /** The newest entry that a valid snapshot in the store covers; -1 if there is none. */
   readonly snapshotSeq: number;
-  readonly chunks: StoredChunks;
+  /** Null if no snapshot was read. */
+  readonly chunks: StoredChunks | null;
   readonly reader: SnapshotReader;
 }
 
@@ -74,7 +75,7 @@ export const loadWhole = async (host: HostContext, threadId: string): Promise<St
  */
 export const openJournal = async (host: HostContext, threadId: string, lease: Lease | null): Promise<Opened | null> => {
   const snapshot = await storedSnapshot(host, threadId);
-  const { stored: chunks, reader } = snapshot ?? { stored: new StoredChunks(), reader: new SnapshotReader(null) };
+  const { stored: chunks, reader } = snapshot ?? { stored: null, reader: noSnapshot };
   const short = snapshot === null ? null : await openedFrom(host, threadId, snapshot);
   if (short !== null) return { ...short, snapshotSeq: snapshot?.seq ?? -1, chunks, reader };
   const stored = await readJournal(host, threadId);

@@ -77,6 +77,9 @@ export class SnapshotReader {
   }
 }
 
+/** The reader of all threads without a snapshot, of which nothing is read. */
+export const noSnapshot: SnapshotReader = new SnapshotReader(null);
+
 /** How many chunks are fetched one by one; from this miss on all are fetched at once. */
 export const missesMost = 16;
 

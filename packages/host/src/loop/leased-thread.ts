@@ -9,7 +9,7 @@ import { HeldInbox } from "../delegation/inbox.ts";
 import { requestLease } from "../delegation/requested-lease.ts";
 import { HeldLease } from "../journal/lease.ts";
 import { loadWhole, openJournal, seenIn, type Opened } from "../journal/opening.ts";
-import { missesMost, SnapshotReader } from "../journal/snapshot-reader.ts";
+import { missesMost, noSnapshot, type SnapshotReader } from "../journal/snapshot-reader.ts";
 import type { Envelope, EventEnvelope, MadeEnvelope, Mailbox } from "../mailbox/mailbox.ts";
 import { inTime } from "../ports/guarded-store.ts";
 import type { Engine, LeaseLostError, Lease } from "../ports/store.ts";
@@ -59,7 +59,7 @@ export const leaseThread = async (candidate: Candidate, mailbox: Mailbox): Promi
   mailbox.divert(null);
   for (const ask of candidate.asks.all()) ask.parts.endWait();
   const { posted, others } = following.takeAll();
-  for (const [id, envelope] of posted) mailbox.posted.set(id, envelope);
+  mailbox.posted = posted;
   for (const envelope of others) mailbox.add(envelope);
   return new LeasedThread(followed, candidate, true);
 };
@@ -108,8 +108,8 @@ export class LeasedThread {
   }
 
   /** Returns the inbox items as envelopes, and takes those of this host out of `own`. @throws StoreError */
-  async inboxItems(own: Map<string, Envelope>): Promise<readonly Envelope[]> {
-    return (await this.#inbox?.collect(own)) ?? [];
+  async inboxItems(own: Map<string, Envelope> | null): Promise<readonly Envelope[]> {
+    return (await this.#inbox?.collect(own ?? new Map<string, Envelope>())) ?? [];
   }
 
   /** Reports a refusal. Items that repeat a new ask are refused first: one of them could still open a turn. */
@@ -200,6 +200,11 @@ export class LeasedThread {
     this.#inbox?.watch();
   }
 
+  /** Called when the thread is idle. */
+  rest(): void {
+    this.#writer.end();
+  }
+
   appended(entry: Entry, state: State): void {
     this.#misses = 0;
     this.#snapshots.appended(this.held.lease, entry, state);
@@ -229,13 +234,14 @@ export class LeasedThread {
 /** Keeps the snapshot of an open thread, saved between turns. A failed save costs only later reading. */
 class Snapshots {
   readonly #host: HostContext;
-  #chunks = new StoredChunks();
+  /** Null until a snapshot is there: most threads are too short for one. */
+  #chunks: StoredChunks | null = null;
   /** The newest entry that a snapshot covers, or was to cover. */
   #seq = -1;
   #newest: Entry | null = null;
   #saving: Promise<void> | null = null;
   /** Reads the older turns of the state. */
-  reader = new SnapshotReader(null);
+  reader: SnapshotReader = noSnapshot;
 
   constructor(host: HostContext) {
     this.#host = host;
@@ -276,10 +282,11 @@ class Snapshots {
   async #save(lease: Lease, newest: Entry, state: State): Promise<void> {
     try {
       this.#seq = newest.seq;
-      const snapshot = await this.reader.over(() => takeSnapshot(state, newest, this.#chunks));
+      const stored = (this.#chunks ??= new StoredChunks());
+      const snapshot = await this.reader.over(() => takeSnapshot(state, newest, stored));
       const { threadId, seq, head, chunks, dropped } = snapshot;
       await this.#host.store.saveSnapshot(lease, { threadId, seq, head, chunks, dropped });
-      this.#chunks.keep(snapshot);
+      stored.keep(snapshot);
     } catch (thrown) {
       this.#host.observation.report(thrown, "snapshot");
     }

@@ -193,6 +193,7 @@ export class ThreadLoop implements Candidate, LoopPort {
 
   rest(): void {
     if (!this.#isIdle()) return;
+    this.#leased?.rest();
     // One timer serves all waits.
     this.#idleSince = this.host.clock.now();
     this.#cancelIdle ??= this.#wakeAt(this.#idleSince + this.host.idleMs);

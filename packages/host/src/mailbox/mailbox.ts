@@ -16,8 +16,8 @@ export class Mailbox {
   /** How many envelopes were taken. Removing the first of a long list would move all others. */
   #taken = 0;
   #diversion: Diversion | null = null;
-  /** Envelopes of inbox items that were posted during a diversion, by id, until the items are read. */
-  readonly posted: Map<string, Envelope> = new Map();
+  /** Envelopes of inbox items that were posted during a diversion, by id, until the items are read. Null without one. */
+  posted: Map<string, Envelope> | null = null;
   #ended: Error | null = null;
 
   get size(): number {
@@ -78,8 +78,8 @@ export class Mailbox {
   end(reason: Error): readonly Envelope[] {
     this.#ended = reason;
     this.#forgetTaken();
-    const posted = [...this.posted.values()];
-    this.posted.clear();
+    const posted = this.posted?.values() ?? [];
+    this.posted = null;
     return [...(this.#diversion?.end() ?? []), ...posted, ...this.#envelopes.splice(0)];
   }
 

@@ -293,11 +293,10 @@ export class TurnLogs {
   /** Marks a turn to which no more parts are added here for the time being. */
   rest(threadId: string, parts: TurnLog): void {
     if (this.#resting.has(parts)) return;
-    const { characters } = parts;
-    const since = this.#clock.now();
-    this.#resting.set(parts, { threadId, since, characters });
-    this.#characters += characters;
-    this.#forgetOld(since);
+    const resting = { threadId, since: this.#clock.now(), characters: parts.characters };
+    this.#resting.set(parts, resting);
+    this.#characters += resting.characters;
+    this.#forgetOld(resting.since);
   }
 
   /** Drops the parts of a thread whose words are deleted or redacted: none of them may be shown any more. */
@@ -315,9 +314,8 @@ export class TurnLogs {
   }
 
   #forgetOld(now: number): void {
-    const oldest = now - this.#keepMs;
     for (const [parts, { since }] of this.#resting) {
-      if (since > oldest && this.#resting.size <= restingMost && this.#characters <= charactersMost) return;
+      if (since > now - this.#keepMs && this.#resting.size <= restingMost && this.#characters <= charactersMost) return;
       this.#drop(parts);
     }
   }
@@ -390,11 +388,13 @@ export class TurnWriter implements PartRecorder {
 
   log(turn: number): TurnLog {
     if (this.#log?.turn === turn) return this.#log;
-    if (this.#log !== null) this.end();
+    this.end();
     return (this.#log = this.#logs.open(this.#threadId, turn));
   }
 
+  /** Adds no more for now. An idle thread needs no log of a turn that has ended: each would take some kB. */
   end(): void {
     if (this.#log !== null) this.#logs.rest(this.#threadId, this.#log);
+    if (this.#log?.hasEnded === true) this.#log = null;
   }
 }

@@ -41,7 +41,7 @@ test("a mailbox that has ended fails what is added, at either end, and returns w
   const failed: Error[] = [];
   const sender: Sender = { accepted: () => {}, refused: () => {}, failed: (error) => failed.push(error) };
   const envelope = { ...envelopeOf(1), sender };
-  mailbox.posted.set("item", envelope);
+  mailbox.posted = new Map([["item", envelope]]);
   const over = new Error("over");
   expect(mailbox.end(over)).toEqual([envelope]);
   expect(mailbox.end(over)).toEqual([]);

@@ -254,6 +254,24 @@ describe("recovery", () => {
     expect(await statusOf(inner, clock, "goes on")).toEqual(["completed", "completed", "completed"]);
   });
 
+  test("does not read threads that are open here", async () => {
+    const { clock, inner } = stored();
+    const read: string[] = [];
+    const store = overriding(inner, {
+      read: async (threadId, from) => {
+        read.push(threadId);
+        return inner.read(threadId, from);
+      },
+    });
+    await stage({ clock, store: inner }).host.thread("other").append({ role: "user", content: "nothing to do" });
+    const { host, rounds } = recovering({ clock, store });
+    await host.ask("hi", { threadId: "used" });
+    const opened = read.splice(0);
+    await clock.advance(1);
+    expect(rounds).toEqual([{ continued: [], left: [] }]);
+    expect([opened, read]).toEqual([["used"], ["other"]]);
+  });
+
   test("says what it could not take, and why", async () => {
     const { clock, store } = await afterCrash(["held", "odd", "sound"]);
     await clock.advance(leaseTtlMs + 1);

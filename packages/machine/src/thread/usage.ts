@@ -63,7 +63,15 @@ export interface Cost {
 
 const noCost: Usage["cost"] = Object.freeze({});
 
-const nothing: Tally = { sum: 0, reported: 0, unreported: 0 };
+/** Returns the tally of calls of which none reported a field. Shared, since most calls report half of the fields. */
+export const unreportedBy = (calls: number): Tally =>
+  unreported[calls] ?? Object.freeze({ sum: 0, reported: 0, unreported: calls });
+
+const unreported: readonly Tally[] = Array.from({ length: 64 }, (_, calls) =>
+  Object.freeze({ sum: 0, reported: 0, unreported: calls }),
+);
+
+const nothing: Tally = unreportedBy(0);
 
 /** The usage of no call. */
 export const noUsage: Usage = frozen({
@@ -126,12 +134,12 @@ const addCalls = (left: Usage, right: Usage): Usage =>
     cost: Object.freeze(addCost(left, right)),
   });
 
-const addTally = (left: Tally, right: Tally): Tally =>
-  Object.freeze({
-    sum: left.sum + right.sum,
-    reported: left.reported + right.reported,
-    unreported: left.unreported + right.unreported,
-  });
+const addTally = (left: Tally, right: Tally): Tally => {
+  const sum = left.sum + right.sum;
+  const reported = left.reported + right.reported;
+  const calls = left.unreported + right.unreported;
+  return sum === 0 && reported === 0 ? unreportedBy(calls) : Object.freeze({ sum, reported, unreported: calls });
+};
 
 const addCost = (left: Usage, right: Usage): Usage["cost"] =>
   Object.keys(right.cost).reduce<Usage["cost"]>(
@@ -143,10 +151,8 @@ const addCost = (left: Usage, right: Usage): Usage["cost"] =>
 const tallyIn = (cost: Usage["cost"], currency: string): Tally =>
   (Object.hasOwn(cost, currency) ? cost[currency] : undefined) ?? nothing;
 
-const one: Tally = frozen({ sum: 0, reported: 0, unreported: 1 });
-
 const tallyOf = (value: number | undefined): Tally =>
-  value === undefined ? one : Object.freeze({ sum: value, reported: 1, unreported: 0 });
+  value === undefined ? unreportedBy(1) : Object.freeze({ sum: value, reported: 1, unreported: 0 });
 
 const sumOfKnown = (reported: ReportedUsage | null): number | undefined =>
   reported?.inputTokens === undefined || reported.outputTokens === undefined
