@@ -55,7 +55,7 @@ const asksIn = ({ context: { seq, queue, dropped, open } }: State): readonly Eve
     { ...ask, askId: "" },
     ...listed(dropped[0]).map(({ askId }) => ({ ...ask, askId })),
     { ...ask, name: "two words" },
-    { ...ask, input: [{ role: "assistant", content: "", toolCalls: [call] }] },
+    { ...ask, input: [calling] },
     { ...ask, from: 0 },
     { ...ask, from: 0, overlap: "steer" },
     { ...ask, joins: { askId: "nobody's" } },
@@ -77,6 +77,9 @@ const asksIn = ({ context: { seq, queue, dropped, open } }: State): readonly Eve
 };
 
 const call = { id: null, name: "lookup", arguments: "{}" };
+
+/** No draft of a message, as only a program without types sends it. */
+const calling = { role: "assistant", content: "", toolCalls: [call] } as const;
 
 const answer = { at, effectId: "stale" } as const;
 
@@ -101,7 +104,7 @@ const edits: readonly Event[] = [
   { type: "head.moved", at, to: 99 },
   { type: "head.moved", at, to: { checkpoint: "none" } },
   { type: "message.appended", at, message: { role: "user", content: "By the way." } },
-  { type: "message.appended", at, message: { role: "assistant", content: "", toolCalls: [call] } },
+  { type: "message.appended", at, message: calling },
   { type: "round.appended", at, reply: { toolCalls: [call] }, results: [{ outcome: "completed", content: "" }] },
   { type: "round.appended", at, reply: {}, results: [] },
   { type: "turn.added", at, messages: [{ role: "user", content: text }] },

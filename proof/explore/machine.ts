@@ -187,7 +187,7 @@ const canonical = (state: State): string => {
             started,
             attempt,
             approval?.status,
-            approval?.because,
+            approval !== null && "because" in approval ? approval.because : null,
             by,
             result === null,
           ])
