@@ -1,24 +1,16 @@
 // Sends the machine all sequences of a small alphabet up to a length, breadth first. Of the states that differ only in
 // names and history, one is continued.
-import {
-  type ConversationMachine,
-  type Entry,
-  type Event,
-  outstanding,
-  start,
-  type State,
-  transition,
-} from "@colloquy/machine";
-import { fold } from "@colloquy/machine/journal";
-import { checkPrompt } from "@colloquy/machine/policies";
+import { conversationMachine, type Entry, type Event, start, type State, transition } from "@colloquy/machine";
+import { describeDifference, replay } from "@colloquy/machine/inspect";
 import { leafOf } from "@colloquy/runtime-test";
-import { differenceOf } from "@colloquy/runtime-test/laws";
+import { laws } from "@colloquy/runtime-test/laws";
 import * as Either from "fp-ts/lib/Either.js";
 import { getAdjacencyMap } from "xstate/graph";
 
-import { lettersIn, machines } from "./alphabet.ts";
+import { wordsOf } from "../kit/report.ts";
+import { explored, lettersIn } from "./alphabet.ts";
 
-/** The results of all sequences of a machine. */
+/** The results of all sequences. */
 export interface Sequences {
   /** The states, without their names and history. */
   readonly states: ReadonlySet<string>;
@@ -31,36 +23,35 @@ export interface Sequences {
 
 interface Reached {
   readonly state: State;
+  readonly events: readonly Event[];
   readonly journal: readonly Entry[];
 }
 
-/** Sends all sequences up to a length. */
-export const sequencesOf = (machine: ConversationMachine, length: number): Sequences => {
+/** Sends all sequences up to a length. The laws are checked on those up to `judged`, and on the first to each arrow. */
+export const sequencesOf = (length: number, judged: number = length): Sequences => {
   const arrows = new Map<string, readonly string[]>();
   const refusals = new Set<string>();
   const problems: string[] = [];
-  const first = start(machine, { threadId: "t", at: 1 });
-  let edge: readonly Reached[] = [{ state: first.state, journal: [first.entry] }];
+  const first = start(machine, input);
+  let edge: readonly Reached[] = [{ state: first.state, events: [], journal: [first.entry] }];
   const seen = new Set([canonical(first.state)]);
   for (let step = 1; step <= length && edge.length > 0; step++) {
     const next: Reached[] = [];
-    for (const { state, journal } of edge) {
-      problems.push(
-        ...problemsIn(machine, state, journal).map((problem) => `${namesOf(journal).join(", ")}: ${problem}`),
-      );
+    for (const { state, events, journal } of edge) {
       for (const event of lettersIn(state)) {
         const stepped = transition(machine, state, event);
         if (!stepped.handled) {
           refusals.add(`${event.type} ${stepped.refusal.kind}`);
           continue;
         }
-        const reached = { state: stepped.state, journal: [...journal, stepped.entry] };
+        const reached = { state: stepped.state, events: [...events, event], journal: [...journal, stepped.entry] };
         const arrow = arrowOf(state, event, stepped.state);
-        if (!arrows.has(arrow)) arrows.set(arrow, namesOf(reached.journal));
         const key = canonical(stepped.state);
-        if (seen.has(key)) continue;
+        const [isFirst, isNew] = [!arrows.has(arrow), !seen.has(key)];
+        if (isFirst || (isNew && step <= judged)) problems.push(...problemsOf(reached));
+        if (isFirst) arrows.set(arrow, namesOf(reached.events));
+        if (isNew) next.push(reached);
         seen.add(key);
-        next.push(reached);
       }
     }
     edge = next;
@@ -68,19 +59,23 @@ export const sequencesOf = (machine: ConversationMachine, length: number): Seque
   return { states: seen, arrows, refusals, problems };
 };
 
-/** All machines together: the shortest sequence to each arrow of any of them. */
-export const sequencesOfAll = (length: number): Sequences => {
-  const each = Object.values(machines).map((machine) => sequencesOf(machine, length));
-  const arrows = new Map<string, readonly string[]>();
-  for (const [arrow, path] of each.flatMap((one) => [...one.arrows]))
-    if (path.length < (arrows.get(arrow)?.length ?? Infinity)) arrows.set(arrow, path);
-  return {
-    // The machines differ, and so do their states.
-    states: new Set(each.flatMap(({ states }, index) => [...states].map((state) => `${index} ${state}`))),
-    arrows,
-    refusals: new Set(each.flatMap(({ refusals }) => [...refusals])),
-    problems: each.flatMap(({ problems }) => problems),
-  };
+const machine = conversationMachine(explored);
+
+const input = { threadId: "t", at: 1 } as const;
+
+/** Checks all laws of the machine on a sequence. */
+const problemsOf = ({ events, journal }: Reached): readonly string[] => {
+  const moves = events.map((event) => ({ move: "send", afterMs: 0, event }) as const);
+  const problems: string[] = [];
+  try {
+    for (const law of Object.values(laws)) law(explored, { input, moves });
+    // R5 leaves out sent events.
+    const replayed = replay(machine, journal);
+    if (Either.isLeft(replayed)) problems.push(`R5: ${describeDifference(replayed.left)}`);
+  } catch (thrown) {
+    problems.push(wordsOf(thrown));
+  }
+  return problems.map((problem) => `${namesOf(events).join(", ")}: ${problem}`);
 };
 
 interface Drawn {
@@ -89,12 +84,9 @@ interface Drawn {
 }
 
 /** The same states and arrows, as XState's own tools find them in the statechart. */
-export const drawnByXState = (
-  machine: ConversationMachine,
-  length: number,
-): Pick<Sequences, "states"> & { readonly arrows: ReadonlySet<string> } => {
+export const drawnByXState = (length: number): Pick<Sequences, "states"> & { readonly arrows: ReadonlySet<string> } => {
   const map = getAdjacencyMap(machine, {
-    input: { threadId: "t", at: 1 },
+    input,
     events: lettersIn,
     serializeState: canonical,
     // Each event that is taken is one entry.
@@ -122,7 +114,23 @@ export const arrowsPage = (chart: string, { arrows, refusals }: Sequences): stri
       return `${from} --> ${to} : ${event}\n    ${shortest?.join(", ") ?? notTaken}`;
     });
   });
-  return [...lines, "", "refused", ...[...refusals].toSorted().map((refusal) => `    ${refusal}`), ""].join("\n");
+  const [, everywhere = ""] = /everywhere and without leaving the state, (.*)$/mu.exec(chart) ?? [];
+  const staying = everywhere.split(", ").map((event) => {
+    const leaves = [...arrows.keys()].flatMap((arrow) => {
+      const [, from, to, by] = /^(\w+) --> (\w+) : (.*)$/u.exec(arrow) ?? [];
+      return by === event && from !== undefined && from === to ? [from] : [];
+    });
+    return `everywhere : ${event}\n    ${leaves.toSorted().join(", ")}`;
+  });
+  return [
+    ...lines,
+    "",
+    ...staying,
+    "",
+    "refused",
+    ...[...refusals].toSorted().map((refusal) => `    ${refusal}`),
+    "",
+  ].join("\n");
 };
 
 const substates: Readonly<Record<string, readonly string[]>> = {
@@ -132,37 +140,11 @@ const substates: Readonly<Record<string, readonly string[]>> = {
 
 const notTaken = "not taken";
 
-const namesOf = (journal: readonly Entry[]): readonly string[] => journal.slice(1).map(({ event }) => event.type);
+const namesOf = (events: readonly Event[]): readonly string[] => events.map(({ type }) => type);
 
 /** An arrow as `docs/conversation.mmd` draws it. */
 const arrowOf = (from: State, { type }: { readonly type: string }, to: State): string =>
   `${leafOf(from)} --> ${leafOf(to)} : ${type}`;
-
-/** Checks the laws that can be seen in one state: M3, M5, M6, M7 and M10. */
-const problemsIn = (machine: ConversationMachine, state: State, journal: readonly Entry[]): readonly string[] => {
-  const problems: string[] = [];
-  const folded = fold(JSON.parse(JSON.stringify(journal)) as readonly Entry[]);
-  const difference = Either.isLeft(folded) ? folded.left.reason : differenceOf(state, folded.right);
-  if (difference !== null) problems.push(`M5: ${difference}`);
-  const effects = outstanding(state);
-  const answering = effects.filter((effect) => effect.type === "callLlm" && effect.purpose === "answer").length;
-  const isWorking = effects.some(({ type }) => type === "callTool" || type === "requestApproval");
-  if (answering > 1 || (answering === 1 && isWorking)) problems.push("M7: a call is out beside other work");
-  if (new Set(effects.map(({ id }) => id)).size < effects.length) problems.push("M6: two effects have one id");
-  for (const effect of effects) {
-    const problem = effect.type === "callLlm" ? checkPrompt(effect.messages) : null;
-    if (problem !== null) problems.push(`M10: ${problem.reason}`);
-  }
-  for (const event of lettersIn(state)) {
-    const [one, other] = [
-      transition(machine, state, event),
-      transition(machine, JSON.parse(JSON.stringify(state)) as State, event),
-    ];
-    if (one.handled !== other.handled || (one.handled && differenceOf(one.state, other.state) !== null))
-      problems.push(`M3: ${event.type} is decided otherwise after a round trip through JSON`);
-  }
-  return problems;
-};
 
 /** A state without its history and its names: two with the same text take the same sequences from here on. */
 const canonical = (state: State): string => {
@@ -177,6 +159,7 @@ const canonical = (state: State): string => {
     turns: Math.min(conversation.turns.length, 2),
     head: conversation.head === 0,
     appended: conversation.appended.length > 0,
+    hasSystem: conversation.system !== null,
     open:
       open === null
         ? null
@@ -184,7 +167,9 @@ const canonical = (state: State): string => {
             open.step,
             open.joining.length,
             open.waiting.length > 0,
-            open.output !== undefined,
+            open.output?.mode,
+            open.callerTools?.map(({ name }) => name),
+            open.asks.some(({ messages }) => messages !== 0),
             open.refusedOutputs?.length ?? 0,
             open.asks.length,
             conversation.head === open.parent,
@@ -197,11 +182,13 @@ const canonical = (state: State): string => {
           : 0,
     calls:
       stage?.type === "running"
-        ? stage.calls.map(({ name, started, attempt, approval, result }) => [
+        ? stage.calls.map(({ name, started, attempt, approval, by, result }) => [
             name,
             started,
             attempt,
             approval?.status,
+            approval !== null && "because" in approval ? approval.because : null,
+            by,
             result === null,
           ])
         : [],

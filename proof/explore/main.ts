@@ -7,8 +7,8 @@ import { fault, type Option, someOf, whole, workers } from "../kit/options.ts";
 import { count, printViolations, stopwatch } from "../kit/report.ts";
 import { startThread, type Thread } from "../kit/threads.ts";
 import { type FaultName, faults } from "./faults.ts";
-import { sequencesOfAll } from "./machine.ts";
-import { type Scene, type SceneName, sceneNames, scenes } from "./scene.ts";
+import { sequencesOf } from "./machine.ts";
+import { type SceneName, sceneNames } from "./scene.ts";
 import type { Visited } from "./search.ts";
 import type { Done, Task } from "./worker.ts";
 
@@ -58,10 +58,8 @@ const exploreAll = async (
   let [states, schedules] = [0, 0];
   for (const scene of names) {
     const own = stopwatch();
-    const { boundMax = bound }: Scene = scenes[scene];
-    const most = Math.min(bound, boundMax);
-    const explored = await explore(threads, { scene, bound: most, fault: built });
-    console.log(`${printed(scene, explored, own())}, bound ${most}`);
+    const explored = await explore(threads, { scene, bound, fault: built });
+    console.log(`${printed(scene, explored, own())}, bound ${bound}`);
     states += explored.states;
     schedules += explored.schedules;
     const { violation } = explored;
@@ -80,7 +78,7 @@ const abouts = Object.fromEntries(Object.entries(faults).map(([name, { about }])
 /** Explores the machine alone. */
 const exploreMachine = (length: number): void => {
   const seconds = stopwatch();
-  const { states, arrows, refusals, problems } = sequencesOfAll(length);
+  const { states, arrows, refusals, problems } = sequencesOf(length);
   const sizes = `${count(states.size, "state")}, ${count(arrows.size, "arrow")}, ${count(refusals.size, "refusal")}`;
   console.log(`All sequences of ${count(length, "event")}: ${sizes}, ${seconds()} s.`);
   printViolations(problems);
@@ -97,7 +95,7 @@ await runCommand({
   name: "explore",
   options: {
     machine: named,
-    length: whole(7, "how many events a sequence of the machine has"),
+    length: whole(6, "how many events a sequence of the machine has"),
     scene: someOf(sceneNames, `explore only this scene: ${sceneNames.join(", ")}`),
     bound: whole(2, "how much a schedule may depart from what happens by itself", { least: 0 }),
     fault: fault(abouts),

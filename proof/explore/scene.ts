@@ -26,11 +26,6 @@ export interface Scene {
   readonly acts: readonly Act[];
   /** Whether the second process never gets the lease: it only asks. */
   readonly isCaller?: true;
-  /**
-   * The most that it is explored to. With more, an ask that is posted to a released thread waits for ever: recovery lists
-   * only threads whose journal has changed.
-   */
-  readonly boundMax?: number;
 }
 
 export const scenes = {
@@ -64,10 +59,9 @@ export const scenes = {
       { type: "ask", at: "A", input: "pay", after: "ended" },
     ],
   },
-  /** The second process never holds the thread: it asks and approves through the inbox. */
+  /** The second process never holds the thread: it asks and approves through the inbox. The first looks for what waits. */
   caller: {
     isCaller: true,
-    boundMax: 1,
     acts: [
       { type: "ask", at: "A", input: "hello" },
       { type: "ask", at: "B", input: "post", after: "taken" },

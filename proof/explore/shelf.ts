@@ -37,6 +37,11 @@ export class Shelf {
     return this.state === null ? [] : outstanding(this.state);
   }
 
+  /** The threads in whose inboxes items wait. */
+  get waiting(): readonly string[] {
+    return [...this.inbox.values()].some((item) => item.startsWith("{")) ? [threadId] : [];
+  }
+
   /** Checks that an effect was journalled, and that its performer has the lease. */
   performs(process: Process, id: string): void {
     const { by, until } = this.lease;
@@ -94,8 +99,14 @@ const freed = { by: null, token: 0, until: 0 };
 const keyOf = (effect: AnswerableEffect): string =>
   effect.type === "callTool" ? `${effect.threadId}/${effect.callId}#1` : effect.id;
 
+interface Abilities {
+  readonly mayLease: boolean;
+  /** Whether the store says in which threads inbox items wait. */
+  readonly tellsWaiting: boolean;
+}
+
 /** Makes the store as a process sees it: each call waits for the schedule. */
-export const storeOf = (process: Process, shelf: Shelf, mayLease: boolean): Store => {
+export const storeOf = (process: Process, shelf: Shelf, { mayLease, tellsWaiting }: Abilities): Store => {
   const { store } = shelf;
   const journal = (): string => shelf.digest.text;
   const leased = (lease: Lease, ttlMs: number): void => {
@@ -136,6 +147,7 @@ export const storeOf = (process: Process, shelf: Shelf, mayLease: boolean): Stor
           await inbox.post(threadId, item);
           if (!shelf.inbox.has(item.id)) shelf.inbox.set(item.id, JSON.stringify(item.event));
         }),
+      ...(tellsWaiting && { waiting: () => process.call("ask who waits", "read", async () => shelf.waiting) }),
       unanswered: (...given) => process.call("look", "read", () => inbox.unanswered(...given)),
       answer: (lease, answers) =>
         process.call(`answer ${answers.map(({ id }) => id).join(", ")}`, "write", async () => {

@@ -2,7 +2,6 @@ import { readFileSync } from "node:fs";
 
 import { describe, expect, test } from "vitest";
 
-import { machines } from "../../../proof/explore/alphabet.ts";
 import { faults } from "../../../proof/explore/faults.ts";
 import { drawnByXState, sequencesOf } from "../../../proof/explore/machine.ts";
 import { scenes } from "../../../proof/explore/scene.ts";
@@ -22,14 +21,12 @@ describe("every schedule of a small world that departs once", () => {
   });
 });
 
-describe("all sequences of three events", () => {
-  test.each(Object.entries(machines))("keep the laws, and XState draws the same: %s", (_, machine) => {
-    const { states, arrows, problems } = sequencesOf(machine, 3);
-    expect(problems).toEqual([]);
-    const drawn = drawnByXState(machine, 3);
-    expect(drawn.states).toEqual(states);
-    expect(drawn.arrows).toEqual(new Set(arrows.keys()));
-  });
+test("XState draws the same states and arrows as all sequences of three events, and these keep the laws", () => {
+  const { states, arrows, problems } = sequencesOf(3, 2);
+  expect(problems).toEqual([]);
+  const drawn = drawnByXState(3);
+  expect(drawn.states).toEqual(states);
+  expect(drawn.arrows).toEqual(new Set(arrows.keys()));
 });
 
 test("the page of arrows has each arrow of the chart", () => {

@@ -120,7 +120,8 @@ const placeOf = (cursor: string): ListingPlace => {
 const isWithin = (at: number, { from = -Infinity, until = Infinity }: TimeRange = {}): boolean =>
   at >= from && at < until;
 
-const hasMembers = (metadata: JsonObject, wanted: JsonObject = {}): boolean =>
+/** Returns whether metadata has all wanted members. */
+export const hasMembers = (metadata: JsonObject, wanted: JsonObject = {}): boolean =>
   Object.entries(wanted).every(
     ([name, value]: [string, Json | undefined]) =>
       Object.hasOwn(metadata, name) && canonicalText(metadata[name]) === canonicalText(value),

@@ -77,7 +77,8 @@ export interface Inbox {
   unanswered(threadId: string): Promise<readonly unknown[]>;
   /**
    * Returns the ids of all threads with inbox items that are not answered. A host that holds many threads then looks at
-   * all their inboxes with one call; without it, it looks at each.
+   * all their inboxes with one call; without it, it looks at each. Without it, items that are posted to a thread after
+   * the first look of a host's recovery wait until the thread is used or changed.
    */
   waiting?(): Promise<readonly string[]>;
   /** Answers inbox items, and drops their events. Throws `LeaseLostError`. Unknown ids are ignored. */

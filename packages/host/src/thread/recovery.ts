@@ -1,3 +1,4 @@
+import type { State } from "@colloquy/machine";
 import { isIdle } from "../mailbox/mailbox.ts";
 import { ThreadHeldError } from "../boundary/errors.ts";
 import { messageOf } from "../boundary/thrown.ts";
@@ -6,7 +7,7 @@ import type { HostContext, RecoveryOptions } from "../context/host-context.ts";
 import { isRequest } from "../delegation/inbox-items.ts";
 import { HeldLease } from "../journal/lease.ts";
 import { lookAt } from "../journal/opening.ts";
-import type { ListOptions } from "../ports/listing.ts";
+import { hasMembers, type ListOptions } from "../ports/listing.ts";
 import { continueThread } from "./resume.ts";
 import type { Loops } from "./thread-ref.ts";
 
@@ -95,9 +96,13 @@ export class Recovery {
     return 5 * this.#host.pollMs;
   }
 
-  /** The ids of the threads to look at: those that were left or continued, and those that the store lists, unless that is null. */
+  /**
+   * The ids of the threads to look at: those that were left or continued, and, unless the filter is null, those in whose
+   * inboxes items wait, and those that the store lists. A post changes no thread, so no list finds it.
+   */
   async *#pages(filter: ListOptions | null): AsyncGenerator<readonly string[]> {
-    const left = [...new Set([...this.#left.keys(), ...this.#continued])];
+    const waiting = filter === null ? [] : ((await this.#host.store.inbox?.waiting?.()) ?? []);
+    const left = [...new Set([...this.#left.keys(), ...this.#continued, ...waiting])];
     yield left;
     for (let after: string | null | undefined; filter !== null && after !== null;) {
       const { threads, next } = await this.#host.store.list({
@@ -146,7 +151,7 @@ export class Recovery {
     const loops = this.#loops;
     // Its loop has continued it. Reading it as well would cost as much as opening it.
     if (isOpen(loops.opened(threadId))) return false;
-    if (!(await isOutstanding(host, threadId))) {
+    if (!(await isOutstanding(host, threadId, this.#options.metadata))) {
       this.#continued.delete(threadId);
       return false;
     }
@@ -181,13 +186,18 @@ const isFree = async (host: HostContext, threadId: string): Promise<boolean> => 
   return held !== null;
 };
 
-/** Whether something continues in a thread when it is opened, or an item in its inbox does. A request for the lease does not. */
-const isOutstanding = async (host: HostContext, threadId: string): Promise<boolean> => {
-  const isUnderWay = await lookAt(
-    host,
-    threadId,
-    (state) => !isIdle(state) || state.context.summarising !== null,
-    "some",
-  );
-  return isUnderWay === true || !((await host.store.inbox?.unanswered(threadId)) ?? []).every(isRequest);
+/**
+ * Whether something continues in a thread when it is opened, or an item in its inbox does. A request for the lease does
+ * not, and nothing does in a thread without the metadata.
+ */
+const isOutstanding = async (
+  host: HostContext,
+  threadId: string,
+  metadata: ListOptions["metadata"],
+): Promise<boolean> => {
+  const see = (state: State): boolean | null =>
+    hasMembers(state.context.metadata, metadata) ? !isIdle(state) || state.context.summarising !== null : null;
+  const isUnderWay = await lookAt(host, threadId, see, "some");
+  if (isUnderWay === null) return false;
+  return isUnderWay || !((await host.store.inbox?.unanswered(threadId)) ?? []).every(isRequest);
 };

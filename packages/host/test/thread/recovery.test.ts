@@ -304,6 +304,29 @@ describe("recovery", () => {
     expect(await second.host.thread("a").asked("left")).toBeNull();
   });
 
+  test("continues what is left in an inbox later, where the store says in which threads items wait", async () => {
+    const { host, store: inner, clock } = stage();
+    for (const kind of ["chat", "mail"]) await host.thread(kind).start({ metadata: { kind } });
+    await host.close();
+    const { inbox } = inner;
+    if (inbox === undefined) throw new Error("the store has no inbox");
+    const posted = new Set<string>();
+    const store = overriding(inner, { inbox: { ...inbox, waiting: async () => [...posted] } });
+    const { host: second, rounds } = recovering({ clock, store, recovery: { everyMs, metadata: { kind: "mail" } } });
+    second.start();
+    // So long that nothing has changed in the threads since the last look.
+    await clock.advance(5 * everyMs);
+    const event = { type: "ask.received", at: 1, askId: "left", input: "hi" } as const;
+    for (const id of ["chat", "mail", "unknown"]) {
+      await inbox.post(id, { id: "item", event });
+      posted.add(id);
+    }
+    await clock.advance(everyMs);
+    expect(await statusOf(inner, clock, "mail")).toEqual(["completed"]);
+    expect(await statusOf(inner, clock, "chat")).toEqual([]);
+    expect(rounds.flatMap(({ continued, left }) => [...continued, ...left])).toEqual(["mail"]);
+  });
+
   test.each([true, 1, { everyMs: 0 }, { everyMs: "fast" }, { metadata: 1 }, { leaseMs: 1 }])(
     "refuses %j as its options",
     async (recovery) => {

@@ -73,7 +73,8 @@ const machineOf = (settings: Settings) => {
     initial: "idle",
     on: everywhere,
     states: {
-      idle: { on: opening },
+      // No ask waits before the first turn: no timer is due.
+      idle: { on: { "ask.received": opening["ask.received"] } },
       awaiting_llm: {
         on: { "timer.fired": error, "cancel.requested": error, "ask.received": error },
         initial: "responding",
