@@ -66,7 +66,7 @@ const breaksOff = unless(
   "it is recorded as broken off",
 );
 
-/** What both kinds of exchanges have. */
+/** The common part of both kinds of exchanges. */
 const ofExchanges: readonly Row[] = [
   ["the model is changed", "/request/body/model", otherText],
   ["a tool is changed", "/request/body/tools/N/.*(name|description|type)", otherText, laterCall],

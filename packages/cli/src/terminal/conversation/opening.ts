@@ -1,7 +1,7 @@
 import { lastTurnOf, type State, textOf, toArray, type Usage } from "@colloquy/machine";
 import { type Block, messageBlocks } from "../blocks/block.ts";
 
-/** What is shown of a thread when it is opened. */
+/** The part of a thread that is shown when it is opened. */
 export interface Opening {
   /** The number of closed turns on the path. */
   readonly turns: number;
