@@ -9,7 +9,6 @@ import {
   type State,
   turnNumbered,
 } from "@colloquy/machine";
-import { parsedJson } from "../json.ts";
 import type { Schedule, EditMove, Move } from "./schedule.ts";
 import { realSubject, type Subject, type Trace, type TraceStep, isHandled } from "./trace.ts";
 import { configurationOfMachine } from "@colloquy/machine/hosting";
@@ -277,8 +276,12 @@ const toolOutcomeOf = (move: MoveNamed<"answer" | "fail">, answer: Answer, call:
 };
 
 const validated = ({ arguments: written }: CallTool): Json => {
-  const parsed = parsedJson(written);
-  return parsed === undefined ? { written } : parsed;
+  try {
+    // JSON.parse returns JSON.
+    return JSON.parse(written) as Json;
+  } catch {
+    return { written };
+  }
 };
 
 const llmOutcomeOf = (

@@ -1,5 +1,4 @@
 import { contentText, type Json, type Message, textOf, toolCallsOf, toolResultOf } from "@colloquy/machine";
-import { parsedJson } from "../json.ts";
 
 /** A prompt in plain form, for readable rules and matchers. */
 export interface PromptView {
@@ -67,7 +66,7 @@ const plainMessages = (prompt: readonly Message[]): readonly PlainMessage[] => {
   const callsById = new Map<string, PlainToolCall>();
   return prompt.map((message) => {
     const toolCalls = toolCallsOf(message).map((part) => {
-      const call: PlainToolCall = { name: part.name, arguments: part.arguments, input: parsedJson(part.arguments) };
+      const call: PlainToolCall = { name: part.name, arguments: part.arguments, input: parsed(part.arguments) };
       callsById.set(part.callId, call);
       return call;
     });
@@ -75,7 +74,7 @@ const plainMessages = (prompt: readonly Message[]): readonly PlainMessage[] => {
     const result = toolResultOf(message);
     if (result === undefined) return { role: message.role, text, toolCalls };
     const call = callsById.get(result.callId) ?? { name: result.name, arguments: "", input: undefined };
-    return { role: message.role, text, toolCalls, toolResult: { call, text, value: parsedJson(text) } };
+    return { role: message.role, text, toolCalls, toolResult: { call, text, value: parsed(text) } };
   });
 };
 
@@ -84,6 +83,15 @@ const wordsOf = (message: Message): string => {
   const parts = toolResultOf(message)?.content ?? message.parts;
   const hasData = parts.some(({ type }) => type === "data");
   return hasData ? contentText(parts.filter(({ type }) => type === "text" || type === "data")) : textOf(message);
+};
+
+const parsed = (text: string): Json | undefined => {
+  try {
+    // JSON.parse returns JSON.
+    return JSON.parse(text) as Json;
+  } catch {
+    return undefined;
+  }
 };
 
 const contains = (text: string, wanted: string | RegExp): boolean =>

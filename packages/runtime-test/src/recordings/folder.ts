@@ -1,7 +1,6 @@
 import { readdir, readFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import * as Either from "fp-ts/lib/Either.js";
-import { parsedJson } from "../json.ts";
 import { type CommonFile, parseCase, parseCommon, type RecordedCase } from "./case.ts";
 import {
   parseError,
@@ -93,7 +92,7 @@ const filesIn = async (folder: string): Promise<readonly string[]> => (await rea
 
 /** Sorts a line into what was found. Returns why it can't be read, or null. */
 const take = (found: Found, file: string, line: string): string | null => {
-  const value: unknown = parsedJson(line);
+  const value = parseJson(line);
   const keep = <Recorded>(into: FileRecords<Recorded>[], parsed: Either.Either<string, Recorded>): string | null => {
     if (Either.isLeft(parsed)) return parsed.left;
     const last = into.at(-1);
@@ -114,7 +113,7 @@ const take = (found: Found, file: string, line: string): string | null => {
 };
 
 const readCommon = async (folder: string, file: string): Promise<NamedCommon> => {
-  const parsed = parseCommon(parsedJson(await readFile(join(folder, file), "utf8")));
+  const parsed = parseCommon(parseJson(await readFile(join(folder, file), "utf8")));
   if (Either.isRight(parsed)) return { file, common: parsed.right, unreadable: [] };
   return { file, common: null, unreadable: [{ file, line: 1, problem: parsed.left }] };
 };
@@ -133,4 +132,12 @@ const isWithin = (part: readonly string[], whole: readonly string[]): boolean =>
   let next = 0;
   for (const word of whole) if (word === part[next]) next++;
   return next === part.length;
+};
+
+const parseJson = (text: string): unknown => {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 };

@@ -1,6 +1,6 @@
 import type { Server, IncomingMessage, ServerResponse } from "node:http";
 import type { Json } from "@colloquy/machine";
-import { parsedJson } from "../json.ts";
+import { parsedJson } from "./strict/rules/json.ts";
 import { bodyOfError, type WireError } from "./wire-error.ts";
 
 /** Starts a server on 127.0.0.1; port 0 means any free port. Rejects if the port is in use. */
@@ -52,7 +52,8 @@ export const recordRequest = (number: number, request: IncomingMessage, text: st
       secret.test(name) ? "[withheld]" : Array.isArray(value) ? value.join(", ") : (value ?? ""),
     ]),
   ),
-  body: parsedJson(text),
+  // JSON.parse returns JSON.
+  body: parsedJson(text) as Json | undefined,
   text,
 });
 

@@ -1,9 +1,8 @@
 import type { SearchHit, SearchOptions, Store } from "@colloquy/host";
-import type { Entry } from "@colloquy/machine";
+import type { Entry, Event } from "@colloquy/machine";
 import { expect } from "vitest";
 
 import { append, saying, startOf, take, writeEntries } from "./sample-entries.ts";
-import type { EventWithoutTime } from "../../simulate/script/script.ts";
 import type { StoreChecks } from "./subject.ts";
 
 /** Checks that messages are found by their words. The words are simple, so that every engine tokenizes them alike. */
@@ -151,7 +150,10 @@ const redacted: Entry = {
 
 const effectId = "unsaid";
 
-const events: readonly EventWithoutTime[] = [
+/** An event without its time. */
+type Untimed = Event extends infer Each ? (Each extends Event ? Omit<Each, "at"> : never) : never;
+
+const events: readonly Untimed[] = [
   {
     type: "ask.received",
     askId: "unsaid",

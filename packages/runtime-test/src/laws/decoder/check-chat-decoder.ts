@@ -1,7 +1,6 @@
-import type { JsonObject } from "@colloquy/machine";
+import type { Json, JsonObject } from "@colloquy/machine";
 import fc from "fast-check";
 import { type Drawn, recordOf } from "../../arbitraries/values.ts";
-import { parsedJson } from "../../json.ts";
 import { differenceOf, LawBroken, checkedParameters, type HostLawRun } from "../evidence/law-broken.ts";
 
 /** A reply as a decoder of streamed chat completions returned it. */
@@ -38,13 +37,18 @@ export const checkChatDecoder = async (decode: ChatDecoder, run: HostLawRun = {}
 
 const holds = async (decode: ChatDecoder, reply: WrittenReply, form: ChatForm, framing: Framing): Promise<void> => {
   const { text, calls, usage } = await decode(framed(eventsIn(reply, form), framing));
-  const read = {
-    text,
-    calls: calls.map(({ name, arguments: given }) => ({ name, input: parsedJson(given) ?? given })),
-    usage,
-  };
+  const read = { text, calls: calls.map(({ name, arguments: given }) => ({ name, input: parsed(given) })), usage };
   const difference = differenceOf(reply, read);
   if (difference !== null) throw new LawBroken("decoded", `the same reply in another form is another: ${difference}`);
+};
+
+const parsed = (text: string): Json => {
+  try {
+    // JSON.parse returns JSON.
+    return JSON.parse(text) as Json;
+  } catch {
+    return text;
+  }
 };
 
 /** Strings with characters that a careless reader mistakes for the end of an object or an event. */

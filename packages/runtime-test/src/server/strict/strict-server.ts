@@ -1,5 +1,4 @@
-import { type Fields, textOf, firstOf, isFields } from "./rules/json.ts";
-import { parsedJson } from "../../json.ts";
+import { type Fields, textOf, firstOf, isFields, parsedJson } from "./rules/json.ts";
 import { type Family, messagesOf, refusalBy } from "./rules/rule.ts";
 import { anthropic, anthropicMessages } from "./families/anthropic.ts";
 import { deepseek } from "./families/deepseek.ts";

@@ -1,4 +1,4 @@
-import { type Fields, firstOf, illFormedText, isFields, objectsIn, parsedText, textOf, shown } from "./json.ts";
+import { type Fields, firstOf, illFormedText, isFields, objectsIn, parsedJson, textOf, shown } from "./json.ts";
 import { callsOf, eachCall, eachMessage, eachOf, messagesOf, refusal, rule, type Rule, type Verdict } from "./rule.ts";
 
 export const everywhere: readonly Rule[] = [
@@ -26,7 +26,7 @@ export const argumentsAreObjects = (source: string, words: (at: string, written:
     "arguments of calls",
     source,
     ({ arguments: written, at }) =>
-      !isFields(parsedText(written)) && words(at, typeof written === "string" ? written : JSON.stringify(written)),
+      !isFields(parsedJson(written)) && words(at, typeof written === "string" ? written : JSON.stringify(written)),
   );
 
 export const idsMatch = (source: string, pattern: RegExp, words: (id: string, at: string) => Verdict): Rule =>

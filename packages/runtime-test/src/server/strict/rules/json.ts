@@ -1,5 +1,3 @@
-import { parsedJson } from "../../../json.ts";
-
 /** The members of a JSON object that nobody has checked yet. */
 export interface Fields {
   readonly [name: string]: unknown;
@@ -20,8 +18,13 @@ export const textOf = (value: unknown): string => (typeof value === "string" ? v
 export const shown = (value: unknown): string =>
   typeof value === "string" ? value : (JSON.stringify(value) ?? "None");
 
-/** Parses a value as JSON if it is a text; returns undefined if it is none. */
-export const parsedText = (text: unknown): unknown => (typeof text === "string" ? parsedJson(text) : undefined);
+export const parsedJson = (text: unknown): unknown => {
+  try {
+    return typeof text === "string" ? JSON.parse(text) : undefined;
+  } catch {
+    return undefined;
+  }
+};
 
 /** Returns the first text in a value, a key included, that has half of a surrogate pair; null if all are well-formed. */
 export const illFormedText = (value: unknown): string | null => {
