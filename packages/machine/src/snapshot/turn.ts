@@ -3,7 +3,7 @@ import type { Message } from "../thread/message.ts";
 import { sizeOf } from "../thread/thread.ts";
 import type { Chunks } from "../thread/chunks.ts";
 import type { Ask, Turn } from "../thread/turn.ts";
-import { noUsage, type Tally, unreportedBy, type Usage } from "../thread/usage.ts";
+import { noUsage, type Tally, type Usage } from "../thread/usage.ts";
 
 // Turns in few bytes: members with the expected value are left out, and all others are written unchanged.
 
@@ -174,7 +174,7 @@ const packTally = ({ sum, reported, unreported }: Tally, calls: number): Json =>
 };
 
 const unpackTally = (packed: Json, calls: number): Tally => {
-  if (packed === null) return unreportedBy(calls);
+  if (packed === null) return { sum: 0, reported: 0, unreported: calls };
   if (typeof packed === "number") return { sum: packed, reported: calls, unreported: 0 };
   // Written by `packTally`.
   const [sum, reported, unreported] = packed as [number, number, number];

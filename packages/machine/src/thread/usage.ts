@@ -64,7 +64,7 @@ export interface Cost {
 const noCost: Usage["cost"] = Object.freeze({});
 
 /** Returns the tally of calls of which none reported a field. Shared, since most calls report half of the fields. */
-export const unreportedBy = (calls: number): Tally =>
+const unreportedBy = (calls: number): Tally =>
   unreported[calls] ?? Object.freeze({ sum: 0, reported: 0, unreported: calls });
 
 const unreported: readonly Tally[] = Array.from({ length: 64 }, (_, calls) =>
