@@ -9,18 +9,7 @@ export { messageFromDraft, messageFromReply, messageFromResult } from "./thread/
 export { messagesFromSeed, type SeedDraft, type SeedReply, type SeedResult } from "./thread/seed.ts";
 export type { Pin, Thread } from "./thread/thread.ts";
 export type * from "./thread/turn.ts";
-export {
-  type Cost,
-  type CostReading,
-  noUsage,
-  readCost,
-  type ReportedUsage,
-  type Tally,
-  type Usage,
-  usageMonoid,
-  usageOfCall,
-  usedNothing,
-} from "./thread/usage.ts";
+export * from "./thread/usage.ts";
 
 export { ConfigurationError } from "./prompt/configuration-error.ts";
 export type { Budget } from "./prompt/policy.ts";
