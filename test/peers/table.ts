@@ -27,7 +27,7 @@ const row = z.strictObject({
   /** Why our answer is another than theirs. `expect` is ours. */
   differs: z.string().optional(),
   given: object,
-  expect: object,
+  expect: object.refine((views) => Object.keys(views).length > 0, "a case that expects nothing cannot fail"),
 });
 
 /** Plays a case. Returns the named views of what happened. */

@@ -37,7 +37,8 @@ const tryOut = async (name: keyof typeof trials, seed: number, options: RunOptio
 
 export const command = commandOf({
   name: "restate",
-  // The engine keeps its threads itself; `pnpm engines:install` installs it.
+  // The engine keeps its threads itself; `pnpm engines:install` installs it. Redis has its hub, and the other stores are
+  // places of moves: `pnpm servers` starts them.
   stores: ["restate"],
   faults,
   runs: [1, "the number of engines, one after the other"],

@@ -203,7 +203,6 @@ class PieceReader {
 
 Reflect.set(globalThis, "tab", new OpenTab());
 
-/** The observed calls of a store. */
 /** Counts the calls of a store's parts while they are under way. */
 const counted = <Part extends object>(part: Part, through: Through): Part =>
   new Proxy(part, {

@@ -21,8 +21,9 @@ describe("a world in which", () => {
   });
 });
 
-test("all sequences of six events take each arrow as the page says, and keep the laws on the first to each", async () => {
-  const sequences = sequencesOf(6, 0);
+// `pnpm explore machine` judges all of them, in minutes.
+test("all sequences of six events take each arrow as the page says; those of four, and the first to each arrow, keep the laws", async () => {
+  const sequences = sequencesOf(6, 4);
   expect(sequences.problems).toEqual([]);
   const chart = readFileSync(join(docs, "conversation.mmd"), "utf8");
   const page = arrowsPage(chart, sequences);

@@ -200,7 +200,7 @@ export class LeasedThread {
     this.#inbox?.watch();
   }
 
-  /** Called when the thread is idle. */
+  /** Called when the thread is idle and no turn is open. */
   rest(): void {
     this.#writer.end();
   }

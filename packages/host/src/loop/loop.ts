@@ -193,7 +193,8 @@ export class ThreadLoop implements Candidate, LoopPort {
 
   rest(): void {
     if (!this.#isIdle()) return;
-    this.#leased?.rest();
+    // A turn that waits for an answer outside is still written.
+    if (this.state?.context.open === null) this.#leased?.rest();
     // One timer serves all waits.
     this.#idleSince = this.host.clock.now();
     this.#cancelIdle ??= this.#wakeAt(this.#idleSince + this.host.idleMs);

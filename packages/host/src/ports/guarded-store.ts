@@ -171,8 +171,7 @@ const inboxOf = (inbox: Inbox, about: About, timed: Timed): Inbox => ({
 });
 
 const waitingIn = (waiting: NonNullable<Inbox["waiting"]>, timed: Timed) => (): Promise<readonly string[]> =>
-  // The ids are only compared with those of held threads.
-  timed("inbox.waiting", async () => listIn(await waiting(), "threads") as readonly string[]);
+  timed("inbox.waiting", async () => listIn(await waiting(), "threads").filter((id) => typeof id === "string"));
 
 const partLogOf = (parts: PartLog, timed: Timed, about: About): PartLog => ({
   append: (...given) => timed("parts.append", () => parts.append(...given)),

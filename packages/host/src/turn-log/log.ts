@@ -388,7 +388,7 @@ export class TurnWriter implements PartRecorder {
 
   log(turn: number): TurnLog {
     if (this.#log?.turn === turn) return this.#log;
-    this.end();
+    if (this.#log !== null) this.end();
     return (this.#log = this.#logs.open(this.#threadId, turn));
   }
 

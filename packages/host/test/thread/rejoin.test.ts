@@ -10,6 +10,7 @@ import { describe, expect, test } from "vitest";
 import { overriding } from "../gated-store.ts";
 import { joined } from "../joined.ts";
 import { mortal } from "../mortal-store.ts";
+import { asking, paying } from "../paying.ts";
 import { errorOf, held, manualClock, partsOf, says, type ScriptedStep, settle, stage, stored } from "../stage.ts";
 
 const started: AskPart = { type: "turn.started", turn: 1, askIds: ["a"] };
@@ -72,6 +73,20 @@ describe("an ask that is rejoined in the process that answers it", () => {
     expect(await partsOf(replayed)).toEqual([synthesised, ...whole]);
     expect(clock.sleepers).toBe(0);
     expect(await replayed).toMatchObject({ text: "hello" });
+  });
+
+  test("is shown the request for approval, also if the turn waited for it longer than ended turns are kept", async () => {
+    const { pay } = paying();
+    const first = asking({ tools: [pay] });
+    first.host.ask("pay 5", { askId: "a" }).catch(() => {});
+    await settle();
+    await first.host.close();
+    const { host, clock } = first.another({ script: [says("done")], keepPartsMs: 1_000, idleMs: 60_000 });
+    await host.thread().resume();
+    await clock.advance(2_000);
+    await host.thread().approve((await host.thread().approvals())[0]?.id ?? "");
+    await settle();
+    expect((await partsOf(host.thread().rejoin("a"))).map(({ type }) => type)).toContain("approval.requested");
   });
 
   test("drops the oldest unread parts and reports their number, as the ask itself does", async () => {

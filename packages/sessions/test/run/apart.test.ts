@@ -34,11 +34,13 @@ test.each(["handle", "signal"])(
 );
 
 test("a call without a turn whose signal has fired already rejects with its reason, and its program hears of it", async () => {
+  const heard: boolean[] = [];
   const qa = sessionOf((_, { signal }) => {
-    expect(signal.aborted).toBe(true);
+    heard.push(signal.aborted);
     return new Promise(() => {});
   });
   await expect(qa.call({ q: "Q" }, { history, signal: AbortSignal.abort("enough") })).rejects.toThrow(/enough/);
+  expect(heard).toEqual([true]);
 });
 
 test("a call without a turn lets go of its caller's signal", async () => {
