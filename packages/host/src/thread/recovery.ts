@@ -101,7 +101,7 @@ export class Recovery {
    * inboxes items wait, and those that the store lists. A post changes no thread, so no list finds it.
    */
   async *#pages(filter: ListOptions | null): AsyncGenerator<readonly string[]> {
-    const waiting = filter === null ? [] : ((await this.#host.store.inbox?.waiting?.()) ?? []);
+    const waiting = filter === null ? [] : await this.#waiting();
     const left = [...new Set([...this.#left.keys(), ...this.#continued, ...waiting])];
     yield left;
     for (let after: string | null | undefined; filter !== null && after !== null;) {
@@ -112,6 +112,15 @@ export class Recovery {
       });
       yield threads.map(({ threadId }) => threadId).filter((id) => !left.includes(id));
       after = next;
+    }
+  }
+
+  async #waiting(): Promise<readonly string[]> {
+    try {
+      return (await this.#host.store.inbox?.waiting?.()) ?? [];
+    } catch (thrown) {
+      this.#host.observation.report(thrown, "recovery");
+      return [];
     }
   }
 

@@ -327,6 +327,18 @@ describe("recovery", () => {
     expect(rounds.flatMap(({ continued, left }) => [...continued, ...left])).toEqual(["mail"]);
   });
 
+  test("continues what is listed, and reports it, if the store fails to say in which inboxes items wait", async () => {
+    const { clock, store: inner } = await afterCrash(["a"]);
+    const { inbox } = inner;
+    if (inbox === undefined) throw new Error("the store has no inbox");
+    const waiting = (): Promise<never> => Promise.reject(new Error("connection lost"));
+    const { host, reported } = recovering({ clock, store: overriding(inner, { inbox: { ...inbox, waiting } }) });
+    host.start();
+    await clock.advance(leaseTtlMs + 2_000);
+    expect(await statusOf(inner, clock, "a")).toEqual(["completed"]);
+    expect(reported[0]).toContain("connection lost");
+  });
+
   test.each([true, 1, { everyMs: 0 }, { everyMs: "fast" }, { metadata: 1 }, { leaseMs: 1 }])(
     "refuses %j as its options",
     async (recovery) => {
