@@ -73,8 +73,12 @@ export class Child {
 
   signal(signal: NodeJS.Signals): void {
     const { pid } = this.#child;
-    if (this.#leadsGroup && pid !== undefined) process.kill(-pid, signal);
-    else this.#child.kill(signal);
+    if (!this.#leadsGroup || pid === undefined) return void this.#child.kill(signal);
+    try {
+      process.kill(-pid, signal);
+    } catch {
+      // The whole group has ended.
+    }
   }
 
   async kill(signal: NodeJS.Signals = "SIGKILL"): Promise<void> {

@@ -183,8 +183,10 @@ const chosenThread = async (
 /** Returns the first question of a thread, so that a person can recognise it. */
 const firstQuestion = async (host: Host, threadId: string): Promise<string> => {
   const question = await host.thread(threadId).look((state) => {
-    const first = turnNumbered(state, 1) ?? state.context.open;
-    const asked = first === null ? undefined : toArray(first.messages).find(({ role }) => role === "user");
+    const { conversation, open } = state.context;
+    const first = turnNumbered(state, 1) ?? open;
+    const said = [...conversation.seed, ...(first === null ? [] : toArray(first.messages))];
+    const asked = said.find(({ role }) => role === "user");
     return asked === undefined ? "" : textOf(asked);
   });
   return firstWords(question ?? "", 50);
