@@ -202,7 +202,7 @@ export class LeasedThread {
 
   /** Called when the thread is idle. */
   rest(): void {
-    this.#writer.end();
+    this.#writer.forgetEnded();
   }
 
   appended(entry: Entry, state: State): void {

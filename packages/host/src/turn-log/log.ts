@@ -392,9 +392,15 @@ export class TurnWriter implements PartRecorder {
     return (this.#log = this.#logs.open(this.#threadId, turn));
   }
 
-  /** Adds no more for now. An idle thread needs no log of a turn that has ended: each would take some kB. */
+  /** Adds no more for now. */
   end(): void {
     if (this.#log !== null) this.#logs.rest(this.#threadId, this.#log);
-    if (this.#log?.hasEnded === true) this.#log = null;
+  }
+
+  /** An idle thread needs no log of a turn that has ended: each would take some kB. One that waits for a person grows on. */
+  forgetEnded(): void {
+    if (this.#log?.hasEnded !== true) return;
+    this.end();
+    this.#log = null;
   }
 }
