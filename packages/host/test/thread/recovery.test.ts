@@ -327,6 +327,36 @@ describe("recovery", () => {
     expect(rounds.flatMap(({ continued, left }) => [...continued, ...left])).toEqual(["mail"]);
   });
 
+  test.each([
+    ["fails", () => Promise.reject(new Error("it can't say")), "recovery: Error: it can't say"],
+    ["says nothing", () => new Promise<never>(() => {}), "recovery: StoreTimeoutError"],
+  ])("looks at the threads that are listed if the store %s when asked where items wait", async (_, waiting, said) => {
+    const { clock, store } = await afterCrash(["a"]);
+    const { inbox } = store;
+    if (inbox === undefined) throw new Error("the store has no inbox");
+    const failing = overriding(store, { inbox: { ...inbox, waiting } });
+    const { host, rounds, reported } = recovering({ clock, store: failing });
+    await clock.advance(leaseTtlMs + 1);
+    host.start();
+    await clock.advance(2 * everyMs);
+    expect(rounds.flatMap(({ continued }) => continued)).toEqual(["a"]);
+    expect(reported[0]).toContain(said);
+    expect(await statusOf(store, clock, "a")).toEqual(["completed"]);
+  });
+
+  test("does not open a thread for an inbox item without an id, which stays", async () => {
+    const { host, store: inner, clock } = stage();
+    await host.thread("a").start();
+    await host.close();
+    const { inbox } = inner;
+    if (inbox === undefined) throw new Error("the store has no inbox");
+    const odd = { ...inbox, unanswered: async () => [{ event: "?" }], waiting: async () => ["a"] };
+    const { host: second, rounds, reported } = recovering({ clock, store: overriding(inner, { inbox: odd }) });
+    second.start();
+    await clock.advance(5 * everyMs);
+    expect([rounds, reported]).toEqual([[{ continued: [], left: [] }], []]);
+  });
+
   test.each([true, 1, { everyMs: 0 }, { everyMs: "fast" }, { metadata: 1 }, { leaseMs: 1 }])(
     "refuses %j as its options",
     async (recovery) => {
