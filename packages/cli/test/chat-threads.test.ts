@@ -2,6 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { PassThrough, Readable } from "node:stream";
+import { createHost, sqliteStore } from "@colloquy/runtime-node";
 import { ruleModel } from "@colloquy/runtime-test/models";
 import { loopbackServer, type LoopbackServer } from "@colloquy/runtime-test/server";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
@@ -179,6 +180,21 @@ describe("in a terminal", () => {
     expect(exitCode).toBe(0);
     expect(shown).toMatch(/1 {2}cake .*About cake[^]*2 {2}tea .*About tea/);
     expect(shown).toContain("continuing thread tea");
+  });
+
+  test("--resume without an id names a thread by its first question: one before its turns, and none that was undone", async () => {
+    const path = at("named.db");
+    const store = sqliteStore({ path });
+    const host = createHost({ store, llm: model });
+    await host.thread("begun").start({ seed: [{ role: "user", content: "About bread" }] });
+    await host.ask("About jam", { threadId: "begun" });
+    await host.ask("About milk", { threadId: "undone" });
+    await host.thread("undone").undo();
+    await host.ask("About soup", { threadId: "undone" });
+    await host.close();
+    await store.close();
+    const { shown } = await typing(["chat", "--resume", "--store", path], [["Which one? 1 to 2: ", "\u0003"]]);
+    expect(shown).toMatch(/undone .*About soup[^]*begun .*About bread/);
   });
 
   test.each([
