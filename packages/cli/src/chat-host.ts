@@ -40,7 +40,8 @@ export const openedChat = (settings: Settled, context: CommandContext): Promise<
 
 /** Returns the first lines of a conversation, broken between words. */
 export const greetingOf = ({ about }: Chat, { unguarded: output }: Printer): string => {
-  const columns = "columns" in output && typeof output.columns === "number" ? output.columns : Infinity;
+  // A terminal that does not know its width says 0.
+  const columns = ("columns" in output && typeof output.columns === "number" && output.columns) || Infinity;
   const rows = wrapped([{ text: `${about}; /help lists the commands`, roles: [] }], columns);
   return rows.map((row) => row.map(({ text }) => text).join("")).join("\n");
 };

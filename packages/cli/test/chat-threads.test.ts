@@ -125,8 +125,9 @@ describe("in a terminal", () => {
     args: readonly string[],
     answers: readonly (readonly [prompt: string, typed: string | (() => void)])[],
     signal = new AbortController().signal,
+    columns?: number,
   ) => {
-    const [input, output] = [new PassThrough(), new PassThrough()];
+    const [input, output] = [new PassThrough(), Object.assign(new PassThrough(), { columns })];
     terminals.push(input, output);
     let shown = "";
     const left = [...answers];
@@ -144,7 +145,7 @@ describe("in a terminal", () => {
       output,
       isTerminal: true,
       signal,
-      environment: { NO_COLOR: "1", OPENAI_BASE_URL: server.current?.url ?? "" },
+      environment: { NO_COLOR: "1", TERM: "dumb", OPENAI_BASE_URL: server.current?.url ?? "" },
     };
     const all: string[] = [];
     output.on("data", (piece: string) => all.push(piece));
@@ -163,6 +164,11 @@ describe("in a terminal", () => {
     expect({ exitCode, left }).toEqual({ exitCode: 0, left: [] });
     expect(shown).toMatch(/gpt-4o-mini at http:.*; nothing is kept \(--store FILE would\)/);
     expect(shown).toContain("new thread chat");
+  });
+
+  test("a terminal that does not know its width has its first lines unbroken", async () => {
+    const { shown } = await typing([], [["> ", "/quit\r"]], undefined, 0);
+    expect(shown).toMatch(/gpt-4o-mini at http:.*; nothing is kept \(--store FILE would\)/);
   });
 
   test("--resume without an id offers the threads, the newest first", async () => {
