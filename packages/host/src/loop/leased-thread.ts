@@ -200,9 +200,9 @@ export class LeasedThread {
     this.#inbox?.watch();
   }
 
-  /** Called when the thread is idle. */
+  /** Called when the thread is idle. The log of a turn that waits for a person still grows. */
   rest(): void {
-    this.#writer.forgetEnded();
+    this.#writer.end("ended");
   }
 
   appended(entry: Entry, state: State): void {

@@ -73,8 +73,7 @@ export class TurnLog {
 
   /** Returns whether a part is in the log that is shown when its entry is read. */
   has(part: AskPart): boolean {
-    const same = ({ type }: AskPart): boolean => type === part.type;
-    return this.#kept.some((kept) => same(kept.part) && canonicalText(kept.part) === canonicalText(part));
+    return this.#kept.some(({ part: kept }) => kept.type === part.type && canonicalText(kept) === canonicalText(part));
   }
 
   get characters(): number {
@@ -392,15 +391,10 @@ export class TurnWriter implements PartRecorder {
     return (this.#log = this.#logs.open(this.#threadId, turn));
   }
 
-  /** Adds no more for now. */
-  end(): void {
-    if (this.#log !== null) this.#logs.rest(this.#threadId, this.#log);
-  }
-
-  /** An idle thread needs no log of a turn that has ended: each would take some kB. One that waits for a person grows on. */
-  forgetEnded(): void {
-    if (this.#log?.hasEnded !== true) return;
-    this.end();
-    this.#log = null;
+  /** Adds no more for now; if so wished, only to a turn that has ended: an idle thread does not need its log, of some kB. */
+  end(which: "any" | "ended" = "any"): void {
+    if (this.#log === null || (which === "ended" && !this.#log.hasEnded)) return;
+    this.#logs.rest(this.#threadId, this.#log);
+    if (this.#log.hasEnded) this.#log = null;
   }
 }
