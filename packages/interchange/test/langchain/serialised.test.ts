@@ -60,5 +60,7 @@ describe("fromLangChainMessages", () => {
   test("names the type of a serialised message that is not part of a conversation", () => {
     const removal = { lc: 1, type: "constructor", id: ["langchain", "messages", "RemoveMessage"], kwargs: { id: "h" } };
     expect(read([removal])).toMatchObject({ left: { reason: expect.stringContaining("it removes another one") } });
+    const result = { type: "function", data: { content: "4", name: "dice" } };
+    expect(read([result])).toMatchObject({ left: { reason: expect.stringContaining("give it as a tool message") } });
   });
 });

@@ -27,6 +27,12 @@ describe("imported content", () => {
     ]);
   });
 
+  test("writes a data field of a reply as its text", () => {
+    const content = [{ type: "data", field: "n", value: 1 }] as const;
+    const messages = threadOf({ system: null, turns: [[{ role: "assistant", content }]], losses: [] });
+    expect(toResponseItems(messages).value).toMatchObject([{ role: "assistant", content: "n: 1" }]);
+  });
+
   test("reports an empty message beside others of a reply", () => {
     const user = { type: "message", role: "user", content: "Hi." };
     const empty = { type: "message", role: "assistant", content: [] };

@@ -162,17 +162,22 @@ const neverNull =
   );
 
 test.each([
-  ["completed", [reply("Hello.")]],
-  ["failed", [fails({ kind: "auth", message: "no" })]],
-  ["incomplete", [reply("It", { finishReason: "length" })]],
-] as const)("a response that is %s has the 31 members that the schema requires", async (status, script) => {
-  const { client } = served(script);
-  const response: object = await client.responses.create({ model: "any", input: "Hi" });
-  expect(response).toMatchObject({ status });
-  expect(required.length).toBe(31);
-  expect(Object.keys(response)).toEqual(expect.arrayContaining(required));
-  for (const name of neverNull) expect(Reflect.get(response, name)).not.toBeNull();
-});
+  ["completed", null, [reply("Hello.")]],
+  ["failed", null, [fails({ kind: "auth", message: "no" })]],
+  ["incomplete", { reason: "max_output_tokens" }, [reply("It", { finishReason: "length" })]],
+  ["incomplete", { reason: "content_filter" }, [fails({ kind: "content_filter", message: "no" })]],
+] as const)(
+  "a response that is %s, by %j, has the 31 members that the schema requires",
+  async (status, why, script) => {
+    const { client } = served(script);
+    const response: object = await client.responses.create({ model: "any", input: "Hi" });
+    expect(response).toMatchObject({ status, incomplete_details: why });
+    expect(Reflect.get(response, "completed_at") === null).toBe(status !== "completed");
+    expect(required.length).toBe(31);
+    expect(Object.keys(response)).toEqual(expect.arrayContaining(required));
+    for (const name of neverNull) expect(Reflect.get(response, name)).not.toBeNull();
+  },
+);
 
 test("what a request leaves out of its parameters, its response says", async () => {
   const { client } = served([reply("{}")]);

@@ -183,12 +183,16 @@ describe("a call", () => {
     const next = qa.call({ q: "Q2" });
     gate.resolve();
     expect([await old, await next]).toEqual([{ a: "old" }, { a: "new" }]);
+    for (const q of ["Q3", "Q4"]) {
+      qa.swap(() => ({ a: "newer" }));
+      await qa.call({ q });
+    }
     const entries = await qa.thread.exportJournal();
     const models = entries.flatMap(({ event }) => (event.type === "llm.completed" ? [event.model] : []));
-    expect(models).toEqual(["qa@1", "qa@beta"]);
+    expect(models).toEqual(["qa@1", "qa@beta", "qa@beta+1", "qa@beta+2"]);
     const changes = entries.flatMap(({ event }) => (event.type === "metadata.changed" ? [event.metadata] : []));
-    expect(changes).toEqual([{ program: "qa", version: "beta" }]);
-    expect(await qa.count()).toBe(2);
+    expect(changes).toEqual(["beta", "beta+1", "beta+2"].map((version) => ({ program: "qa", version })));
+    expect(await qa.count()).toBe(4);
   });
 
   it("refuses a damaged history in words", async () => {
