@@ -116,7 +116,7 @@ const firstSteps = [
 
 /** Prints lines, broken between words. */
 const say = (text: string): void => {
-  const columns = process.stdout.isTTY ? process.stdout.columns : Infinity;
+  const columns = (process.stdout.isTTY && process.stdout.columns) || Infinity;
   for (const each of text.split("\n"))
     for (const row of wrapped([{ text: each, roles: [] }], columns)) console.log(row.map((span) => span.text).join(""));
 };

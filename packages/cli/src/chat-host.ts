@@ -1,5 +1,16 @@
 import type { AskOptions, Host, HostedThread, OutputSchema, StoredThread } from "@colloquy/host";
-import { type Content, type JsonObject, textOf, type MachineOptions, toArray, turnNumbered } from "@colloquy/machine";
+import {
+  type Content,
+  type JsonObject,
+  lastTurnOf,
+  type MachineOptions,
+  type Message,
+  messagesOf,
+  type State,
+  textOf,
+  toArray,
+  turnNumbered,
+} from "@colloquy/machine";
 import { type Choice, named, type Printer, wrapped } from "@colloquy/cli/terminal";
 import type { CommandContext } from "./command-context.ts";
 import { openedHost, type OpenedHost, opening, type Opens } from "./opened-host.ts";
@@ -29,7 +40,8 @@ export const openedChat = (settings: Settled, context: CommandContext): Promise<
 
 /** Returns the first lines of a conversation, broken between words. */
 export const greetingOf = ({ about }: Chat, { unguarded: output }: Printer): string => {
-  const columns = "columns" in output && typeof output.columns === "number" ? output.columns : Infinity;
+  // A terminal that does not know its width says 0.
+  const columns = ("columns" in output && typeof output.columns === "number" && output.columns) || Infinity;
   const rows = wrapped([{ text: `${about}; /help lists the commands`, roles: [] }], columns);
   return rows.map((row) => row.map(({ text }) => text).join("")).join("\n");
 };
@@ -181,13 +193,16 @@ const chosenThread = async (
 };
 
 /** Returns the first question of a thread, so that a person can recognise it. */
-const firstQuestion = async (host: Host, threadId: string): Promise<string> => {
-  const question = await host.thread(threadId).look((state) => {
-    const { conversation, open } = state.context;
-    const first = turnNumbered(state, 1) ?? open;
-    const said = [...conversation.seed, ...(first === null ? [] : toArray(first.messages))];
-    const asked = said.find(({ role }) => role === "user");
-    return asked === undefined ? "" : textOf(asked);
-  });
-  return firstWords(question ?? "", 50);
+const firstQuestion = async (host: Host, threadId: string): Promise<string> =>
+  firstWords((await host.thread(threadId).look(firstQuestionIn)) ?? "", 50);
+
+/** Reads only the seed and the first turn, if the question is there, and no turn was undone: then another may be first. */
+const firstQuestionIn = (state: State): string => {
+  const { seed, turns } = state.context.conversation;
+  const first = turnNumbered(state, 1);
+  const isStraight = first !== undefined && lastTurnOf(state)?.place.turns === turns.length;
+  const early = isStraight ? [...seed, ...toArray(first.messages)] : [];
+  const isAsked = ({ role }: Message): boolean => role === "user";
+  const asked = early.find(isAsked) ?? messagesOf(state).find(isAsked);
+  return asked === undefined ? "" : textOf(asked);
 };

@@ -2,6 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { PassThrough, Readable } from "node:stream";
+import { createHost, sqliteStore } from "@colloquy/runtime-node";
 import { ruleModel } from "@colloquy/runtime-test/models";
 import { loopbackServer, type LoopbackServer } from "@colloquy/runtime-test/server";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
@@ -124,8 +125,9 @@ describe("in a terminal", () => {
     args: readonly string[],
     answers: readonly (readonly [prompt: string, typed: string | (() => void)])[],
     signal = new AbortController().signal,
+    columns?: number,
   ) => {
-    const [input, output] = [new PassThrough(), new PassThrough()];
+    const [input, output] = [new PassThrough(), Object.assign(new PassThrough(), { columns })];
     terminals.push(input, output);
     let shown = "";
     const left = [...answers];
@@ -143,7 +145,7 @@ describe("in a terminal", () => {
       output,
       isTerminal: true,
       signal,
-      environment: { NO_COLOR: "1", OPENAI_BASE_URL: server.current?.url ?? "" },
+      environment: { NO_COLOR: "1", TERM: "dumb", OPENAI_BASE_URL: server.current?.url ?? "" },
     };
     const all: string[] = [];
     output.on("data", (piece: string) => all.push(piece));
@@ -164,6 +166,11 @@ describe("in a terminal", () => {
     expect(shown).toContain("new thread chat");
   });
 
+  test("a terminal that does not know its width has its first lines unbroken", async () => {
+    const { shown } = await typing([], [["> ", "/quit\r"]], undefined, 0);
+    expect(shown).toMatch(/gpt-4o-mini at http:.*; nothing is kept \(--store FILE would\)/);
+  });
+
   test("--resume without an id offers the threads, the newest first", async () => {
     const store = ["--store", at("offered.db")];
     await chat(["About tea", "--thread", "tea", ...store]);
@@ -179,6 +186,21 @@ describe("in a terminal", () => {
     expect(exitCode).toBe(0);
     expect(shown).toMatch(/1 {2}cake .*About cake[^]*2 {2}tea .*About tea/);
     expect(shown).toContain("continuing thread tea");
+  });
+
+  test("--resume without an id names a thread by its first question: one before its turns, and none that was undone", async () => {
+    const path = at("named.db");
+    const store = sqliteStore({ path });
+    const host = createHost({ store, llm: model });
+    await host.thread("begun").start({ seed: [{ role: "user", content: "About bread" }] });
+    await host.ask("About jam", { threadId: "begun" });
+    await host.ask("About milk", { threadId: "undone" });
+    await host.thread("undone").undo();
+    await host.ask("About soup", { threadId: "undone" });
+    await host.close();
+    await store.close();
+    const { shown } = await typing(["chat", "--resume", "--store", path], [["Which one? 1 to 2: ", "\u0003"]]);
+    expect(shown).toMatch(/undone .*About soup[^]*begun .*About bread/);
   });
 
   test.each([

@@ -4,7 +4,7 @@ import { ThreadHeldError } from "../boundary/errors.ts";
 import { messageOf } from "../boundary/thrown.ts";
 import type { LeftThread } from "../context/hooks.ts";
 import type { HostContext, RecoveryOptions } from "../context/host-context.ts";
-import { isRequest } from "../delegation/inbox-items.ts";
+import { idOf, isRequest } from "../delegation/inbox-items.ts";
 import { HeldLease } from "../journal/lease.ts";
 import { lookAt } from "../journal/opening.ts";
 import { hasMembers, type ListOptions } from "../ports/listing.ts";
@@ -102,24 +102,26 @@ export class Recovery {
    */
   async *#pages(filter: ListOptions | null): AsyncGenerator<readonly string[]> {
     const waiting = filter === null ? [] : await this.#waiting();
-    const left = [...new Set([...this.#left.keys(), ...this.#continued, ...waiting])];
-    yield left;
+    const first = new Set([...this.#left.keys(), ...this.#continued, ...waiting]);
+    yield [...first];
     for (let after: string | null | undefined; filter !== null && after !== null;) {
       const { threads, next } = await this.#host.store.list({
         ...filter,
         order: "oldest",
         ...(after === undefined ? {} : { after }),
       });
-      yield threads.map(({ threadId }) => threadId).filter((id) => !left.includes(id));
+      yield threads.map(({ threadId }) => threadId).filter((id) => !first.has(id));
       after = next;
     }
   }
 
+  /** The threads in whose inboxes items wait. If the store fails to say, the threads that it lists are looked at anyway. */
   async #waiting(): Promise<readonly string[]> {
+    const { store, observation } = this.#host;
     try {
-      return (await this.#host.store.inbox?.waiting?.()) ?? [];
+      return (await store.inbox?.waiting?.()) ?? [];
     } catch (thrown) {
-      this.#host.observation.report(thrown, "recovery");
+      if (!this.#isOver) observation.report(thrown, "recovery");
       return [];
     }
   }
@@ -197,7 +199,7 @@ const isFree = async (host: HostContext, threadId: string): Promise<boolean> => 
 
 /**
  * Whether something continues in a thread when it is opened, or an item in its inbox does. A request for the lease does
- * not, and nothing does in a thread without the metadata.
+ * not, nor an item without an id, which stays, and nothing does in a thread without the metadata.
  */
 const isOutstanding = async (
   host: HostContext,
@@ -208,5 +210,6 @@ const isOutstanding = async (
     hasMembers(state.context.metadata, metadata) ? !isIdle(state) || state.context.summarising !== null : null;
   const isUnderWay = await lookAt(host, threadId, see, "some");
   if (isUnderWay === null) return false;
-  return isUnderWay || !((await host.store.inbox?.unanswered(threadId)) ?? []).every(isRequest);
+  const items = isUnderWay ? [] : ((await host.store.inbox?.unanswered(threadId)) ?? []);
+  return isUnderWay || items.some((item) => idOf(item) !== null && !isRequest(item));
 };

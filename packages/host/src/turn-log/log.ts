@@ -73,8 +73,7 @@ export class TurnLog {
 
   /** Returns whether a part is in the log that is shown when its entry is read. */
   has(part: AskPart): boolean {
-    const same = ({ type }: AskPart): boolean => type === part.type;
-    return this.#kept.some((kept) => same(kept.part) && canonicalText(kept.part) === canonicalText(part));
+    return this.#kept.some(({ part: kept }) => kept.type === part.type && canonicalText(kept) === canonicalText(part));
   }
 
   get characters(): number {
@@ -394,7 +393,8 @@ export class TurnWriter implements PartRecorder {
 
   /** Adds no more for now. An idle thread needs no log of a turn that has ended: each would take some kB. */
   end(): void {
-    if (this.#log !== null) this.#logs.rest(this.#threadId, this.#log);
-    if (this.#log?.hasEnded === true) this.#log = null;
+    if (this.#log === null) return;
+    this.#logs.rest(this.#threadId, this.#log);
+    if (this.#log.hasEnded) this.#log = null;
   }
 }

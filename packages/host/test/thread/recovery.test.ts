@@ -327,16 +327,34 @@ describe("recovery", () => {
     expect(rounds.flatMap(({ continued, left }) => [...continued, ...left])).toEqual(["mail"]);
   });
 
-  test("continues what is listed, and reports it, if the store fails to say in which inboxes items wait", async () => {
-    const { clock, store: inner } = await afterCrash(["a"]);
+  test.each([
+    ["fails", () => Promise.reject(new Error("it can't say")), "recovery: Error: it can't say"],
+    ["says nothing", () => new Promise<never>(() => {}), "recovery: StoreTimeoutError"],
+  ])("looks at the threads that are listed if the store %s when asked where items wait", async (_, waiting, said) => {
+    const { clock, store } = await afterCrash(["a"]);
+    const { inbox } = store;
+    if (inbox === undefined) throw new Error("the store has no inbox");
+    const failing = overriding(store, { inbox: { ...inbox, waiting } });
+    const { host, rounds, reported } = recovering({ clock, store: failing });
+    await clock.advance(leaseTtlMs + 1);
+    host.start();
+    await clock.advance(2 * everyMs);
+    expect(rounds.flatMap(({ continued }) => continued)).toEqual(["a"]);
+    expect(reported[0]).toContain(said);
+    expect(await statusOf(store, clock, "a")).toEqual(["completed"]);
+  });
+
+  test("does not open a thread for an inbox item without an id, which stays", async () => {
+    const { host, store: inner, clock } = stage();
+    await host.thread("a").start();
+    await host.close();
     const { inbox } = inner;
     if (inbox === undefined) throw new Error("the store has no inbox");
-    const waiting = (): Promise<never> => Promise.reject(new Error("connection lost"));
-    const { host, reported } = recovering({ clock, store: overriding(inner, { inbox: { ...inbox, waiting } }) });
-    host.start();
-    await clock.advance(leaseTtlMs + 2_000);
-    expect(await statusOf(inner, clock, "a")).toEqual(["completed"]);
-    expect(reported[0]).toContain("connection lost");
+    const odd = { ...inbox, unanswered: async () => [{ event: "?" }], waiting: async () => ["a"] };
+    const { host: second, rounds, reported } = recovering({ clock, store: overriding(inner, { inbox: odd }) });
+    second.start();
+    await clock.advance(5 * everyMs);
+    expect([rounds, reported]).toEqual([[{ continued: [], left: [] }], []]);
   });
 
   test.each([true, 1, { everyMs: 0 }, { everyMs: "fast" }, { metadata: 1 }, { leaseMs: 1 }])(

@@ -61,6 +61,32 @@ describe("an ask that is rejoined in the process that answers it", () => {
     ]);
   });
 
+  test("is shown for a limited time after its end, however long its turn waited for a person before", async () => {
+    const { pay } = paying();
+    const first = asking({ tools: [pay] });
+    void first.host.ask("pay 5", { askId: "a" });
+    await settle();
+    await first.host.close();
+    const model = held();
+    const { host, clock } = first.another({ keepPartsMs: 60_000, idleMs: 600_000, script: [model.step] });
+    const thread = host.thread();
+    // Nobody waits for the ask here.
+    await thread.resume();
+    await clock.advance(120_000);
+    await thread.approve((await thread.approvals())[0]?.id ?? "");
+    await settle();
+    const live = thread.rejoin("a");
+    const shown = partsOf(live);
+    await settle();
+    model.show("pa");
+    model.show("id");
+    model.answer(says("paid"));
+    const parts = await shown;
+    await clock.advance(30_000);
+    expect(joined(await partsOf(thread.rejoin("a")))).toEqual(joined(parts));
+    expect(await partsOf(thread.rejoin("a", { from: live.cursor }))).toEqual([]);
+  });
+
   test("is shown for a limited time after its end, without a lease, and later from the journal", async () => {
     const { host, clock } = stage({ keepPartsMs: 60_000, idleMs: 10, script: [says("hello"), says("again")] });
     await host.ask("hi", { askId: "a" });

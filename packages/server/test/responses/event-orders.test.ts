@@ -115,7 +115,12 @@ test("a call of the caller's that was cut is neither output nor ended, since cli
 test.each([
   ["length", "max_output_tokens"],
   ["max_tokens", "max_output_tokens"],
+  ["MAX_TOKENS", "max_output_tokens"],
+  ["model_length", "max_output_tokens"],
+  ["model_context_window_exceeded", "max_output_tokens"],
   ["content_filter", "content_filter"],
+  ["SAFETY", "content_filter"],
+  ["guardrail_intervened", "content_filter"],
 ])("an answer that ended with %s is incomplete, and so is its last item, wherever it is read", async (reason, why) => {
   const { host, server } = served([streams([{ reasoning: "Hm." }, "It was"], { finishReason: reason })]);
   const events = await streamed(server, "/v1/responses", { model: "any", input: "Hi", stream: true });

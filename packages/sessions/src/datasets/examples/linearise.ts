@@ -2,6 +2,7 @@ import {
   digestOf,
   type Entry,
   type JsonObject,
+  saysCut,
   type State,
   type ToolDeclaration,
   turnNumbered,
@@ -225,7 +226,7 @@ const reasonAgainst = (call: RecordedCall, end: State): LeftOutBecause | null =>
   // A closed turn does not contain refused outputs.
   if (reply === undefined) return "refused";
   if (reply.incomplete === true) return "interrupted";
-  if (reply.truncated !== undefined || cutOff.includes(call.finishReason ?? "")) return "truncated";
+  if (reply.truncated !== undefined || saysCut(call.finishReason)) return "truncated";
   if (call.isRedacted || [...call.prompt, call.reply].some(isRedacted)) return "redacted";
   if (!call.isAsSent) return "unrecorded";
   if (call.isRecovered) return "recovered";
@@ -236,9 +237,6 @@ const reasonAgainst = (call: RecordedCall, end: State): LeftOutBecause | null =>
   if (call.prompt.at(-1)?.role === "assistant") return "continues";
   return call.prompt.length === 0 || call.reply.parts.length === 0 ? "empty" : null;
 };
-
-/** The finish reasons by which providers report that the model did not end the reply. */
-const cutOff: readonly string[] = ["length", "max_tokens", "max_output_tokens", "content_filter"];
 
 const isOf = (turn: number, messageId: string): boolean => messageId.startsWith(`${turn}.`);
 

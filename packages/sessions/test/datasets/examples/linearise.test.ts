@@ -100,6 +100,7 @@ describe("what is left out, and why", () => {
   });
   const cases: readonly (readonly [string, readonly Event[], LineariseOptions])[] = [
     ["truncated", [ask, answered("A", "length")], {}],
+    ["truncated", [ask, answered("A", "model_length")], {}],
     ["truncated", [ask, answered("A long one."), { type: "answer.truncated", at: 3, turn: 1, characters: 3 }], {}],
     ["undone", [ask, answered("A"), { type: "head.moved", at: 3, to: 0 }], {}],
     ["unscored", [ask, answered("A")], { minScore: 0.5 }],
