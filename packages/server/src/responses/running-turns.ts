@@ -71,7 +71,7 @@ export class RunningTurns {
   /** Counts characters and frees space: ended logs go first, then running ones are trimmed, and lost at last. */
   #grow(characters: number): void {
     this.#characters += characters;
-    if (characters <= 0) return;
+    if (characters <= 0 || this.#characters <= this.#bounds.charactersMax) return;
     const free = (from: (turn: RunningTurn) => void): void => {
       for (const turn of this.#turns.values()) if (this.#characters > this.#bounds.charactersMax) from(turn);
     };
