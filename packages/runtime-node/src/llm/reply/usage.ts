@@ -30,7 +30,9 @@ export const reportIn = (place: JsonObject): JsonObject | null => {
   const { usage, x_groq: groq, timings, prompt_eval_count: read, eval_count: written } = place;
   let report = isObject(timings) ? reportOfTimings(timings) : null;
   if (tokensOf(written) !== undefined) report = { prompt_tokens: read, completion_tokens: written };
-  for (const found of [memberOf(place, "usage_metadata"), isObject(groq) ? groq["usage"] : null, usage])
+  // By both names at once, since each chunk of a stream is looked at.
+  const metadata = place["usage_metadata"] ?? place["usageMetadata"];
+  for (const found of [metadata, isObject(groq) ? groq["usage"] : null, usage])
     if (isObject(found)) report = laterReport(report, reportOfGemini(found) ?? found);
   return report;
 };
