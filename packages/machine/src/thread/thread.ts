@@ -70,11 +70,11 @@ export class PathWalk {
 
   /**
    * Returns the turns of the current chunk, if the walk is at its last turn and all are on the path. The list is the
-   * same object as long as the turns are unchanged.
+   * same object as long as the turns are unchanged; that of the newest turns is another one after each turn.
    */
   wholeRun(): readonly Turn[] | undefined {
     const { turn, runFrom } = this;
-    if (turn === undefined || turn.number !== runFrom + chunkSize - 1) return undefined;
+    if (turn === undefined || turn.number !== runFrom + this.#run.length - 1) return undefined;
     return turn.place.straightFrom <= runFrom ? this.#run : undefined;
   }
 

@@ -6,7 +6,7 @@ import { type Counts, countsOf, remembering } from "../../prompt/counts.ts";
 import { grownPrompts, type Prompts } from "../../prompt/prompts.ts";
 import type { InterruptedTurns } from "../../prompt/unit.ts";
 import { problemOfKeys } from "../../prompt/policies/check-options.ts";
-import { keepAll } from "../../prompt/policies/keep-all.ts";
+import { keepAll, keepEverything } from "../../prompt/policies/keep-all.ts";
 import { digestOf } from "../../thread/make-message.ts";
 import type { Turn } from "../../thread/turn.ts";
 import {
@@ -317,8 +317,10 @@ const ownedMembers = <Owner extends object>(owner: Owner, names: readonly (keyof
 const identity = ["name", "version", "options"] as const;
 
 const ownedPolicy = (policy: Policy): Policy => {
-  const owned = ownedMembers(policy, [...identity, "decide"]);
-  const { summariser } = policy;
+  const bound = ownedMembers(policy, [...identity, "decide"]);
+  const { decide, summariser } = policy;
+  // It is known by its identity.
+  const owned = decide === keepEverything ? Object.freeze({ ...bound, decide }) : bound;
   if (summariser === undefined) return owned;
   const names = ["instruction", "model", "maxTokens", "requestTokens", "waitMs", "next"] as const;
   return Object.freeze({ ...owned, summariser: ownedMembers(summariser, names) });
