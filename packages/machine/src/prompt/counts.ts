@@ -65,19 +65,12 @@ export const countsOf = (counter: Counter): Counts => {
     return tokens;
   };
   const together = remembering((turns: readonly Turn[]): WholeRun => {
-    const starts: number[] = [];
-    const messages: Message[] = [];
-    let completed = true;
-    // By index: the lists are frozen, and those of the newest turns are joined anew after each turn.
-    for (let index = 0; index < turns.length; index++) {
-      const turn = turns[index];
-      if (turn === undefined) continue;
-      starts.push(messages.length);
-      const said = toArray(turn.messages);
-      for (const message of said) messages.push(message);
-      completed &&= turn.outcome.status === "completed";
-    }
-    return { starts, messages, completed };
+    let start = 0;
+    return {
+      starts: turns.map(({ messages }) => (start += messages.length) - messages.length),
+      messages: turns.flatMap(({ messages }) => toArray(messages)),
+      completed: turns.every(({ outcome }) => outcome.status === "completed"),
+    };
   });
   const shrink = (whole: Message, rules: readonly Shrink[]): Message => {
     // The key omits the place where a rule applies, since that does not change its effect.

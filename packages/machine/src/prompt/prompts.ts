@@ -101,7 +101,8 @@ const endOfPrefix = (prefix: Blocks["messages"], blocks: Blocks["messages"]): Pl
   for (let index = prefix.length - 1; index >= 0; index--) {
     const wanted = prefix[index] ?? [];
     if (message === 0 && wanted === messages) {
-      goTo(block + 1);
+      block += 1;
+      messages = blocks[blocks.length - 1 - block];
       continue;
     }
     for (let at = 0; at < wanted.length; at++) {

@@ -70,12 +70,16 @@ export class PathWalk {
 
   /**
    * Returns the turns of the current chunk, if the walk is at its last turn and all are on the path. The list is the
-   * same object as long as the turns are unchanged; that of the newest turns is another one after each turn.
+   * same object as long as the turns are unchanged.
    */
   wholeRun(): readonly Turn[] | undefined {
     const { turn, runFrom } = this;
-    if (turn === undefined || turn.number !== runFrom + this.#run.length - 1) return undefined;
-    return turn.place.straightFrom <= runFrom ? this.#run : undefined;
+    return turn?.number === runFrom + chunkSize - 1 ? this.straightRun() : undefined;
+  }
+
+  /** Returns the turns of the current chunk if those up to the current one are on the path. */
+  straightRun(): readonly Turn[] | undefined {
+    return (this.turn?.place.straightFrom ?? Infinity) <= this.runFrom ? this.#run : undefined;
   }
 
   step(): void {
