@@ -4,8 +4,14 @@ import { toArray } from "../thread/chunks.ts";
 import type { Cut, SummarisedTurns, TurnRange } from "./cut.ts";
 import { hasUnit, type InterruptedTurns, isNowhere, type UnitPosition, unitsOf } from "./unit.ts";
 import { historyOf, type HistorySource } from "./history.ts";
-import type { Budget, Policy, PolicyDecision, PolicyInput, SummaryWanted } from "./policy.ts";
-import { keepEverything } from "./policies/keep-all.ts";
+import {
+  type Budget,
+  keepEverything,
+  type Policy,
+  type PolicyDecision,
+  type PolicyInput,
+  type SummaryWanted,
+} from "./policy.ts";
 import { blocksOf } from "./render.ts";
 import { clearedUntil, shortestShrink, type Shrink } from "./shrink.ts";
 import { summaryLines } from "./summary-message.ts";

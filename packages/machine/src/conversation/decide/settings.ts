@@ -1,12 +1,12 @@
 import type { Configuration, OfferedTool, ThreadInput } from "../protocol/event.ts";
-import type { Budget, Policy, Summariser } from "../../prompt/policy.ts";
+import { type Budget, keepEverything, type Policy, type Summariser } from "../../prompt/policy.ts";
 import { ConfigurationError } from "../../prompt/configuration-error.ts";
 import { type Counter, estimateCounter } from "../../prompt/counter.ts";
 import { type Counts, countsOf, remembering } from "../../prompt/counts.ts";
 import { grownPrompts, type Prompts } from "../../prompt/prompts.ts";
 import type { InterruptedTurns } from "../../prompt/unit.ts";
 import { problemOfKeys } from "../../prompt/policies/check-options.ts";
-import { keepAll, keepEverything } from "../../prompt/policies/keep-all.ts";
+import { keepAll } from "../../prompt/policies/keep-all.ts";
 import { digestOf } from "../../thread/make-message.ts";
 import type { Turn } from "../../thread/turn.ts";
 import {

@@ -1,4 +1,4 @@
-import type { Policy, PolicyDecision } from "../policy.ts";
+import { keepEverything, type Policy } from "../policy.ts";
 
 /** Shows the whole thread. */
 export const keepAll = (): Policy => ({
@@ -10,6 +10,3 @@ export const keepAll = (): Policy => ({
   newestFirst: true,
   decide: keepEverything,
 });
-
-/** The same function for each policy, so that a machine can tell that it need not be asked. */
-export const keepEverything = (): PolicyDecision => ({ from: null, reason: "everything is kept" });
