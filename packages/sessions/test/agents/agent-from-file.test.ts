@@ -151,6 +151,15 @@ test.each([
   ["name: a\nmodel_parameters: {}", "2:1: there is no field model_parameters; here it is modelParameters"],
   ["name: a\nsub_agents: []", "2:1: there is no field sub_agents; here it is subagents"],
   ["name: a\nmax_turns: 1", "2:1: there is no field max_turns; here it is memory: { maxTurns }"],
+  ["name: a\ntoString: b", '2:1: there is no field "toString"; there are version, name, '],
+  ["name: a\nmemory: { prompt: b }", '2:11: there is no field "memory.prompt"; there are maxTurns, compression'],
+  [
+    "name: a\nsubagents: [{ name: b, agent: { prompt: c } }]",
+    "2:33: there is no field subagents.0.agent.prompt; here it is instructions",
+  ],
+  // As JSON, one has 60 characters and the other one more.
+  [`version: ${"a".repeat(58)}`, `1:10: version is "${"a".repeat(58)}"; it must be 1`],
+  [`version: ${"a".repeat(59)}`, `1:10: version is "${"a".repeat(58)}…; it must be 1`],
   ["name: a\nname: b", "2:1: this field is there twice; leave one of them out"],
   ["name: a\n b: c", "1:7: it is no YAML: "],
   ["name: *a", "1:7: *a is an alias; write out what it stands for"],
@@ -172,4 +181,23 @@ test("siblings may name the same file; a file may not lead back to itself", asyn
     'd.yaml:2:13: subagent "./d.yaml": it leads back to itself: agent.yaml → b.yaml → d.yaml → d.yaml; an agent can\'t be its own subagent (a subagent: agent.yaml → b.yaml → d.yaml)',
     'd.yaml:2:23: subagent "./b.yaml": it leads back to itself: agent.yaml → b.yaml → d.yaml → b.yaml; an agent can\'t be its own subagent (a subagent: agent.yaml → b.yaml → d.yaml)',
   ]);
+});
+
+test.each([
+  { path: 7, options: {}, says: "agentFromFile: path must be a text that is not empty (got 7)" },
+  { path: "a.yaml", options: { allowTools: "yes" }, says: "allowTools must be true, false or a function" },
+  { path: "a.yaml", options: { root: 7 }, says: "root must be a text that is not empty (got 7)" },
+  { path: "a.yaml", options: { allow: true }, says: 'agentFromFile has no option "allow"' },
+])("refuses an argument that it can't go by: $says", async ({ path, options, says }) => {
+  // Cast: a caller in JavaScript could pass this.
+  await expect(agentFromFile(path as string, options as object)).rejects.toThrow(says);
+});
+
+test.each([
+  [50, "agent.yaml:50:1: "],
+  [51, "and 1 more"],
+])("of %i problems, the message names 50", async (count, last) => {
+  const lines = Array.from({ length: count }, (_, index) => `f${index}: 1`);
+  const problems = await problemsOf({ "agent.yaml": lines.join("\n") });
+  expect(problems.at(-1)).toContain(last);
 });

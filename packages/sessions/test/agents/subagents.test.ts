@@ -128,12 +128,20 @@ test("a call that is cancelled cancels the nested turn, and the next one goes on
   for await (const { type } of asked) if (type === "toolCall") break;
   const nested = host.subagent("helper").thread("t/helper");
   const slow = nested.asked("2.1.0");
+  expect((await host.calls("t")).map(({ turn, status }) => [turn, status])).toEqual([
+    [1, "completed"],
+    [2, "open"],
+  ]);
+  for (const turn of [1, 2]) expect(await host.calls("t", turn)).toMatchObject([{ turn }]);
+  expect(await host.calls("t", 3)).toEqual([]);
   asked.abort("enough");
   await expect(asked).rejects.toThrow(TurnCancelledError);
   await slow;
   await thread.undo();
   expect(await said(thread.ask("b"))).toBe("a,b");
   expect(await nested.asked("2.1.0")).not.toMatchObject({ status: "open" });
+  await nested.delete();
+  expect(await host.calls("t", 1)).toMatchObject([{ turn: null, status: null, calls: [] }]);
 });
 
 test("a host that closes loses nothing: the next one goes on, and asks nothing again that was answered", async () => {
@@ -179,6 +187,26 @@ test("instructions that have changed since are used from the next call on", asyn
   await next.ask("b", { threadId: "t", askId: "second" });
   const state = await next.thread("t/helper").state();
   expect(textOf(state?.context.conversation.system ?? never())).toBe("listen well");
+});
+
+test("calls of tools that are no subagents are not among the calls of subagents", async () => {
+  const { host } = await hostOf(pair("parent"), {
+    llm: (call, context) =>
+      call.threadId === "t" && call.messages.at(-1)?.role === "user"
+        ? Promise.resolve({
+            type: "completed",
+            reply: {
+              toolCalls: [
+                { id: null, name: "other", arguments: "{}" },
+                { id: null, name: "helper", arguments: '{"message":"a"}' },
+              ],
+            },
+            finishReason: "stop",
+          })
+        : passing(call, context),
+  });
+  await host.ask("a", { threadId: "t" });
+  expect((await host.calls("t")).map(({ name, callId }) => [name, callId])).toEqual([["helper", "1.1.1"]]);
 });
 
 const never = (): never => {

@@ -171,7 +171,7 @@ class Reading {
   };
 
   #offsetsOfKeys(path: Path): ReadonlyMap<unknown, number> {
-    const node = path.length === 0 ? this.#parsed.contents : this.#parsed.getIn(path, true);
+    const node = path.length === 0 ? this.#parsed.contents : this.#parsed.getIn(path);
     const keys = isMap(node) ? node.items.flatMap(({ key }) => (isScalar(key) ? [key] : [])) : [];
     return new Map(keys.map((key) => [key.value, key.range?.[0] ?? 0]));
   }

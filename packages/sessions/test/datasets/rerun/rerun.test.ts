@@ -177,6 +177,46 @@ describe("a recorded conversation that is asked again", () => {
     ]);
   });
 
+  it("is asked with all that was said in it: names, metadata, other roles, messages that came together", async () => {
+    const journal = addedJournal(
+      [
+        {
+          type: "turn.added",
+          at: 1,
+          messages: [
+            { role: "user", name: "ada", content: "Q1", metadata: { from: "phone" } },
+            { role: "user", content: "Q2", provider: { kind: "x" } },
+            { role: "assistant", content: "A" },
+          ],
+        },
+      ],
+      "t",
+      { role: "developer", content: "Briefly:" },
+    );
+    const seen: unknown[] = [];
+    const llm: LlmHandler = async ({ messages }) => {
+      seen.push(...messages.map(({ id: _, digest: __, ...message }) => message));
+      return { type: "completed", reply: { content: "A" }, finishReason: "stop" };
+    };
+    const { conversations } = await askedAgain([journal], { llm });
+    const text = (words: string) => [{ type: "text", text: words }];
+    expect(seen).toEqual([
+      { role: "developer", parts: text("Briefly:") },
+      { role: "user", name: "ada", parts: text("Q1"), metadata: { from: "phone" } },
+      { role: "user", parts: text("Q2"), provider: { kind: "x" } },
+    ]);
+    expect(conversations[0]?.turns.map(({ question, same }) => [question, same])).toEqual([["Q1\nQ2", true]]);
+  });
+
+  it("shows no secret of the model's handler in a failure", async () => {
+    const failure = { kind: "unknown", message: "refused: hush-hush", retryable: false } as const;
+    const llm: LlmHandler = Object.assign(async () => ({ type: "failed", failure }) as const, {
+      secrets: () => ["hush-hush"],
+    });
+    const { conversations } = await askedAgain([recorded], { llm, machine });
+    expect(conversations[0]?.turns[0]?.after.why).toMatch(/^refused: (?!hush)/);
+  });
+
   it("fails by itself: a broken journal, a model that fails, a metric that throws stop nothing else", async () => {
     const broken = { name: "broken", entries: recorded.entries.filter(({ seq }: Entry) => seq !== 1) };
     const llm = scriptedModel([fails({ kind: "bad_request" }), reply("A")]);
