@@ -63,6 +63,13 @@ export const threadForms: Readonly<Record<string, readonly Message[]>> = {
   "what only looks like sound": opaque({ type: "noise", input_audio: { data: "AA==", format: "wav" } }),
   "what nobody knows": opaque({ any: "thing" }),
   "a part of another format": opaque({ type: "foreign", format: "ui", value: { type: "data-x", data: "1" } }),
+  "parts that only look as if they were of another format": [
+    user([
+      { type: "opaque", value: { type: "other", format: "ui", value: { type: "data-x" } } },
+      { type: "opaque", value: { type: "foreign", format: 7, value: { type: "data-x" } } },
+      { type: "opaque", value: { type: "foreign", format: "ui", value: "data-x" } },
+    ]),
+  ],
   "two parts": [
     user([
       { type: "text", text: "Look." },
