@@ -1,6 +1,6 @@
 import type { AskPart } from "@colloquy/host";
 import { expect, test } from "vitest";
-import { TurnLog, TurnLogs } from "../../src/turn-log/log.ts";
+import { partsMax, TurnLog, TurnLogs } from "../../src/turn-log/log.ts";
 import { StoredParts } from "../../src/turn-log/sink.ts";
 import { manualClock } from "../stage.ts";
 
@@ -29,6 +29,15 @@ test.each<[what: string, first: AskPart, next: AskPart, parts: number]>([
   log.append(1, first);
   log.append(1, next);
   expect(log.parts).toHaveLength(parts);
+});
+
+test("a log has all parts until there are too many, and then drops many at once", () => {
+  const log = new TurnLog(1);
+  for (let step = 1; step <= partsMax; step++) log.append(1, text({ step }));
+  expect([log.first, log.end]).toEqual([0, partsMax]);
+  log.append(1, text({ step: partsMax + 1 }));
+  expect([log.first, log.end, log.parts.length]).toEqual([partsMax / 2, partsMax + 1, partsMax / 2 + 1]);
+  expect([log.at(partsMax / 2 - 1), log.at(partsMax)?.part]).toEqual([undefined, text({ step: partsMax + 1 })]);
 });
 
 test("parts that were read from the store are dropped some time after their last reader", async () => {
