@@ -154,6 +154,7 @@ test("56: memory and summaries say which tools were used by a model that the pro
   expect(await qa.call({ q: "Weather?" })).toEqual({ a: "It is sunny." });
   await summaries(1);
   expect(read[0]).toContain('Tools used: get_weather({"city":"Paris"}) -> sunny;');
+  expect(read[0]).toContain("a: It is sunny.");
   const plain = sessionOf(react, weather());
   await asked(plain, 1);
   expect((await plain.memory()).text).toBe(

@@ -1,4 +1,5 @@
-import { type LlmHandler, tool } from "@colloquy/host";
+import { type LlmHandler, tool, TurnFailedError } from "@colloquy/host";
+import { textOf } from "@colloquy/machine";
 import { memoryStore } from "@colloquy/runtime-node";
 import { runningClock } from "@colloquy/runtime-test";
 import { fails, reply, scriptedModel, toolCalls } from "@colloquy/runtime-test/models";
@@ -208,13 +209,21 @@ test("a call that has ended keeps no later one from being answered", async () =>
   expect(await inner.call({ q: "second" }, once)).toEqual({ a: "answered" });
 });
 
-test("callers of one call get its error, each", async () => {
+test("callers of one call get its parts and its error, each", async () => {
   const boom = new RangeError("boom");
-  const qa = sessionOf(() => {
+  const qa = sessionOf((_, { status }) => {
+    status("trying");
     throw boom;
   });
-  const calls = ["Q", "Q"].map((q) => qa.call({ q }, { askId: "once" }));
-  for (const call of calls) await expect(call).rejects.toBe(boom);
+  const once = () => qa.call({ q: "Q" }, { askId: "once" });
+  for (const call of [once(), once()]) {
+    await expect(call).rejects.toBe(boom);
+    const types: string[] = [];
+    for await (const { type } of call) types.push(type);
+    expect([types.includes("status"), types.at(-1)]).toEqual([true, "turn.ended"]);
+  }
+  // Later, only the words of the error are left.
+  await expect(once()).rejects.toThrow(TurnFailedError);
 });
 
 test("a session whose thread another host holds leaves the call, and the version, to that host's program", async () => {
@@ -247,4 +256,82 @@ test("no secret of a model's handler is in the failure of a program that throws 
   );
   await expect(qa.call({ q: "Q" })).rejects.toThrow("refused: hush-hush");
   expect(JSON.stringify(await qa.thread.exportJournal())).toMatch(/"refused: (?!hush)/);
+});
+
+test("a model is asked what was given when it was asked, and what JSON can't express is refused", async () => {
+  const llm = scriptedModel([reply("A")]);
+  const qa = sessionOf(
+    async (_, { ask }) => {
+      const part = { type: "text" as const, text: "Q" };
+      const asking = ask("node", [part]);
+      part.text = "changed";
+      const { text } = await asking;
+      // Cast: a caller in JavaScript could pass it.
+      const date = { type: "data", field: "at", value: new Date(0) as never } as const;
+      return { a: `${text} ${await ask("node", [date]).then(() => "answered", String)}` };
+    },
+    { llm },
+  );
+  expect((await qa.call({ q: "Q" })).a).toMatch(/^A .*value is a Date/);
+  expect(llm.calls[0]?.messages.at(-1)?.parts).toEqual([{ type: "text", text: "Q" }]);
+});
+
+test("a model call has what its program says beside the input: instructions, earlier messages, parameters, metadata", async () => {
+  const store = memoryStore();
+  const llm = scriptedModel([reply("A"), reply("B")]);
+  const seed = [{ role: "user", content: "Before" }] as const;
+  const options = { system: "Briefly:", seed, model: { temperature: 0 }, metadata: { why: "to test" } };
+  const qa = sessionOf(
+    async ({ q }, { ask }) => ({ a: `${(await ask("full", q, options)).text}${(await ask("plain", q)).text}` }),
+    { store, llm },
+  );
+  await qa.call({ q: "Q" });
+  expect(llm.calls.map(({ messages, model }) => [messages.map(textOf), model])).toEqual([
+    [["Briefly:", "Before", "Q"], { temperature: 0 }],
+    [["Q"], {}],
+  ]);
+  const { threads } = await store.list({ metadata: { parentThread: "qa" }, order: "oldest" });
+  expect(threads.map(({ metadata }) => [metadata["node"], metadata["ask"]])).toEqual([
+    ["full", { why: "to test" }],
+    ["plain", undefined],
+  ]);
+});
+
+test("a trace leaves out a call whose thread is deleted while it is read", async () => {
+  const store = memoryStore();
+  const list = store.list.bind(store);
+  let hasDeleted = false;
+  const { parent, inner } = calling({
+    llm: scriptedModel([reply("A")]),
+    store: Object.assign(store, {
+      list: async (...options: Parameters<typeof list>) => {
+        const page = await list(...options);
+        if (page.threads.length > 0 && !hasDeleted) {
+          hasDeleted = true;
+          await inner.under(parent).thread.delete();
+        }
+        return page;
+      },
+    }),
+  });
+  await asked(parent, 1);
+  hasDeleted = false;
+  expect((await parent.trace())?.calls).toEqual([]);
+});
+
+test("what a queued call shows comes after the start of its turn", async () => {
+  const gate = Promise.withResolvers<void>();
+  const qa = sessionOf(async ({ q }, { status }) => {
+    status(q);
+    await gate.promise;
+    return { a: q };
+  });
+  void qa.call({ q: "Q1" });
+  const queued = qa.call({ q: "Q2" });
+  const types: string[] = [];
+  for await (const part of queued) {
+    types.push(part.type);
+    gate.resolve();
+  }
+  expect(types).toEqual(["signal", "turn.started", "step.started", "status", "step.ended", "turn.ended"]);
 });
