@@ -100,6 +100,9 @@ describe("turns and what programs see of them", () => {
     ]);
     expect(seen[0]?.exchanges[0]?.outputs).toEqual({ a: "Hello!" });
     expect(seen[0]?.text).toBe("[Before turn 1] Asked: q: Hi Answered: a: Hello!");
+    expect((await qa.memory()).text).toBe(
+      "[Before turn 3] Asked: q: Hi Answered: a: Hello!\n[Turn 3] Asked: q: Q3 Answered: a: A",
+    );
     expect(await qa.count()).toBe(1);
   });
 

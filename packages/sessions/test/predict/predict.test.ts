@@ -109,7 +109,11 @@ describe("a program that is a signature alone", () => {
   test("says when it is made which schema the mode does not take", () => {
     const optional = z.object({ answer: z.string().optional() });
     expect(() => predict({ inputs, outputs: optional })).toThrow(ConfigurationError);
-    expect(() => predict({ inputs, outputs: optional })).toThrow(/answer/u);
+    expect(() => predict({ inputs, outputs: optional })).toThrow(
+      /^predict: outputs at "answer": it is optional; .*; or use mode "tool" or "prompted"$/u,
+    );
+    const record = z.record(z.string(), z.string());
+    expect(() => predict({ inputs, outputs: record })).toThrow(/^predict: outputs: it is a record/u);
     expect(() => predict({ inputs, outputs: optional, mode: "prompted" })).not.toThrow();
   });
 

@@ -1,3 +1,4 @@
+import type { StandardSchema } from "@colloquy/host";
 import { ConfigurationError } from "@colloquy/machine";
 import { reply, scriptedModel } from "@colloquy/runtime-test/models";
 import { describe, expect, it } from "vitest";
@@ -121,11 +122,35 @@ describe("a signature", () => {
     await wrong.close();
   });
 
+  it("says where an issue is, of schemas of any vendor, and judges what can't be copied", async () => {
+    const judging = (path: readonly unknown[] | undefined): StandardSchema<object> => ({
+      "~standard": {
+        version: 1,
+        vendor: "other",
+        // Cast: the path is one that the standard allows.
+        validate: () => ({ issues: [{ message: "is wrong", ...(path === undefined ? {} : { path: path as [] }) }] }),
+      },
+    });
+    for (const [path, said] of [
+      [[{ key: "list" }, 0, { key: "q" }], 'signature: "list.0.q": is wrong'],
+      [[], "signature: is wrong"],
+      [undefined, "signature: is wrong"],
+    ] as const) {
+      const outputs = z.looseObject({});
+      const odd = session(() => ({}), { name: "odd", signature: { inputs: judging(path), outputs } });
+      await expect(odd.call({ q: () => "no JSON" })).rejects.toThrow(said);
+      await odd.close();
+    }
+  });
+
   it("can't have what a journal can't keep, and the error says where", async () => {
     const dated = session(() => ({ at: new Date(0) }), { name: "dated" });
     await expect(dated.call({})).rejects.toThrow(/the outputs of "dated": at is a Date/);
     // @ts-expect-error no fields
     await expect(dated.call("text")).rejects.toThrow(/the inputs of "dated" are of type string/);
+    await expect(dated.call([])).rejects.toThrow('the inputs of "dated" are a list; they must be an object of fields');
+    // @ts-expect-error no fields
+    await expect(dated.call(null)).rejects.toThrow('the inputs of "dated" are null');
     await dated.close();
   });
 });
