@@ -147,6 +147,28 @@ test.each([
     "name: a\nsubagents: [{ agent: { model: m } }]",
     "2:13: an agent within the file of another has no name of its own; add name beside agent",
   ],
+  [
+    "name: a\nsubagents: [{ agent: { name: b }, memory: some }]",
+    '2:43: subagents.0.memory is "some"; it must be one of parent, own, none',
+  ],
+  [
+    "name: a\nsubagents: [{ agent: { name: b, compression: none, memory: { compression: none } } }]",
+    "2:46: compression is another word for memory.compression, which is there too; leave one of them out",
+  ],
+  [
+    "name: a\nsubagents: [{ agent: { name: b, memory: { prompt: 1 } } }]",
+    '2:43: there is no field "subagents.0.agent.',
+  ],
+  [
+    "name: a\nsignature: { inputs: { q: string }, outputs: { a: string }, more: 1 }",
+    '2:61: there is no field "signature.more"; there are inputs, outputs',
+  ],
+  [
+    "name: a\nsubagents: { a: 1 }",
+    '2:12: subagents is {"a":1}; it must be a list of ./file.yaml, or { file or agent, ',
+  ],
+  ["name: a\nmodelParameters: [1]", "2:18: modelParameters is [1]; it must be a mapping of names to JSON values"],
+  ["7: a", '1:1: there is no field "7"; there are version, name, description'],
   ["name: a\nsystem_prompt: b", "2:1: there is no field system_prompt; here it is instructions"],
   ["name: a\nmodel_parameters: {}", "2:1: there is no field model_parameters; here it is modelParameters"],
   ["name: a\nsub_agents: []", "2:1: there is no field sub_agents; here it is subagents"],
@@ -201,3 +223,66 @@ test.each([
   const problems = await problemsOf({ "agent.yaml": lines.join("\n") });
   expect(problems.at(-1)).toContain(last);
 });
+
+test("all problems of the files that an agent names are found at once, each at its place", async () => {
+  const files = {
+    "agent.yaml": `name: 9
+tools: [7, ./none.ts, ""]
+subagents:
+  - 7
+  - { name: x, file: ./b.yaml, agent: ./b.yaml }
+  - { name: [], agent: { nam: y, tools: [./none.ts], subagents: [./c.yaml], memory: { maxTurns: 1 }, max_context_turns: 2 } }
+  - { name: z, agent: ./d.yaml }
+  - { file: 7 }
+  - { agent: [] }
+  - ./d.yaml
+  - { file: ./d.yaml, name: z }
+compression: none
+memory: { compression: none }
+max_iters: 3
+limits: { steps: 3 }
+`,
+    "b.yaml": "nam: b",
+    "c.yaml": "nam: c",
+    "d.yaml": "nam: d",
+  };
+  // Without the list of the fields that there are.
+  expect((await problemsOf(files)).map((problem) => problem.replace(/there are version[\w, ]*\b/u, "…"))).toEqual([
+    "agent.yaml:1:7: name is 9; it must be a name of at most 64 letters, digits, - and _ that begins with a letter",
+    "agent.yaml:2:9: tools.0 is 7; it must be ./file.ts or ./file.ts#export",
+    'agent.yaml:2:23: tools.2 is ""; it must be ./file.ts or ./file.ts#export',
+    "agent.yaml:4:5: subagents.0 is 7; it must be ./file.yaml, or { file or agent, name, description, memory }",
+    'agent.yaml:6:26: there is no field "subagents.2.agent.nam"; …',
+    "agent.yaml:6:13: subagents.2.name is []; it must be a name of at most 64 letters, digits, - and _ that begins with a letter",
+    "agent.yaml:8:13: subagents.4.file is 7; it must be a text",
+    "agent.yaml:9:14: subagents.5.agent is []; it must be ./file.yaml, or { file or agent, name, description, memory }",
+    "agent.yaml:12:14: compression is another word for memory.compression, which is there too; leave one of them out",
+    "agent.yaml:14:12: max_iters is another word for limits.steps, which is there too; leave one of them out",
+    "agent.yaml:5:39: agent and file both say which agent it is; leave one of them out",
+    "agent.yaml:6:121: max_context_turns is another word for memory.maxTurns, which is there too; leave one of them out",
+    'agent.yaml:2:12: tool "./none.ts": there is no such file',
+    'agent.yaml:6:42: tool "./none.ts": there is no such file',
+    'c.yaml:1:1: there is no field "nam"; … (a subagent: agent.yaml → c.yaml)',
+    'd.yaml:1:1: there is no field "nam"; … (a subagent: agent.yaml → d.yaml)',
+    'agent.yaml:11:5: there are two tools called "z"; give a subagent another by name',
+  ]);
+});
+
+test.each<readonly [string, string | null]>([
+  ["---\nname: a\n---", null],
+  ["---  \nname: a\n--- \n\nHi \n", "Hi"],
+  ["---\nname: a\ninstructions: b\n---\n  \n", "b"],
+  ["---\nname: a\n---\nHi\n---\nyou", "Hi\n---\nyou"],
+])("the instructions of %j are %j", async (text, instructions) => {
+  const folder = folderOf({ "agent.md": text });
+  expect((await agentFromFile(join(folder, "agent.md"))).instructions).toBe(instructions);
+});
+
+test.each(["---\nname: a\n---x\nHi", "--- x\nname: a\n---\nHi", "\n---\nname: a\n---\n"])(
+  "%j has no front matter",
+  async (text) => {
+    expect(await problemsOf({ "agent.md": text }, "agent.md")).toEqual([
+      expect.stringContaining("agent.md:1:1: Markdown begins with no front matter"),
+    ]);
+  },
+);

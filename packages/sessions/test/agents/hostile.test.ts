@@ -59,6 +59,16 @@ test.each([40, 1_000, 10_000])("%i levels are refused", async (levels) => {
   }
 });
 
+test.each([
+  ["[", "]"],
+  ["{ a: ", "}"],
+])("32 levels are taken, the two around these %s included, and not one more", async (open, close) => {
+  const nested = (levels: number) =>
+    problemsOf({ "agent.yaml": `name: a\nmodelParameters: { b: ${open.repeat(levels)}${close.repeat(levels)} }` });
+  expect(await nested(31)).toEqual([]);
+  expect(await nested(32)).toEqual([expect.stringContaining("more deeply than 32 levels")]);
+});
+
 test("a huge file is refused before it is read", async () => {
   const huge = `name: a\ninstructions: ${"b".repeat(300_000)}`;
   expect(await problemsOf({ "agent.yaml": huge })).toEqual([

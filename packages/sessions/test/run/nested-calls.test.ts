@@ -24,10 +24,10 @@ test.each(lifespans)(
     const { parent } = calling({ llm }, { lifespan });
     expect(await parent.call({ q: "Q1" })).toEqual({ a: "A" });
     expect((await parent.turns())[0]?.usage).toMatchObject({
-    inputTokens: { sum: 3, reported: 1 },
-    cacheReadTokens: { sum: 0, reported: 0 },
-    calls: 1,
-  });
+      inputTokens: { sum: 3, reported: 1 },
+      cacheReadTokens: { sum: 0, reported: 0 },
+      calls: 1,
+    });
     await expect(parent.call({ q: "Q2" })).rejects.toThrow(/bad_request/);
     expect((await parent.thread.state())?.context.usage.total).toMatchObject({ inputTokens: { sum: 6, reported: 2 } });
   },
