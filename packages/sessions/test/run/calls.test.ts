@@ -220,6 +220,32 @@ describe("a call", () => {
     expect(await qa.count()).toBe(4);
   });
 
+  it.each([true, false])(
+    "that begins the conversation anew waits for those before it, and those behind it wait for it; it fails: %s",
+    async (fails) => {
+      const gates = { Q1: Promise.withResolvers<void>(), anew: Promise.withResolvers<void>() };
+      const seen: (readonly unknown[])[] = [];
+      const qa = sessionOf(async ({ q }, { memory }) => {
+        seen.push(memory.exchanges.map(({ inputs }) => inputs["q"]));
+        if (q === "Q1" || q === "anew") await gates[q].promise;
+        if (q === "anew" && fails) throw new Error("down");
+        return { a: q };
+      });
+      const exchanges = [{ inputs: { q: "given" }, outputs: { a: "A" } }];
+      const first = qa.call({ q: "Q1" });
+      const anew = qa.call({ q: "anew" }, { history: { exchanges, as: "replaceSession" } });
+      const last = qa.call({ q: "Q3" });
+      for (const gate of Object.values(gates)) {
+        // Whatever does not wait goes on meanwhile.
+        for (let round = 0; round < 20; round++) await new Promise(setImmediate);
+        gate.resolve();
+      }
+      await Promise.allSettled([first, anew, last]);
+      expect(seen).toEqual([[], ["given"], fails ? ["Q1"] : ["given", "anew"]]);
+      expect((await qa.turns()).map(({ inputs }) => inputs.q)).toEqual(fails ? ["Q1", "Q3"] : ["anew", "Q3"]);
+    },
+  );
+
   it("refuses a damaged history in words", async () => {
     const { qa } = seeing();
     const as = "useIfProvided";

@@ -199,6 +199,7 @@ test("episodes keep nothing where nothing is made of them, and the earlier memor
   expect(reported).toEqual(["consolidate: Error: full"]);
   // A fork has the memory of the episodes up to its turn.
   expect((await child.under(await parent.fork(1)).memory()).text).toBe("M1");
+  expect((await child.under(await (await parent.fork(2)).fork(1)).memory()).text).toBe("M1");
   expect((await child.under(await parent.fork(0)).memory()).text).toBe("No prior conversation context.");
 });
 
