@@ -200,6 +200,10 @@ test("episodes keep nothing where nothing is made of them, and the earlier memor
   // A fork has the memory of the episodes up to its turn.
   expect((await child.under(await parent.fork(1)).memory()).text).toBe("M1");
   expect((await child.under(await (await parent.fork(2)).fork(1)).memory()).text).toBe("M1");
+  // Its own turns may have the numbers of turns of the original.
+  const other = await parent.fork(1);
+  for (const q of ["Q2", "Q3"]) await other.addTurn({ inputs: { q }, outputs: { a: "A" } });
+  expect((await child.under(other).memory()).text).toBe("M1");
   expect((await child.under(await parent.fork(0)).memory()).text).toBe("No prior conversation context.");
 });
 
