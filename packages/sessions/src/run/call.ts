@@ -176,7 +176,7 @@ class Call implements WaitingCall {
   }
 
   /** Runs the program without a turn. */
-  async apart({ threadId }: Where, memory: Memory): Promise<object> {
+  async apart({ threadId, runtime }: Where, memory: Memory): Promise<object> {
     const outer = this.#outer;
     this.#early = null;
     const inputs = await this.#inputs;
@@ -190,7 +190,7 @@ class Call implements WaitingCall {
       path: outer === null ? [] : [...outer.path, this.#session.name],
       ancestors: outer?.ancestors ?? [],
       memory,
-      runtime: this.#session.runtime(outer?.runtime),
+      runtime: outer === null ? runtime : this.#session.runtime(outer.runtime),
       signal: cancelled.signal,
       show: (part) => this.show(part),
       isWithin: (session) => session === this.#session || this.isWithin(session),
