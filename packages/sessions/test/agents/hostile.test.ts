@@ -271,6 +271,27 @@ test("levels of subagents end, and siblings of siblings are read once each", asy
   expect(await problemsOf(fan)).toEqual([]);
 });
 
+test("levels are counted below a file that was read before, too", async () => {
+  const to = (name: string, ...below: readonly string[]) =>
+    `name: ${name}\nsubagents: [${below.map((each) => `./${each}.yaml`).join(", ")}]`;
+  const files = {
+    "agent.yaml": to("a", "b1", "c1"),
+    "b1.yaml": to("b1", "b2"),
+    "b2.yaml": to("b2", "b3"),
+    "b3.yaml": to("b3", "b4"),
+    "b4.yaml": "name: b4",
+    "c1.yaml": to("c1", "c2"),
+    "c2.yaml": to("c2", "c3"),
+    "c3.yaml": to("c3", "b1"),
+  };
+  expect(await problemsOf(files)).toEqual([]);
+  expect(await problemsOf({ ...files, "c3.yaml": to("c3", "c4"), "c4.yaml": to("c4", "b1") })).toEqual([
+    expect.stringMatching(
+      /^c4\.yaml:2:13: subagent "\.\/b1\.yaml": there are more than 8 levels of agents: agent\.yaml → c1/,
+    ),
+  ]);
+});
+
 test("the name of a file does not choose where problems stand", async () => {
   const folder = folderOf({});
   writeFileSync(join(folder, "a:1:1: b.yaml"), "name: [");

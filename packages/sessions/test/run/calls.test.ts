@@ -74,6 +74,24 @@ describe("the parts of a call", () => {
     expect([shown(parts)[0], shown(parts).at(-2)]).toEqual([String(8_000 - 2), String(many - 1)]);
   });
 
+  it("that a slow reader missed are counted from where it was", async () => {
+    const gate = Promise.withResolvers<void>();
+    const qa = sessionOf(async (_, { status }) => {
+      await gate.promise;
+      for (let index = 0; index < 2_500; index++) status(String(index));
+      return { a: "" };
+    });
+    const call = qa.call({ q: "Q1" });
+    const reader = call[Symbol.asyncIterator]();
+    const read = [await reader.next(), await reader.next()];
+    gate.resolve();
+    await call;
+    const late = await partsOf({ [Symbol.asyncIterator]: () => reader });
+    expect(read.map(({ value }) => value.type)).toEqual(["turn.started", "step.started"]);
+    expect(late[0]).toEqual({ type: "parts.dropped", count: 1_000 - 2 });
+    expect(late.length - 1).toBe(2 + 2_500 + 2 - 1_000);
+  });
+
   it("end with the error where the call got no turn", async () => {
     const qa = sessionOf(() => ({ a: "" }), { overlap: "reject" });
     const call = qa.call({ q: "Q1" }, { history: { exchanges: [], as: "never" as "override" } });

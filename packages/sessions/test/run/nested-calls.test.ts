@@ -2,7 +2,7 @@ import { type LlmHandler, tool, TurnFailedError } from "@colloquy/host";
 import { textOf } from "@colloquy/machine";
 import { memoryStore } from "@colloquy/runtime-node";
 import { runningClock } from "@colloquy/runtime-test";
-import { fails, reply, scriptedModel, toolCalls } from "@colloquy/runtime-test/models";
+import { fails, reply, scriptedModel } from "@colloquy/runtime-test/models";
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { asked, type Options, seeing, sessionOf } from "../programs.ts";

@@ -8,11 +8,11 @@ import { asked, seeing } from "../programs.ts";
 const schema = z.object({ q: z.string() });
 
 /** Makes a session as a caller in JavaScript could. */
-const made = (options: object) => {
+const made = (options: object) =>
   // Cast: these options are of any type.
-  const given = { name: "qa", ...options } as SessionOptions<object, object, object, object>;
-  return session(() => ({}), { ...given, signature: undefined, ...options });
-};
+  session(() => ({}), { name: "qa", ...options } as SessionOptions<object, object, object, object> & {
+    readonly signature?: undefined;
+  });
 
 test.each<readonly [object, string]>([
   [{ name: undefined }, 'session needs the option "name", and it is missing'],

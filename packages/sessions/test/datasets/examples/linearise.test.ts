@@ -192,12 +192,22 @@ describe("what is left out, and why", () => {
       ask,
       answered("A"),
       { ...ask, askId: "b" },
-      { ...answered("B"), effectId: "t/2.1#1" },
+      { ...answered("B"), effectId: "t/2.1#1" } as Event,
     ]);
     const recovered = entries.map((entry) => (entry.seq === 2 ? { ...entry, recovered: true as const } : entry));
     const { examples, leftOut } = linearise([{ name, entries: recovered }]);
     expect(leftOut.map(({ turn, because }) => [turn, because])).toEqual([[1, "recovered"]]);
     expect(examples.map(({ turn }) => turn)).toEqual([2]);
+  });
+
+  it("what was redacted, even if it had no words", () => {
+    for (const events of [[ask, answered("A")], [add("A")]]) {
+      const { entries, name } = addedJournal(events);
+      const last = entries.length - 1;
+      const redacted = entries.map((entry) => (entry.seq === last ? { ...entry, redacted: true as const } : entry));
+      expect(linearise([{ name, entries: redacted }]).leftOut.map(({ because }) => because)).toEqual(["redacted"]);
+      expect(linearise([{ name, entries }]).leftOut).toEqual([]);
+    }
   });
 
   it("a turn that failed after a tool, and one that was cancelled", async () => {

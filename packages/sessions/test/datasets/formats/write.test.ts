@@ -1,4 +1,4 @@
-import type { Event, SeedDraft } from "@colloquy/machine";
+import type { Content, Event, SeedDraft } from "@colloquy/machine";
 import { estimateCounter } from "@colloquy/machine/policies";
 import { describe, expect, it } from "vitest";
 import {
@@ -21,7 +21,7 @@ const image = { type: "image", url } as const;
 const examplesOf = (...turns: readonly (readonly SeedDraft[])[]) =>
   linearise([addedJournal(turns.map((messages): Event => ({ type: "turn.added", at: 1, messages })))]).examples;
 
-const user = (content: Extract<SeedDraft, { role: "user" }>["content"], more: object = {}): SeedDraft => ({
+const user = (content: Content, more: object = {}): SeedDraft => ({
   role: "user",
   content,
   ...more,

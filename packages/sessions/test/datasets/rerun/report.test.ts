@@ -27,7 +27,7 @@ const turn = (after: Side, more: Partial<Turn> = {}): Turn => {
 const figures = (more: Partial<RerunReport["after"]> = {}) => {
   return { turns: 1, completed: 1, toolCalls: 0, usage: noUsage, score: null, scored: 0, ...more };
 };
-const known = (sum: number) => ({ sum, reported: 1 });
+const known = (sum: number) => ({ sum, reported: 1, unreported: 0 });
 
 /** Returns the lines about the conversations, or those with figures. */
 const linesOf = (report: Partial<RerunReport>, of: "conversations" | "figures"): readonly string[] => {
