@@ -43,13 +43,8 @@ export const readAgentDocument = (text: string, isMarkdown: boolean): AgentDocum
     .trim()
     .replaceAll("\r\n", "\n");
   const lines = new LineCounter();
-  try {
-    const parsed = parseDocument(yaml, { ...strictly, lineCounter: lines });
-    return new Reading(parsed, lines).read(body === "" ? null : body);
-  } catch (thrown) {
-    if (thrown instanceof RangeError) return unread([{ line: 1, column: 1, message: tooDeep }]);
-    throw thrown;
-  }
+  const parsed = parseDocument(yaml, { ...strictly, lineCounter: lines });
+  return new Reading(parsed, lines).read(body === "" ? null : body);
 };
 
 const strictly = {

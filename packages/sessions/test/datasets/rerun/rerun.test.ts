@@ -259,9 +259,28 @@ describe("a recorded conversation that is asked again", () => {
     expect(conversations[0]?.turns.map(({ question }) => question)).toEqual(["How is it?"]);
   });
 
-  it("is refused with options that there are not", async () => {
-    const typo = { llm: forecaster(), sytem: "Be brief." };
-    await expect(askedAgain([recorded], typo)).rejects.toThrow('rerun has no option "sytem"');
+  it.each<readonly [object, string]>([
+    [{ sytem: "Be brief." }, 'rerun has no option "sytem"'],
+    [{ llm: undefined }, 'rerun needs the option "llm", and it is missing'],
+    [{ clock: { now: () => 0 } }, "rerun: clock must be a clock, such as systemClock"],
+    [{ machine: 7 }, "rerun: machine must be an object (got 7)"],
+    [{ system: 7 }, "rerun: system must be a text, content parts, or null for none (got 7)"],
+    [{ model: "large" }, "rerun: model must be an object"],
+    [{ history: "new" }, 'rerun: history must be "recorded" or "own" (got "new")'],
+    [{ metric: 1 }, "rerun: metric must be a function (got 1)"],
+    [{ signal: {} }, "rerun: signal must be"],
+  ])("is refused with options that mean nothing: %j", async (options, says) => {
+    await expect(askedAgain([recorded], { llm: forecaster(), ...options })).rejects.toThrow(says);
+  });
+
+  it.each<readonly [RerunOptions["system"], string]>([
+    [null, " clear in Oslo"],
+    ["", " clear in Oslo"],
+    [{ role: "developer", content: "Now:" }, "Now: clear in Oslo"],
+    [{ role: "system", content: [{ type: "text", text: "Now:" }] }, "Now: clear in Oslo"],
+  ])("is asked under the system prompt %j", async (system, answer) => {
+    const { conversations } = await askedAgain([recorded], { llm: forecaster(), machine, system });
+    expect(conversations[0]?.turns.map(({ after }) => after.answer)).toEqual([answer, answer]);
   });
 
   it("is asked so many at a time", async () => {
