@@ -1,4 +1,4 @@
-import { tool } from "@colloquy/host";
+import { OutputError, tool } from "@colloquy/host";
 import { ConfigurationError, textOf } from "@colloquy/machine";
 import { reply, scriptedModel, streams, toolCalls } from "@colloquy/runtime-test/models";
 import { describe, expect, expectTypeOf, onTestFinished, test } from "vitest";
@@ -93,7 +93,7 @@ describe("a program that is a signature alone", () => {
     ]) {
       const llm = scriptedModel(Array.from({ length: calls }, () => saying({ wrong: true })));
       const qa = closing(session(predict({ inputs, outputs, ...given }), { name: "qa", llm }));
-      await expect(qa.call({ question: "Q" })).rejects.toThrow();
+      await expect(qa.call({ question: "Q" })).rejects.toThrow(OutputError);
       expect(llm.calls).toHaveLength(calls);
     }
   });

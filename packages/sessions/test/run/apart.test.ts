@@ -81,9 +81,9 @@ test("a call without a turn shows what its program says, and what models within 
   );
   const call = qa.call({ q: "Q" }, { history });
   expect([call.threadId, await call]).toEqual([null, { a: "A" }]);
-  for (const _ of [1, 2]) {
+  for (const reader of [call, call]) {
     const parts: string[] = [];
-    for await (const part of call) parts.push(part.type === "nested" ? part.part.type : part.type);
+    for await (const part of reader) parts.push(part.type === "nested" ? part.part.type : part.type);
     expect(parts.slice(0, 3)).toEqual(["status", "partial", "turn.started"]);
     expect(parts).toContain("text.delta");
   }

@@ -90,9 +90,9 @@ test("undo and redo take a whole number of calls", async () => {
 test("a name of a version counts on: after 9 comes 10, after a word its first successor", async () => {
   const { qa } = seeing({ version: "v9" });
   const versions: unknown[] = [];
-  for (const _ of [1, 2]) {
+  for (const number of [1, 2]) {
     qa.swap(() => ({ a: "B" }));
-    await asked(qa, 1);
+    await asked(qa, number);
     versions.push((await qa.thread.state())?.context.metadata["version"]);
   }
   expect(versions).toEqual(["v10", "v11"]);

@@ -273,7 +273,7 @@ describe("a recorded conversation that is asked again", () => {
     await expect(askedAgain([recorded], { llm: forecaster(), ...options })).rejects.toThrow(says);
   });
 
-  it.each<readonly [RerunOptions["system"], string]>([
+  it.each<readonly [NonNullable<RerunOptions["system"]> | null, string]>([
     [null, " clear in Oslo"],
     ["", " clear in Oslo"],
     [{ role: "developer", content: "Now:" }, "Now: clear in Oslo"],
