@@ -141,6 +141,8 @@ test.each([
     );
     expect(countText(tokenizer, `a${characters.join("")}`)).toBe(2 + 2 * characters.length);
   }
+  // The first window would end in the middle of the character.
+  expect(countText(tokenizer, `${"a".repeat(255)}\u{1f642}${"b".repeat(300)}`)).toBe(2 * 556);
   expect(encoded.every((piece) => piece.isWellFormed())).toBe(true);
   expect(encoded.length).toBeGreaterThan(9);
 });
