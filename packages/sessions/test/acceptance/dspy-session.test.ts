@@ -78,6 +78,12 @@ describe("turns and what programs see of them", () => {
       [8, "Q7"],
       [9, "Q8"],
     ]);
+    await asked(qa, 10, 11);
+    expect(questions(seen[11])).toEqual([
+      [9, "Q8"],
+      [10, "Q9"],
+      [11, "Q10"],
+    ]);
   });
 
   test("88: of eight turns with three stored the newest three are there, under their own numbers (theirs repeats 3)", async () => {

@@ -117,3 +117,28 @@ test("refuses what is no agent, and no options", async () => {
   expect(() => agentHost(others as typeof host.agent, { store, llm: passing })).toThrow(/agent must be an agent, as/);
   expect(() => agentHost(host.agent, 7 as never)).toThrow("agentHost: options must be an object (got 7)");
 });
+
+test("a copy in memory answers as the agent does, and leaves the store alone", async () => {
+  const { host, store } = await hostOf(pair("parent"));
+  const copy = host.inMemory();
+  expect((await copy.ask("a", { threadId: "t" })).text).toBe("a");
+  expect([(await copy.threads()).threads.length, (await store.list()).threads]).toEqual([1, []]);
+  await copy.close();
+});
+
+test("the host of an agent takes journals and messages, finds them, and starts their threads as the agent would", async () => {
+  const files = { "agent.yaml": "name: a\ninstructions: listen\ncompression: none" };
+  const { host } = await hostOf(files, { thread: { metadata: { from: "phone" } }, defaultThread: "main" });
+  await host.ask("a");
+  const state = await host.thread("main").state();
+  expect(state?.context.metadata).toEqual({ from: "phone" });
+  expect(textOf(state?.context.conversation.system ?? never())).toBe("listen");
+  const { id } = await host.importJournal(await host.thread("main").exportJournal(), { threadId: "copy" });
+  expect((await host.thread(id).ask("b")).text).toBe("a,b");
+  const found = await host.threads();
+  expect(found.threads.map(({ threadId }) => threadId).toSorted()).toEqual(["copy", "main"]);
+});
+
+const never = (): never => {
+  throw new Error("there is none");
+};

@@ -69,6 +69,14 @@ test("a fork of a fork finds what was said in the thread that both come from", a
   expect(await said(fork.ask("f"))).toBe("a,b,f");
 });
 
+test("a fork at a turn of two digits has what was said up to there", async () => {
+  const { host } = await hostOf(pair("parent"));
+  const thread = host.thread("t");
+  for (const word of "abcdefghijk") await thread.ask(word);
+  const { thread: fork } = await thread.fork({ turn: 10, threadId: "fork" });
+  expect(await said(fork.ask("z"))).toBe("a,b,c,d,e,f,g,h,i,j,z");
+});
+
 test("one of its own memory remembers all calls of the thread, one without none", async () => {
   const { host: own } = await hostOf(pair("own"));
   const { host: none } = await hostOf(pair("none"));
@@ -176,6 +184,7 @@ test("a thread that is none of a subagent is not taken for one", async () => {
   const { host } = await hostOf(pair("parent"));
   await host.thread("t/helper").ask("mine");
   expect(await said(host.ask("a", { threadId: "t" }))).toMatch(/there is another thread called "t\/helper"/);
+  expect(await host.calls("t")).toMatchObject([{ turn: null, status: null, calls: [] }]);
 });
 
 test("instructions that have changed since are used from the next call on", async () => {
