@@ -39,17 +39,6 @@ describe("turns and what programs see of them", () => {
     expect(seen[1]?.exchanges[0]?.inputs).toEqual({ q: "Q1" });
   });
 
-  test.each([
-    { excludeFields: ["q"], inputs: {}, outputs: { a: "A" }, text: "[Turn 1] Answered: a: A" },
-    { excludeFields: ["a"], inputs: { q: "Q1" }, outputs: {}, text: "[Turn 1] Asked: q: Q1" },
-    { onlyInputFields: ["context"], inputs: {}, outputs: { a: "A" }, text: "[Turn 1] Answered: a: A" },
-  ])("86: of an exchange without $excludeFields the rest is shown", async ({ inputs, outputs, text, ...options }) => {
-    const { qa, seen } = seeing(options);
-    await asked(qa, 1, 2);
-    expect(seen[1]?.exchanges).toMatchObject([{ turn: 1, inputs, outputs }]);
-    expect(seen[1]?.text).toBe(text);
-  });
-
   test("86: of the inputs only some are shown, of the outputs all", async () => {
     const { qa, seen } = seeing({ onlyInputFields: ["context"] });
     await qa.call({ q: "Q1", context: "small" });
