@@ -40,10 +40,10 @@ test("a log has all parts until there are too many, and then drops many at once"
   expect([log.at(partsMax / 2 - 1), log.at(partsMax)?.part]).toEqual([undefined, text({ step: partsMax + 1 })]);
 });
 
+type Shown = readonly [part: AskPart, epoch: number, index: number, offset?: number];
+
 /** Appends parts that were shown elsewhere. Returns what the log has then: texts, and the other parts by their types. */
-const shownElsewhere = (
-  ...shown: readonly (readonly [part: AskPart, epoch: number, index: number, offset?: number])[]
-): readonly unknown[] => {
+const shownElsewhere = (...shown: readonly Shown[]): readonly unknown[] => {
   const log = new TurnLog(1);
   for (const [part, epoch, index, offset = 0] of shown) log.appendShown({ part, place: { epoch, index, offset } });
   return log.parts.map((part) => {
@@ -55,7 +55,7 @@ const saying = (words: string, step = 1): AskPart => text({ text: words, step })
 const started: AskPart = { type: "turn.started", turn: 1, askIds: ["a"] };
 const ended: AskPart = { type: "turn.ended", turn: 1, status: "completed" };
 
-test.each<readonly [string, Parameters<typeof shownElsewhere>, readonly unknown[]]>([
+test.each<readonly [string, readonly Shown[], readonly unknown[]]>([
   [
     "in order",
     [

@@ -241,6 +241,16 @@ test.each([
   expect(jinjaTemplate(doubling + use).render(hello)).toEqual(left(/entries|steps/));
 });
 
+test("a text may have 4,194,304 characters, and not twice as many", () => {
+  const doubled = (times: number) =>
+    jinjaTemplate(
+      `{% set ns = namespace(a='x') %}{% for i in range(${times}) %}{% set ns.a = ns.a ~ ns.a %}{% endfor %}{{ ns.a }}`,
+    ).render(hello);
+  const most = doubled(22);
+  expect(Either.isRight(most) ? most.right.length : most.left).toBe(4_194_304);
+  expect(doubled(23)).toEqual(left(/more than 4194304 characters/));
+});
+
 test("a text of a million characters is not gone through again and again", () => {
   const text = "{% set ns = namespace(a='x') %}{% for i in range(20) %}{% set ns.a = ns.a ~ ns.a %}{% endfor %}";
   const again = "{% for i in range(100) %}{% set b = ns.a|upper %}{% endfor %}";
