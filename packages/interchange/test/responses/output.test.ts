@@ -114,9 +114,7 @@ describe("the items of an output", () => {
     ["whose content is none", { content: 7 }, false],
   ])("are kept as they are unless a thread has a place for them: a message %s", (_, message, isRead) => {
     const foreign = { type: "opaque", value: { type: "foreign", format: "responses", value: message } };
-    const { content } = replyOf([message]);
-    if (isRead) expect(content).not.toContainEqual(foreign);
-    else expect(content).toEqual([foreign]);
+    expect(JSON.stringify(replyOf([message]).content) === JSON.stringify([foreign])).toBe(!isRead);
   });
 
   test("may be forty thousand: copying all that came before for each would not end", () => {

@@ -18,7 +18,7 @@ const calling = (options: Options, child: Options = {}) => {
 };
 
 test.each(lifespans)(
-  "what a %s program within another one uses counts for both, also where it fails",
+  "what a program within another one (%s) uses counts for both, also where it fails",
   async (lifespan) => {
     const llm = scriptedModel([reply("A", { usage }), fails({ kind: "bad_request" }, { usage })]);
     const { parent } = calling({ llm }, { lifespan });
@@ -44,7 +44,7 @@ test("a program without model calls has used nothing, which is known", async () 
   });
 });
 
-test.each(lifespans)("a caller that is cancelled cancels the %s program that it called", async (lifespan) => {
+test.each(lifespans)("a caller that is cancelled cancels the program that it called (%s)", async (lifespan) => {
   const begun = Promise.withResolvers<void>();
   const heard = Promise.withResolvers<void>();
   const inner = sessionOf(

@@ -27,7 +27,7 @@ test("what a deleted thread had called answers no thread that takes its id", asy
 });
 
 test.each(["persistent", "episodic"] as const)(
-  "what a %s program kept under a deleted thread is not shown under one that takes its id",
+  "what a program (%s) kept under a deleted thread is not shown under one that takes its id",
   async (lifespan) => {
     let later = 0;
     const clock = { ...systemClock, now: () => systemClock.now() + later };
