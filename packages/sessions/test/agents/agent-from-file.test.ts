@@ -286,3 +286,17 @@ test.each(["---\nname: a\n---x\nHi", "--- x\nname: a\n---\nHi", "\n---\nname: a\
     ]);
   },
 );
+
+test("two tools of one name are refused, be they modules or subagents", async () => {
+  const files = { "one.ts": tool, "two.ts": tool, "forecast.yaml": "name: forecast" };
+  const problemsWith = (fields: string) =>
+    problemsOf({ ...files, "agent.yaml": `name: a\n${fields}` }, "agent.yaml", { allowTools: true });
+  const twice = 'there are two tools called "forecast"; give a subagent another by name';
+  expect(await problemsWith("tools: [./one.ts, ./two.ts]")).toEqual([`agent.yaml:2:19: ${twice}`]);
+  expect(await problemsWith("tools: [./one.ts]\nsubagents: [./forecast.yaml]")).toEqual([`agent.yaml:3:13: ${twice}`]);
+  const named = "{ file: ./forecast.yaml, name: b }";
+  expect(await problemsWith(`tools: [./one.ts]\nsubagents: [${named}]`)).toEqual([]);
+  expect(await problemsWith(`subagents: [${named}, ${named}]`)).toEqual([
+    expect.stringContaining('two tools called "b"'),
+  ]);
+});

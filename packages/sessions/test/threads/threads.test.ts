@@ -127,3 +127,28 @@ it("a start continues the calls of its program that were under way, and none of 
   expect(reports).toEqual([{ continued: ["one"], left: [] }]);
   expect(await made.call({ q: "one" }, { askId: "one" })).toEqual({ a: "one" });
 });
+
+it("a conversation that was begun anew stays so in later processes, and a call that fails reports nothing", async () => {
+  const store = memoryStore();
+  const reported: unknown[] = [];
+  const begin = () => {
+    const seen: (readonly unknown[])[] = [];
+    const made = sessionOf(
+      ({ q }, { memory }) => {
+        seen.push(memory.exchanges.map(({ inputs }) => inputs["q"]));
+        if (q === "bad") throw new Error("down");
+        return { a: q };
+      },
+      { store, host: { onObserverError: (error) => reported.push(error) } },
+    );
+    return { made, seen };
+  };
+  const first = begin();
+  await asked(first.made, 1);
+  await first.made.call({ q: "anew" }, { history: { exchanges: [], as: "replaceSession" } });
+  await expect(first.made.call({ q: "bad" })).rejects.toThrow("down");
+  await first.made.close();
+  const second = begin();
+  await asked(second.made, 2);
+  expect([first.seen, second.seen, reported]).toEqual([[[], [], ["anew"]], [["anew"]], []]);
+});
