@@ -1,5 +1,5 @@
 import { type LlmHandler, tool } from "@colloquy/host";
-import { type Entry, type JsonObject, type MachineOptions, textOf } from "@colloquy/machine";
+import { type Entry, type JsonObject, type MachineOptions, textOf, toolResultOf } from "@colloquy/machine";
 import type { NamedJournal } from "@colloquy/machine/inspect";
 import { lastTurns } from "@colloquy/machine/policies";
 import { runningClock } from "@colloquy/runtime-test";
@@ -111,6 +111,47 @@ describe("a recorded conversation that is asked again", () => {
     };
     await askedAgain([await journal("t")], { llm, machine });
     expect(given).toEqual([[{ type: "text", text: "Roll." }, image], "1", "2", "3", "3"]);
+  });
+
+  it("gives a call the results of its turn, or else the newest of earlier turns, failed ones as failures", async () => {
+    let rolls = 0;
+    const dice = tool({
+      name: "dice",
+      description: "Rolls.",
+      input: z.object({}),
+      run: () => {
+        rolls += 1;
+        if (rolls === 3) throw new Error(`lost ${rolls}`);
+        return String(rolls);
+      },
+    });
+    /** Rolls so often in each turn. */
+    const rolling = (...turns: readonly number[]): LlmHandler => {
+      const roll = () => toolCalls([{ name: "dice", arguments: {} }]);
+      return scriptedModel(turns.flatMap((times) => [...Array.from({ length: times }, roll), reply("Done.")]));
+    };
+    const { host, journal } = stage(rolling(1, 2, 0, 1), {}, [dice]);
+    for (const question of ["Q1", "Q2", "Q3", "Q4"]) await host.ask(question, { threadId: "t" });
+    await host.close();
+    const results: string[] = [];
+    const model = rolling(1, 3, 1, 1);
+    const llm: LlmHandler = (call, context) => {
+      const last = call.messages.at(-1);
+      const result = last === undefined ? undefined : toolResultOf(last);
+      if (last !== undefined && result !== undefined) results.push(`${textOf(last)} ${result.outcome}`);
+      return model(call, context);
+    };
+    const { after } = await askedAgain([await journal("t")], { llm, machine: { tools: [dice.declaration] } });
+    const [one, two, four] = ["1", "2", "4"].map((result) => `${result} completed`);
+    expect([results, after.completed]).toEqual([[one, two, ...Array(3).fill("lost 3 failed"), four], 4]);
+  });
+
+  it("has no result for a call that only the machine answered", async () => {
+    const { host, journal } = stage(forecaster());
+    await host.ask("How is it?", { threadId: "t" });
+    await host.close();
+    const { conversations } = await askedAgain([await journal("t")], { llm: forecaster(), machine });
+    expect(conversations[0]?.turns[0]?.after.why).toBe('the recording has no result of weather({"city":"Oslo"})');
   });
 
   it("is not asked a turn that begins with a greeting and has no question", async () => {
