@@ -246,6 +246,12 @@ export const equivalent: readonly Equivalent[] = [
     }),
   ),
   {
+    path: "packages/sessions/src/agents/file/agent-reader.ts",
+    original: "const { buffer, bytesRead } = await file.read(Buffer.alloc(Math.min(stats.size, bytesMax) + 1), 0);",
+    mutated: "const { buffer, bytesRead } = await file.read(Buffer.alloc(Math.min(stats.size, bytesMax) + 2), 0);",
+    reason: "one byte too many is enough to tell that a file is too large",
+  },
+  {
     path: "packages/sessions/src/turns/journal.ts",
     original: "if (!step.handled) return Either.left(step.refusal.reason);",
     mutated: "",

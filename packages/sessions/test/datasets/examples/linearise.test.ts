@@ -78,6 +78,25 @@ describe("an example", () => {
     expect(toolsOf([], {})).toEqual([]);
   });
 
+  it("is each reply of a turn that was added, once, by its step", () => {
+    const added: Event = {
+      type: "turn.added",
+      at: 1,
+      messages: [
+        { role: "user", content: "Q" },
+        { role: "assistant", toolCalls: [{ id: "a", name: "f", arguments: "{}" }] },
+        { role: "tool", toolCallId: "a", content: "4" },
+        { role: "assistant", content: "A" },
+      ],
+    };
+    const journal = addedJournal([added], "t", "Briefly:");
+    const { examples } = linearise([journal], { per: "step" });
+    expect(examples.map(({ turn, step, prompt }) => [turn, step, prompt.map(({ role }) => role)])).toEqual([
+      [1, 1, ["system", "user"]],
+      [1, 2, ["system", "user", "assistant", "tool"]],
+    ]);
+  });
+
   it("counts the examples of each doubtful tool", async () => {
     const { host, journal } = stage(async () => say("A"), {}, [weather]);
     for (const question of ["Q1", "Q2"]) await host.ask(question, { threadId: "t" });
