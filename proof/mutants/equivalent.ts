@@ -69,8 +69,8 @@ export const equivalent: readonly Equivalent[] = [
   },
   {
     path: "packages/machine/src/prompt/render.ts",
-    original: "first = Math.max(first, before.unit === 0 ? before.turn : before.turn + 1);",
-    mutated: "first = Math.max(first, before.unit === 0 ? before.turn : before.turn + 2);",
+    original: "first = Math.max(first, before.turn + 1);",
+    mutated: "first = Math.max(first, before.turn + 2);",
     reason: "the loop, too, shows each unit of a turn without rules unchanged; this check only saves time",
   },
   {

@@ -70,7 +70,9 @@ describe("the XState machine", () => {
   });
 
   test("says which events it can take, and that a type alone is none", () => {
-    const snapshot = createActor(conversationMachine(), { input: { threadId: "t", at: 0 } }).start().getSnapshot();
+    const snapshot = createActor(conversationMachine(), { input: { threadId: "t", at: 0 } })
+      .start()
+      .getSnapshot();
     const ask: Event = { type: "ask.received", at: 1, askId: "a", input: "Go." };
     // A caller may write anything in JavaScript.
     const given = [ask, { ...ask, from: 7 }, { type: "ask.received" }] as readonly Event[];
