@@ -47,3 +47,30 @@ test.each(["refused", "interrupted", "unknown"] as const)(
     expect(typesOf([...begun, called(0), refused, ...answer]).map((items) => items.length)).toEqual([1]);
   },
 );
+
+const wrote = (text: string, attempt = 1): TurnPart => ({ type: "text.delta", turn: 1, step: 1, attempt, text });
+const signal = (told: object): TurnPart =>
+  // Cast: only its type is read.
+  ({ type: "signal", signal: told }) as TurnPart;
+
+test.each<readonly [string, readonly TurnPart[], readonly string[]]>([
+  ["of a retry", [signal({ type: "retry.scheduled" }), wrote("B", 2)], ["B"]],
+  ["of a later attempt", [wrote("B", 2)], ["B"]],
+  ["of a refused output", [signal({ type: "output.refused" }), wrote("B")], ["B"]],
+  ["of a warning", [signal({ type: "context.warning" }), wrote("B")], ["AB"]],
+  ["of a lost thread", [{ type: "thread.lost", turn: 1 } as TurnPart, wrote("B")], ["B"]],
+  ["of a replay of its step", [{ type: "replay.started", turn: 1, step: 1 } as TurnPart, wrote("B")], ["B"]],
+  ["of a replay of a later step", [{ type: "replay.started", turn: 1, step: 2 } as TurnPart, wrote("B")], ["A", "B"]],
+  ["of a text without letters", [wrote(""), wrote("B")], ["AB"]],
+  ["of the next step", [{ type: "step.started", turn: 1, step: 2 }, wrote("B")], ["A", "B"]],
+  ["of the same step, told again", [{ type: "step.started", turn: 1, step: 1 }, wrote("B")], ["AB"]],
+])("keeps or drops the text so far, in view %s", (_, parts, texts) => {
+  const turn = { threadId: "t", turn: 1, startedAt: 0, callerTools: new Set<string>(), echo: {} };
+  const output = new TurnOutput(turn);
+  for (const part of [...begun, wrote("A"), ...parts, { type: "turn.ended", turn: 1, status: "completed" } as const])
+    output.apply(part, { at: 0, usage: noUsage, outcome: null });
+  const said = output.items.map((item) => ("content" in item ? item.content : []));
+  expect(said.map((content) => content.map((part) => ("text" in part ? part.text : part.type)).join(""))).toEqual(
+    texts,
+  );
+});
