@@ -74,6 +74,24 @@ export const equivalent: readonly Equivalent[] = [
     reason: "the loop, too, shows each unit of a turn without rules unchanged; this check only saves time",
   },
   {
+    path: "packages/machine/src/prompt/newest-units.ts",
+    original: "let overflows = false;",
+    mutated: "let overflows = true;",
+    reason: "the first turn is always measured, and without turns the result is the same",
+  },
+  {
+    path: "packages/machine/src/prompt/newest-units.ts",
+    original: "unit: units[units.length - count]?.position ?? 0,",
+    mutated: "unit: units[units.length - count]?.position ?? 1,",
+    reason: "at least one unit and at most all of them are tried; the type can't say so",
+  },
+  {
+    path: "packages/machine/src/prompt/newest-units.ts",
+    original: "if (left < 0) break;",
+    mutated: "",
+    reason: "no question takes less than nothing, so no older unit fits; this check only saves time",
+  },
+  {
     path: "packages/machine/src/prompt/policies/input-under.ts",
     original: "if (system === undefined && rules.length === 0) return fixed;",
     mutated: "",
