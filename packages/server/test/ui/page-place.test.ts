@@ -1,5 +1,5 @@
 import { textOf } from "@colloquy/machine";
-import { reply, type ScriptLine, scriptedModel } from "@colloquy/runtime-test/models";
+import { fails, reply, type ScriptLine, scriptedModel } from "@colloquy/runtime-test/models";
 import type { UIMessage } from "ai";
 import { expect, test } from "vitest";
 import { post } from "../serving.ts";
@@ -73,6 +73,16 @@ test.each([
   expect(refusal).toMatchObject({ status: 400, kind: "changed", text: expect.stringContaining("Load it again") });
   expect(reported).toEqual([expect.stringContaining("load the messages of the thread again")]);
   expect(await load()).toEqual(before);
+});
+
+test.each([
+  ["that failed before it said anything", fails({ kind: "auth" })],
+  ["that said nothing", reply("")],
+])("a page without the answer of a turn %s is not told to load it", async (_, first) => {
+  const { server } = served(first, reply("answer 2"));
+  const [one, two] = [said("m1", "user", "one"), said("m2", "user", "two")];
+  await (await server.fetch(post("/ui", { id: "t", messages: [one] }))).text();
+  expect(await (await server.fetch(post("/ui", { id: "t", messages: [one, two] }))).text()).toContain("answer 2");
 });
 
 test("so is one whose messages before were refused", async () => {
