@@ -69,8 +69,8 @@ test.each<readonly [string, readonly TurnPart[], readonly string[]]>([
   const output = new TurnOutput(turn);
   for (const part of [...begun, wrote("A"), ...parts, { type: "turn.ended", turn: 1, status: "completed" } as const])
     output.apply(part, { at: 0, usage: noUsage, outcome: null });
-  const said = output.items.map((item) => ("content" in item ? item.content : []));
-  expect(said.map((content) => content.map((part) => ("text" in part ? part.text : part.type)).join(""))).toEqual(
-    texts,
-  );
+  // Cast: all items of this turn are messages.
+  const messages = output.items as readonly { readonly content?: readonly { readonly text: string }[] }[];
+  const said = messages.map(({ content = [] }) => content.map(({ text }) => text).join(""));
+  expect(said).toEqual(texts);
 });
