@@ -33,9 +33,8 @@ export class LlmRun implements Running, Responding, Sender {
   readonly #loop: LoopPort;
   readonly #call: CallLlm;
   readonly #controller = new AbortController();
-  /** The text that was shown so far, and since it was last journalled. Tool calls may be incomplete, and are left out. */
+  /** The text that was shown so far. Tool calls may be incomplete, and are left out. */
   readonly #shown: ShownPart[] = [];
-  #new: ShownPart[] = [];
   readonly #place: ShownCall;
   #cancelProgress: (() => void) | null = null;
   #hasJournalled = false;
@@ -79,9 +78,10 @@ export class LlmRun implements Running, Responding, Sender {
   }
 
   journalProgress(): void {
-    const partial = this.#over ? undefined : draftOf(this.#new);
+    const news = this.#shown.map(({ type, text, journalled }) => ({ type, text: text.slice(journalled) }));
+    const partial = this.#over ? undefined : draftOf(news.filter(({ text }) => text !== ""));
     if (partial === undefined) return;
-    this.#new = [];
+    for (const part of this.#shown) part.journalled = part.text.length;
     const { host, state } = this.#loop;
     // The partial reply that an earlier run had journalled is void.
     const again = !this.#hasJournalled && hasPartial(state);
@@ -132,10 +132,8 @@ export class LlmRun implements Running, Responding, Sender {
     await observation.before("beforeStep", this.#call);
   }
 
-  #show(given: LlmDelta): void {
+  #show(delta: LlmDelta): void {
     if (this.#over) return;
-    // Copied once, since the handler may still change the original.
-    const delta = typeof given === "object" && given !== null ? { ...given } : given;
     if (!isDelta(delta)) {
       // The value may hold a key.
       this.#loop.host.observation.report(new TypeError("the llm handler gave onDelta what is no delta"), "llm");
@@ -150,7 +148,6 @@ export class LlmRun implements Running, Responding, Sender {
       this.#loop.asks.recorder?.record(turn, { ...place, providerCallId, name, arguments: written });
     } else {
       addTo(this.#shown, delta.type, delta.text);
-      addTo(this.#new, delta.type, delta.text);
       showText(this.#loop, this.#place, delta.type, delta.text);
     }
   }
@@ -182,20 +179,22 @@ const wentOn = { type: "wait.ended" } as const;
 interface ShownPart {
   readonly type: "text" | "reasoning" | "refusal";
   text: string;
+  /** The number of its characters (UTF-16 units) that are journalled. */
+  journalled: number;
 }
 
 const addTo = (parts: ShownPart[], type: ShownPart["type"], text: string): void => {
   if (text === "") return;
   const last = parts.at(-1);
   if (last?.type === type) last.text += text;
-  else parts.push({ type, text });
+  else parts.push({ type, text, journalled: 0 });
 };
 
-const draftOf = (parts: readonly ShownPart[]): ReplyDraft | undefined => {
+const draftOf = (parts: readonly Pick<ShownPart, "type" | "text">[]): ReplyDraft | undefined => {
   const first = parts[0];
   if (first === undefined) return undefined;
   if (first.type === "text" && parts.length === 1) return { content: first.text };
-  return { content: parts.map((part) => ({ ...part })) };
+  return { content: parts.map(({ type, text }) => ({ type, text })) };
 };
 
 /** The outcome that a handler returned, as an independent copy in plain JSON. It is not validated yet. */

@@ -107,12 +107,14 @@ export const showText = (
   type: "text" | "reasoning" | "refusal",
   text: string,
 ): void => {
-  asks.recorder?.record(turn, { type: `${type}.delta`, turn, step, attempt, text });
+  asks.recorder?.record(turn, { type: deltaOf[type], turn, step, attempt, text });
   const value = type === "text" ? output?.add(text) : undefined;
   const refused = state?.context.open?.refusedOutputs?.length ?? 0;
   if (value !== undefined)
     asks.recorder?.record(turn, { type: "output.partial", turn, step, attempt: refused + 1, value });
 };
+
+const deltaOf = { text: "text.delta", reasoning: "reasoning.delta", refusal: "refusal.delta" } as const;
 
 /** Starts a step at its first attempt, or at a later one if another host made the earlier ones. */
 const beginStep = (port: ReportPort, { turn, step, attempt }: CallLlm): void => {

@@ -18,8 +18,9 @@ import {
 } from "../ports/store.ts";
 
 /**
- * A store that lives as long as the process. Entries are kept as JSON text, so what is journalled can't be changed,
- * and what is read is what any other store would give. Appending is done when it returns. Searching reads everything.
+ * A store that lives as long as the process. Entries are kept frozen or as JSON text, so what is journalled can't be
+ * changed, and what is read is what any other store would give. Appending is done when it returns. Searching reads
+ * everything.
  *
  * @throws ConfigurationError for options that are invalid.
  */
@@ -78,31 +79,31 @@ class MemoryStore implements Store {
   #append(lease: Lease, expectedSeq: number, entries: readonly Entry[]): void {
     const { threadId } = lease;
     this.#check(lease);
-    const journal = this.#journals.get(threadId) ?? { texts: [], createdAt: 0, metadata: "{}" };
-    const seq = journal.texts.length - 1;
+    const journal = this.#journals.get(threadId) ?? { entries: [], createdAt: 0, metadata: "{}" };
+    const seq = journal.entries.length - 1;
     if (seq !== expectedSeq) throw new SequenceConflictError(threadId, expectedSeq, seq);
     refuseGaps(threadId, expectedSeq, entries);
-    const texts = entries.map((entry) => JSON.stringify(entry));
-    if (texts.length > 0) this.#journals.set(threadId, journal);
-    journal.texts.push(...texts);
+    const added = entries.map(keptEntry);
+    if (added.length > 0) this.#journals.set(threadId, journal);
+    journal.entries.push(...added);
     if (entries.some(({ event: { type } }) => type === "thread.started" || type === "metadata.changed"))
       keepFacts(journal, entries);
   }
 
   async read(threadId: string, fromSeq: number = 0): Promise<readonly unknown[]> {
-    const { texts } = this.#journals.get(threadId) ?? { texts: [] };
-    return texts.slice(Math.max(fromSeq, 0)).map((text): unknown => JSON.parse(text));
+    const { entries } = this.#journals.get(threadId) ?? { entries: [] };
+    return entries.slice(Math.max(fromSeq, 0)).map(entryOf);
   }
 
   async rewrite(lease: Lease, entries: readonly Entry[]): Promise<void> {
     this.#check(lease);
     const { threadId } = lease;
     const journal = this.#journals.get(threadId);
-    const stranger = entries.find(({ seq }) => journal?.texts[seq] === undefined);
+    const stranger = entries.find(({ seq }) => journal?.entries[seq] === undefined);
     if (stranger !== undefined) throw noSuchEntry(threadId, stranger.seq);
     if (journal === undefined) return;
-    const texts = entries.map((entry): readonly [number, string] => [entry.seq, JSON.stringify(entry)]);
-    for (const [seq, text] of texts) journal.texts[seq] = text;
+    const changed = entries.map((entry) => ({ seq: entry.seq, kept: keptEntry(entry) }));
+    for (const { seq, kept } of changed) journal.entries[seq] = kept;
     keepFacts(journal, entriesOf(journal));
     this.#snapshots.delete(threadId);
     this.#batches.delete(threadId);
@@ -164,8 +165,8 @@ class MemoryStore implements Store {
 }
 
 interface StoredJournal {
-  /** The entries as JSON text, each at the index of its seq. */
-  readonly texts: string[];
+  /** The entries, each at the index of its seq. */
+  readonly entries: KeptEntry[];
   createdAt: number;
   /** As JSON text, so that it can't be changed. */
   metadata: string;
@@ -190,14 +191,22 @@ const keepFacts = (journal: StoredJournal, entries: readonly Entry[]): void => {
   if (metadata !== undefined) journal.metadata = JSON.stringify(metadata);
 };
 
-/** The casts here and below say what was stored: only `append` and `rewrite` make these texts. */
-const entriesOf = ({ texts }: StoredJournal): readonly Entry[] => texts.map((text) => JSON.parse(text) as Entry);
+/** An entry of the machine, which is frozen, and shares its texts with the state; any other as JSON text. */
+type KeptEntry = Entry | string;
 
-const threadOf = ([threadId, { texts, createdAt, metadata }]: readonly [string, StoredJournal]): StoredThread => ({
+const keptEntry = (entry: Entry): KeptEntry =>
+  Object.isFrozen(entry) && Object.isFrozen(entry.event) ? entry : JSON.stringify(entry);
+
+/** Returns a copy as any other store would give. The casts say what was stored: `append` and `rewrite` keep entries. */
+const entryOf = (kept: KeptEntry): Entry => JSON.parse(typeof kept === "string" ? kept : JSON.stringify(kept)) as Entry;
+
+const entriesOf = ({ entries }: StoredJournal): readonly Entry[] => entries.map(entryOf);
+
+const threadOf = ([threadId, { entries, createdAt, metadata }]: readonly [string, StoredJournal]): StoredThread => ({
   threadId,
-  seq: texts.length - 1,
+  seq: entries.length - 1,
   createdAt,
-  updatedAt: (JSON.parse(texts.at(-1) ?? "") as Entry).event.at,
+  updatedAt: entryOf(entries.at(-1) ?? "").event.at,
   metadata: JSON.parse(metadata) as JsonObject,
 });
 

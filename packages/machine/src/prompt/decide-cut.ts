@@ -4,7 +4,14 @@ import { toArray } from "../thread/chunks.ts";
 import type { Cut, SummarisedTurns, TurnRange } from "./cut.ts";
 import { hasUnit, type InterruptedTurns, isNowhere, type UnitPosition, unitsOf } from "./unit.ts";
 import { historyOf, type HistorySource } from "./history.ts";
-import type { Budget, Policy, PolicyDecision, PolicyInput, SummaryWanted } from "./policy.ts";
+import {
+  type Budget,
+  keepEverything,
+  type Policy,
+  type PolicyDecision,
+  type PolicyInput,
+  type SummaryWanted,
+} from "./policy.ts";
 import { blocksOf } from "./render.ts";
 import { clearedUntil, shortestShrink, type Shrink } from "./shrink.ts";
 import { summaryLines } from "./summary-message.ts";
@@ -34,11 +41,15 @@ export interface CutDecision {
 /** Asks a policy what the next prompt shows. If it throws or decides something invalid, everything is kept. */
 export const decideCut = (policy: Policy, situation: Situation): CutDecision => {
   const label = `${policy.name}@${policy.version}`;
+  const { calibration, interrupted } = situation;
+  // What never depends on the thread need not be asked about it, nor checked.
+  if (policy.decide === keepEverything && calibration === 1)
+    return { ...keepEverything(), cut: { policy: label, from: null, interrupted }, pressed: false };
   try {
     const decision = decisionCopy(settledAtOnce(policy.decide(policyInput(situation))));
     const problem = problemOfDecision(decision, situation);
     if (problem !== null) {
-      return keepingAll(situation.interrupted, `policy "${label}" made an invalid decision: ${problem}`);
+      return keepingAll(interrupted, `policy "${label}" made an invalid decision: ${problem}`);
     }
     return {
       cut: cutOf(label, decision, situation),
@@ -48,7 +59,7 @@ export const decideCut = (policy: Policy, situation: Situation): CutDecision => 
     };
   } catch (thrown) {
     // A policy may be foreign code, and its errors must not stop the conversation.
-    return keepingAll(situation.interrupted, `policy "${label}" threw: ${inWords(thrown)}`);
+    return keepingAll(interrupted, `policy "${label}" threw: ${inWords(thrown)}`);
   }
 };
 
@@ -76,7 +87,7 @@ export const wantedSummary = (policy: Policy, situation: Situation): SummaryWant
 /** Returns a cut that keeps the whole thread, with the reason why the policy's decision was not used. */
 export const keepingAll = (interrupted: InterruptedTurns, failed: string): CutDecision => ({
   cut: { policy: "keep-all@1", from: null, interrupted },
-  reason: "everything is kept",
+  reason: keepEverything().reason,
   pressed: false,
   failed,
 });

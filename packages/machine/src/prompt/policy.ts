@@ -184,3 +184,6 @@ export interface PolicyDecision {
   /** Reasons for dropped units, by id, if they differ from `reason`. */
   readonly reasons?: { readonly [unit: string]: string };
 }
+
+/** The decision of a policy that keeps everything. It is known by its identity, so that nothing need be asked. */
+export const keepEverything = (): PolicyDecision => ({ from: null, reason: "everything is kept" });

@@ -2,7 +2,7 @@ import { PromptDigest } from "../thread/make-message.ts";
 import type { Message } from "../thread/message.ts";
 import type { ExpectedOutput } from "../thread/turn.ts";
 import type { Thread } from "../thread/thread.ts";
-import { type Blocks, messagesIn } from "./blocks.ts";
+import type { Blocks } from "./blocks.ts";
 import type { Counts } from "./counts.ts";
 import type { Cut } from "./cut.ts";
 import { blocksOf, type PromptParts } from "./render.ts";
@@ -23,14 +23,16 @@ export interface Prompts {
 export const promptsAnew: Prompts = Object.freeze<Prompts>({
   render: (thread, cut, system, open, output) => {
     const blocks = blocksOf(partsOf(thread, system, open), cut, null);
-    return { messages: messagesIn(blocks), digest: digestOfBlocks(new PromptDigest(), blocks, start).of(output) };
+    const { messages, digest } = grownBy(noPrompt(), blocks.messages, start);
+    return { messages, digest: digest.of(output) };
   },
 });
 
 /**
- * Renders prompts that grow. A thread's next prompt usually begins with the whole last one (law P9). So its digest is
- * kept, and only new messages are added to it; adjacent turns are compared as one block. Each call then only copies
- * the references. At turn 1,000, computing all digests again took a third of a call.
+ * Renders prompts that grow. A thread's next prompt usually begins with the whole last one (law P9). So its list and
+ * its digest are kept, and only new messages are added to them; adjacent turns are compared as one block. Each call then
+ * only copies the references. At turn 1,000, computing all digests again took a third of a call, and joining the blocks
+ * again another third.
  *
  * One prompt is kept for each thread, as long as the thread is. States that branched off one thread share it. The kept
  * prompt then often belongs to another branch, and rendering starts from the beginning.
@@ -39,17 +41,19 @@ export const grownPrompts = (counts: Counts): Prompts => {
   const kept = new WeakMap<object, Kept>();
   return Object.freeze<Prompts>({
     render: (thread, cut, system, open, output) => {
-      const blocks = blocksOf(partsOf(thread, system, open), cut, counts);
-      const messages = messagesIn(blocks);
+      const { messages: blocks } = blocksOf(partsOf(thread, system, open), cut, counts);
       // The seed's list, even an empty one, is the same object throughout a thread.
       const before = kept.get(thread.seed);
-      const end = before === undefined ? null : endOfPrefix(before.messages, blocks.messages);
-      // If a message cannot be read, the started digest is useless.
+      const end = before === undefined ? null : endOfPrefix(before.blocks, blocks);
+      // If a message cannot be read, what was begun is useless.
       kept.delete(thread.seed);
-      const digest = before === undefined || end === null ? new PromptDigest() : before.digest;
-      digestOfBlocks(digest, blocks, end ?? start);
-      kept.set(thread.seed, { messages: blocks.messages, digest });
-      return { messages, digest: digest.of(output) };
+      const { messages, digest } = grownBy(
+        before === undefined || end === null ? noPrompt() : before,
+        blocks,
+        end ?? start,
+      );
+      kept.set(thread.seed, { blocks, messages, digest });
+      return { messages: messages.slice(), digest: digest.of(output) };
     },
   });
 };
@@ -62,10 +66,15 @@ export const partsOf = (thread: Thread, system: Message | null, open: readonly M
   isOpen: () => true,
 });
 
-interface Kept {
-  readonly messages: Blocks["messages"];
-  /** The digest of all kept messages. */
+interface Grown {
+  /** The messages of all blocks. It grows here alone, so each prompt is a copy. */
+  readonly messages: Message[];
+  /** The digest of these messages. */
   readonly digest: PromptDigest;
+}
+
+interface Kept extends Grown {
+  readonly blocks: Blocks["messages"];
 }
 
 interface Place {
@@ -75,17 +84,22 @@ interface Place {
 
 const start: Place = Object.freeze({ block: 0, message: 0 });
 
-const digestOfBlocks = (digest: PromptDigest, { messages: blocks }: Blocks, from: Place): PromptDigest => {
+const noPrompt = (): Grown => ({ messages: [], digest: new PromptDigest() });
+
+/** Adds the messages of blocks from a place on. */
+const grownBy = (grown: Grown, blocks: Blocks["messages"], from: Place): Grown => {
   let { message } = from;
   for (let block = from.block; block < blocks.length; block++, message = 0) {
     const messages = blocks[blocks.length - 1 - block] ?? [];
     // By index: frozen lists have slow iterators.
     for (; message < messages.length; message++) {
       const added = messages[message];
-      if (added !== undefined) digest.add(added);
+      if (added === undefined) continue;
+      grown.digest.add(added);
+      grown.messages.push(added);
     }
   }
-  return digest;
+  return grown;
 };
 
 /** Returns where the messages of `prefix` end within `blocks`; null if the blocks do not begin with them. */
@@ -101,7 +115,8 @@ const endOfPrefix = (prefix: Blocks["messages"], blocks: Blocks["messages"]): Pl
   for (let index = prefix.length - 1; index >= 0; index--) {
     const wanted = prefix[index] ?? [];
     if (message === 0 && wanted === messages) {
-      goTo(block + 1);
+      block += 1;
+      messages = blocks[blocks.length - 1 - block];
       continue;
     }
     for (let at = 0; at < wanted.length; at++) {

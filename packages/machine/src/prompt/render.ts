@@ -66,6 +66,20 @@ export const blocksOf = (parts: PromptParts, cut: Cut, counts: Counts | null): B
       walk.leave(from);
       continue;
     }
+    const straight = turn.number >= wholeFrom && cut.interrupted === "keep" ? walk.straightRun() : undefined;
+    if (straight !== undefined) {
+      // All at once: the newest turns of a thread are walked at each prompt.
+      const from = Math.max(0, wholeFrom - walk.runFrom);
+      for (let index = turn.number - walk.runFrom; index >= from; index--) {
+        const each = straight[index];
+        if (each === undefined) continue;
+        messages.push(toArray(each.messages));
+        turns.push(each);
+      }
+      begins = { turn: walk.runFrom + from, block: messages.length - 1 };
+      walk.leave(from);
+      continue;
+    }
     const leftOut = cut.interrupted === "omit" && isLeftOut(turn, cut);
     walk.step();
     const isWhole = !leftOut && turn.number >= wholeFrom;

@@ -1,5 +1,5 @@
 // Lists that never change: a longer one, or one with another element, is a copy. Long ones are kept in chunks.
-import { frozen } from "./plain-data.ts";
+import { exact, frozen } from "./plain-data.ts";
 
 /**
  * A list that only grows at its end, in nested chunks of bounded size. Appending copies at most `chunkSize` references
@@ -33,7 +33,7 @@ export const append = <Element>(chunks: Chunks<Element>, element: Element): Chun
   let carried: Nested<Element> = element;
   for (let level = 0; ; level++) {
     // Frozen at once, so that a list of thousands is not searched again. (`concat` of a frozen list is slow.)
-    const nodes: readonly Nested<Element>[] = Object.freeze([...(levels[level] ?? noNodes), carried]);
+    const nodes: readonly Nested<Element>[] = exact([...(levels[level] ?? noNodes), carried]);
     if (nodes.length < chunkSize) {
       levels[level] = nodes;
       return Object.freeze({ length: chunks.length + 1, levels: Object.freeze(levels) });

@@ -1,5 +1,5 @@
 // Makes the messages of a thread from drafts and replies, with well-formed text and a digest.
-import { type JsonObject, type Json, frozen, owned } from "./plain-data.ts";
+import { exact, type JsonObject, type Json, frozen, owned } from "./plain-data.ts";
 import type {
   Content,
   ContentPart,
@@ -24,20 +24,19 @@ export const callIdIn = (prefix: string, position: number): string => `${prefix}
 
 /** Creates the assistant message of a reply; its calls are `prefix.0`, `prefix.1`, … */
 export const messageFromReply = (id: string, prefix: string, reply: ReplyDraft): Message => {
-  const parts: Part[] = [...replyParts(reply.content)];
-  reply.toolCalls?.forEach((call, position) =>
-    parts.push(
-      Object.freeze({
-        type: "toolCall",
-        callId: callIdIn(prefix, position),
-        providerCallId: call.id,
-        name: call.name,
-        arguments: call.arguments,
-        ...(call.provider === undefined ? {} : { provider: owned(call.provider) }),
-      }),
-    ),
+  const said = replyParts(reply.content);
+  const calls = reply.toolCalls?.map((call, position): Part =>
+    Object.freeze({
+      type: "toolCall",
+      callId: callIdIn(prefix, position),
+      providerCallId: call.id,
+      name: call.name,
+      arguments: call.arguments,
+      ...(call.provider === undefined ? {} : { provider: owned(call.provider) }),
+    }),
   );
-  return withDigest({ id, role: "assistant", parts: Object.freeze(parts), ...fieldsOf(reply) });
+  const parts = calls === undefined ? said : exact([...said, ...calls]);
+  return withDigest({ id, role: "assistant", parts, ...fieldsOf(reply) });
 };
 
 /** Creates the message of a reply that ended early; null if no text was shown. Drops its calls: they may be incomplete. */

@@ -70,7 +70,7 @@ const listCopied = (list: readonly unknown[], levels: number, read: Read): reado
     if (copy instanceof NotPlain) return new NotPlain(within(index, copy.problem));
     copies.push(copy);
   }
-  return Object.freeze(copies);
+  return exact(copies);
 };
 
 const objectCopied = (object: object, levels: number, read: Read): object => {
@@ -218,6 +218,12 @@ export const frozenCopy = <Value>(value: Value, stays: (value: object) => boolea
   // A copy has the type of its original.
   typeof value === "object" && value !== null ? (copied(value, stays) as Value) : value;
 
+/**
+ * Returns a frozen copy of a list that was made by pushing or spreading, without the room for 16 more members that
+ * engines leave behind those.
+ */
+export const exact = <Member>(list: readonly Member[]): readonly Member[] => Object.freeze(list.slice());
+
 /** Returns a frozen copy that keeps frozen parts, which were created here. */
 export const owned = <Value>(value: Value): Value => frozenCopy(value, isOwned);
 
@@ -234,7 +240,7 @@ const copied = (value: object, stays: (value: object) => boolean): object => {
       const member = list[index];
       copies.push(typeof member === "object" && member !== null ? copied(member, stays) : member);
     }
-    return Object.freeze(copies);
+    return exact(copies);
   }
   const copy: { [name: string]: unknown } = { ...value };
   for (const name in copy) {

@@ -74,8 +74,12 @@ export class PathWalk {
    */
   wholeRun(): readonly Turn[] | undefined {
     const { turn, runFrom } = this;
-    if (turn === undefined || turn.number !== runFrom + chunkSize - 1) return undefined;
-    return turn.place.straightFrom <= runFrom ? this.#run : undefined;
+    return turn?.number === runFrom + chunkSize - 1 ? this.straightRun() : undefined;
+  }
+
+  /** Returns the turns of the current chunk if those up to the current one are on the path. */
+  straightRun(): readonly Turn[] | undefined {
+    return (this.turn?.place.straightFrom ?? Infinity) <= this.runFrom ? this.#run : undefined;
   }
 
   step(): void {

@@ -301,7 +301,8 @@ const whereAsked = (data: ConversationData, askId: string, askIds?: Settings["as
   const answered = findNewest(
     data.conversation.turns,
     remembered,
-    ({ asks }) => isAmong(asks, askId),
+    // Nearly every turn has one ask.
+    ({ asks }) => asks[0]?.askId === askId || (asks.length > 1 && isAmong(asks, askId)),
     (turns) => askIds?.(turns).has(askId) ?? true,
   );
   return answered === undefined ? null : repeatedIn(askId, answered.number);

@@ -1,5 +1,5 @@
 import type { Configuration, OfferedTool, ThreadInput } from "../protocol/event.ts";
-import type { Budget, Policy, Summariser } from "../../prompt/policy.ts";
+import { type Budget, keepEverything, type Policy, type Summariser } from "../../prompt/policy.ts";
 import { ConfigurationError } from "../../prompt/configuration-error.ts";
 import { type Counter, estimateCounter } from "../../prompt/counter.ts";
 import { type Counts, countsOf, remembering } from "../../prompt/counts.ts";
@@ -317,8 +317,10 @@ const ownedMembers = <Owner extends object>(owner: Owner, names: readonly (keyof
 const identity = ["name", "version", "options"] as const;
 
 const ownedPolicy = (policy: Policy): Policy => {
-  const owned = ownedMembers(policy, [...identity, "decide"]);
-  const { summariser } = policy;
+  const bound = ownedMembers(policy, [...identity, "decide"]);
+  const { decide, summariser } = policy;
+  // It is known by its identity.
+  const owned = decide === keepEverything ? Object.freeze({ ...bound, decide }) : bound;
   if (summariser === undefined) return owned;
   const names = ["instruction", "model", "maxTokens", "requestTokens", "waitMs", "next"] as const;
   return Object.freeze({ ...owned, summariser: ownedMembers(summariser, names) });

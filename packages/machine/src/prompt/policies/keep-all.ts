@@ -1,4 +1,4 @@
-import type { Policy } from "../policy.ts";
+import { keepEverything, type Policy } from "../policy.ts";
 
 /** Shows the whole thread. */
 export const keepAll = (): Policy => ({
@@ -8,5 +8,5 @@ export const keepAll = (): Policy => ({
   monotone: true,
   stable: true,
   newestFirst: true,
-  decide: () => ({ from: null, reason: "everything is kept" }),
+  decide: keepEverything,
 });
