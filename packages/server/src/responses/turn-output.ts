@@ -224,7 +224,7 @@ export class TurnOutput {
   #end(status: "completed" | "incomplete", outcome: TurnOutcome | null): void {
     const { number, leg, writer } = this.#leg;
     const { at, usage } = this.#moment;
-    writer.close(status);
+    writer.closePiece(status);
     leg.seal({ endedAt: at, outcome, items: writer.items, usage: usageBetween(this.#usedBefore, usage) });
     this.#isUnderWay = false;
     this.#asked = false;

@@ -1,6 +1,7 @@
 import { noUsage, type ToolOutcome } from "@colloquy/machine";
 import { expect, test } from "vitest";
 import type { Leg } from "../../src/responses/leg.ts";
+import { type LegEvent, LegWriter } from "../../src/responses/leg-writer.ts";
 import { type TurnPart, TurnOutput } from "../../src/responses/turn-output.ts";
 
 const place = (position: number) => ({ turn: 1, step: 1, position, callId: `1.1.${position}`, name: "look_up" });
@@ -73,4 +74,25 @@ test.each<readonly [string, readonly TurnPart[], readonly string[]]>([
   const messages = output.items as readonly { readonly content?: readonly { readonly text: string }[] }[];
   const said = messages.map(({ content = [] }) => content.map(({ text }) => text).join(""));
   expect(said).toEqual(texts);
+});
+
+test("a call that a new attempt writes is shown from its start", () => {
+  const events: LegEvent[] = [];
+  const writer = new LegWriter((event) => void events.push(event));
+  const at = { threadId: "t", turn: 1, step: 1, index: 0 };
+  const call = { callId: "1.1.0", name: "look_up" };
+  writer.writeCall(at, { ...call, arguments: '{"i' });
+  writer.voidFrom(1);
+  writer.writeCall(at, { ...call, arguments: '{"id"' });
+  writer.closeCall(at, { ...call, arguments: '{"id":1}' });
+  expect(events.map((event) => ("delta" in event ? `${event.type} ${String(event["delta"])}` : event.type))).toEqual([
+    "response.output_item.added",
+    'response.function_call_arguments.delta {"i',
+    "response.output_item.added",
+    'response.function_call_arguments.delta {"id"',
+    "response.function_call_arguments.delta :1}",
+    "response.function_call_arguments.done",
+    "response.output_item.done",
+  ]);
+  expect(writer.items).toMatchObject([{ type: "function_call", arguments: '{"id":1}', status: "completed" }]);
 });
