@@ -96,3 +96,27 @@ test("a call that a new attempt writes is shown from its start", () => {
   ]);
   expect(writer.items).toMatchObject([{ type: "function_call", arguments: '{"id":1}', status: "completed" }]);
 });
+
+test("arguments are shown as they come if the caller has the tool, and else not before the call has run", async () => {
+  const turn = { threadId: "t", turn: 1, startedAt: 0, callerTools: new Set(["look_up"]), echo: {} };
+  const deltas = async (name: string): Promise<readonly string[]> => {
+    const output = new TurnOutput(turn);
+    const legs: Leg[] = [];
+    output.watch({ begun: (leg) => void legs.push(leg), ended: () => {} });
+    const writes = (text: string): TurnPart => ({
+      type: "toolCall.delta",
+      ...place(0),
+      name,
+      attempt: 1,
+      arguments: text,
+    });
+    const end: TurnPart = { type: "turn.ended", turn: 1, status: "completed" };
+    for (const part of [...begun, writes('{"id'), writes('":1}'), end])
+      output.apply(part, { at: 0, usage: noUsage, outcome: null });
+    const texts: string[] = [];
+    for await (const text of legs[0]?.blocks(0) ?? []) texts.push(text);
+    return texts.join("\n").match(/"delta":"(?:[^"\\]|\\.)*"/gu) ?? [];
+  };
+  expect(await deltas("look_up")).toEqual(['"delta":"{\\"id"', '"delta":"\\":1}"']);
+  expect(await deltas("weather")).toEqual([]);
+});
