@@ -14,6 +14,14 @@ export const equivalent: readonly Equivalent[] = [
     "tools policy counter budget calibrate warnAt limits overlap model retry interrupted unknownTool idleTimeoutMs pricing",
   ),
   {
+    path: "packages/machine/src/conversation/protocol/effect-id.ts",
+    original:
+      "return call?.result === null && isSameEffect(toolId(threadId, call.callId, call.attempt), effectId) ? position : -1;",
+    mutated:
+      "return call?.result === null && isSameEffect(toolId(threadId, call.callId, call.attempt), effectId) ? position : -2;",
+    reason: "any negative position names no call",
+  },
+  {
     path: "packages/machine/src/prompt/counts.ts",
     original: 'if (whole !== null) tokens += "run" in whole ? (run(whole.run)[whole.from] ?? 0) : turn(whole);',
     mutated: 'if (whole !== null) tokens += "run" in whole ? (run(whole.run)[whole.from] ?? 1) : turn(whole);',
