@@ -14,6 +14,12 @@ export const equivalent: readonly Equivalent[] = [
     "tools policy counter budget calibrate warnAt limits overlap model retry interrupted unknownTool idleTimeoutMs pricing",
   ),
   {
+    path: "packages/machine/src/conversation/read/asks.ts",
+    original: "index >= Math.max(turns.length - remembered, 0) && records.length < last;",
+    mutated: "index >= Math.max(turns.length - remembered, 0) && records.length <= last;",
+    reason: "one turn more is read, and its asks are cut off; the bound only saves time",
+  },
+  {
     path: "packages/machine/src/conversation/protocol/effect-id.ts",
     original:
       "return call?.result === null && isSameEffect(toolId(threadId, call.callId, call.attempt), effectId) ? position : -1;",
