@@ -14,6 +14,20 @@ export const equivalent: readonly Equivalent[] = [
     "tools policy counter budget calibrate warnAt limits overlap model retry interrupted unknownTool idleTimeoutMs pricing",
   ),
   {
+    path: "packages/machine/src/conversation/read/asks.ts",
+    original: "index >= Math.max(turns.length - remembered, 0) && records.length < last;",
+    mutated: "index >= Math.max(turns.length - remembered, 0) && records.length <= last;",
+    reason: "one turn more is read, and its asks are cut off; the bound only saves time",
+  },
+  {
+    path: "packages/machine/src/conversation/protocol/effect-id.ts",
+    original:
+      "return call?.result === null && isSameEffect(toolId(threadId, call.callId, call.attempt), effectId) ? position : -1;",
+    mutated:
+      "return call?.result === null && isSameEffect(toolId(threadId, call.callId, call.attempt), effectId) ? position : -2;",
+    reason: "any negative position names no call",
+  },
+  {
     path: "packages/machine/src/prompt/counts.ts",
     original: 'if (whole !== null) tokens += "run" in whole ? (run(whole.run)[whole.from] ?? 0) : turn(whole);',
     mutated: 'if (whole !== null) tokens += "run" in whole ? (run(whole.run)[whole.from] ?? 1) : turn(whole);',
@@ -69,9 +83,27 @@ export const equivalent: readonly Equivalent[] = [
   },
   {
     path: "packages/machine/src/prompt/render.ts",
-    original: "first = Math.max(first, before.unit === 0 ? before.turn : before.turn + 1);",
-    mutated: "first = Math.max(first, before.unit === 0 ? before.turn : before.turn + 2);",
+    original: "first = Math.max(first, before.turn + 1);",
+    mutated: "first = Math.max(first, before.turn + 2);",
     reason: "the loop, too, shows each unit of a turn without rules unchanged; this check only saves time",
+  },
+  {
+    path: "packages/machine/src/prompt/newest-units.ts",
+    original: "let overflows = false;",
+    mutated: "let overflows = true;",
+    reason: "the first turn is always measured, and without turns the result is the same",
+  },
+  {
+    path: "packages/machine/src/prompt/newest-units.ts",
+    original: "unit: units[units.length - count]?.position ?? 0,",
+    mutated: "unit: units[units.length - count]?.position ?? 1,",
+    reason: "at least one unit and at most all of them are tried; the type can't say so",
+  },
+  {
+    path: "packages/machine/src/prompt/newest-units.ts",
+    original: "if (left < 0) break;",
+    mutated: "",
+    reason: "no question takes less than nothing, so no older unit fits; this check only saves time",
   },
   {
     path: "packages/machine/src/prompt/policies/input-under.ts",

@@ -1,3 +1,4 @@
+import { unfrozenIn } from "@colloquy/runtime-test/laws";
 import * as Either from "fp-ts/lib/Either.js";
 import { expect } from "vitest";
 import {
@@ -19,7 +20,7 @@ import {
   transition,
   turnsOf,
 } from "../src/index.ts";
-import { configurationOfMachine } from "../src/hosting.ts";
+import { callOut, configurationOfMachine } from "../src/hosting.ts";
 import { replay } from "../src/inspect.ts";
 import { decodeJournal, fold, foldEntry } from "../src/journal.ts";
 import { checkPrompt } from "../src/policies.ts";
@@ -29,7 +30,7 @@ type Told = Parameters<Talk["tell"]>[0];
 
 /**
  * A conversation with checks at every step: the state is the fold of the journal through JSON, outstanding effects
- * equal their requests, prompts are well-formed, the usage is at most that of the calls, and figures are true.
+ * equal their requests, nobody can change a value, prompts are well-formed, the usage is at most that of the calls, and figures are true.
  */
 export class CheckedTalk extends Talk {
   entries: Entry[];
@@ -53,6 +54,9 @@ export class CheckedTalk extends Talk {
     expect(this.out()).toHaveLength(this.#asked.size);
     this.#folded = this.#foldOfNow(handled.entry);
     expect(this.#folded).toEqual(this.state);
+    for (const effect of this.out())
+      expect(callOut(this.state, effect.id)).toEqual(effect.type === "callTool" ? effect : undefined);
+    expect(unfrozenIn(handled)).toBeNull();
     checkUsage(this.state);
     checkFigures(this.signals(), this.state);
     return handled;

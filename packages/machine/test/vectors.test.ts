@@ -1,3 +1,4 @@
+import { unfrozenIn } from "@colloquy/runtime-test/laws";
 import { expect, test } from "vitest";
 
 import { problemOfFile } from "../../../proof/vectors/check.ts";
@@ -7,6 +8,11 @@ import { presentScripts } from "../../../proof/vectors/set.ts";
 
 test.each(vectorFiles())("does what $file says", ({ vector }) => {
   expect(problemOfFile(vector)).toBeNull();
+});
+
+test("gives values that nobody can change, in every vector", () => {
+  for (const { started, steps } of presentScripts().map(played))
+    for (const given of [started, ...steps.map(({ answer }) => answer)]) expect(unfrozenIn(given)).toBeNull();
 });
 
 // Vectors omit reasons, which are for people. `vitest run -u` rewrites them.

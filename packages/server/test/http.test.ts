@@ -362,8 +362,9 @@ describe("streams", () => {
     expect(aborted?.asked).toEqual(["next", "return"]);
     expect((await open("ada", { signal: AbortSignal.abort() })).status).toBe(200);
     expect(before?.asked).toEqual(["return"]);
-    // Each stream freed its place.
+    // Each stream freed its place, once.
     expect((await open()).status).toBe(200);
+    expect((await open()).status).toBe(503);
   });
 
   it("that break are reported, and cut without a word of why", async () => {

@@ -100,7 +100,7 @@ interface Walked {
   /** The seqs of the entries that closed each turn. */
   readonly closedBy: ReadonlyMap<number, number>;
   /** The turns that checkpoints name, by the seqs of the entries that named them. */
-  readonly places: ReadonlyMap<number, number>;
+  readonly places: ReadonlyMap<number, number | undefined>;
   /** The ids of the messages that wait for the next turn, by the seqs of the entries that brought them. */
   readonly waiting: ReadonlyMap<number, readonly string[]>;
   /** The state after the last entry. */
@@ -109,13 +109,13 @@ interface Walked {
 
 const walked = (entries: readonly Entry[]): Either.Either<JournalError, Walked> => {
   const closedBy = new Map<number, number>();
-  const places = new Map<number, number>();
+  const places = new Map<number, number | undefined>();
   const waiting = new Map<number, readonly string[]>();
   const folded = foldVisiting(entries, ({ seq, event }, before, after) => {
     const { turns, appended, checkpoints } = after.context.conversation;
     const closed = before.context.conversation.turns.length;
     for (let turn = closed + 1; turn <= turns.length; turn++) closedBy.set(turn, seq);
-    if (event.type === "checkpoint.named") places.set(seq, checkpoints[event.name] ?? 0);
+    if (event.type === "checkpoint.named") places.set(seq, checkpoints[event.name]);
     const known = before.context.conversation.appended.length;
     if (appended.length === 0) waiting.clear();
     else if (appends(event.type) && after.context.open === null)
@@ -132,7 +132,7 @@ export interface Since {
   /** True if the copy is the thread as it is now, not at an older turn. */
   readonly isWhole: boolean;
   /** The turns that checkpoints name, by the seqs of the entries that named them. */
-  readonly places: ReadonlyMap<number, number>;
+  readonly places: ReadonlyMap<number, number | undefined>;
   /** The ids of the messages that wait for the next turn, by the seqs of the entries that brought them. */
   readonly waiting: ReadonlyMap<number, readonly string[]>;
 }
@@ -210,7 +210,7 @@ class Copy {
       case "round.appended":
         return since.isWhole && this.#append(entry, since.waiting.get(entry.seq));
       case "checkpoint.named":
-        return this.#name(entry, event, since.places.get(entry.seq) ?? 0);
+        return this.#name(entry, event, since.places.get(entry.seq));
       case "message.pinned":
         return this.#pin(entry, event);
       case "thread.redacted":
@@ -235,8 +235,8 @@ class Copy {
     return true;
   }
 
-  #name(entry: LaterEntry, event: CheckpointNamed, place: number): boolean {
-    if (place > this.#turn) return false;
+  #name(entry: LaterEntry, event: CheckpointNamed, place: number | undefined): boolean {
+    if (place === undefined || place > this.#turn) return false;
     this.#moveTo(place);
     return this.#keep({ ...entry, event });
   }

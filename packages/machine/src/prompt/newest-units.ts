@@ -63,10 +63,9 @@ export const newestMeasured = (turns: Iterable<HistoryTurn>, fits: (from: UnitPo
     if (overflows) break;
     fitting = seen.length;
   }
-  if (!overflows && (seen.length === fitting || turnsFit(seen.length))) return null;
-  const whole = most(fitting, seen.length, turnsFit);
+  const allFit = !overflows && (seen.length === fitting || turnsFit(seen.length));
+  const whole = allFit ? seen.length : most(fitting, seen.length, turnsFit);
   const last = seen[whole];
-  // A prompt did not fit, so there is a turn that is not whole.
   if (last === undefined) return null;
   const units = last.units();
   const startOf = (count: number): UnitPosition => ({
@@ -83,14 +82,14 @@ export const newestMeasured = (turns: Iterable<HistoryTurn>, fits: (from: UnitPo
 const newestIn = (turn: HistoryTurn, limit: number, weights: Weights): UnitPosition | null => {
   const units = turn.units();
   const question = questionIn(turn.number, units);
-  const beside = question === undefined ? 0 : weights.unit(question);
   let left = limit;
   let oldest: UnitPosition | null = null;
   for (const unit of units.toReversed()) {
     left -= weights.unit(unit);
     if (left < 0) break;
     const from = { turn: unit.turn, unit: unit.position };
-    const led = question !== undefined && question.position < unit.position ? beside : weights.lead(from);
+    const led =
+      question !== undefined && question.position < unit.position ? weights.unit(question) : weights.lead(from);
     if (led <= left) oldest = from;
   }
   return oldest;

@@ -94,7 +94,7 @@ export const blocksOf = (parts: PromptParts, cut: Cut, counts: Counts | null): B
     show(shown, null);
     if (first === 0 && shown.length > 0) begins = { turn: 0, block: messages.length - 1 };
   }
-  if (!complete && pins.size > 0) for (const block of pinnedBefore(thread, cut, pins)) show(block, null);
+  if (!complete) for (const block of pinnedBefore(thread, cut, pins)) show(block, null);
   const beginning =
     begins === null ? null : { turn: begins.turn, messages: oldestIn({ messages, turns }, begins.block) };
   const question = leadingQuestion(thread, messages, how, beginning);
@@ -333,7 +333,7 @@ const firstWhole = ({ from, dropped, fields, shrink }: Cut): number => {
   let first = from === null ? 0 : from.unit === 0 ? from.turn : from.turn + 1;
   for (const { before } of shrink ?? []) {
     if (before === undefined) return Number.POSITIVE_INFINITY;
-    first = Math.max(first, before.unit === 0 ? before.turn : before.turn + 1);
+    first = Math.max(first, before.turn + 1);
   }
   return first;
 };

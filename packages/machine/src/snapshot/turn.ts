@@ -169,8 +169,8 @@ const tallies = [
 ] as const;
 
 const packTally = ({ sum, reported, unreported }: Tally, calls: number): Json => {
-  if (reported === 0 && sum === 0 && unreported === calls) return null;
-  return reported === calls && unreported === 0 ? sum : [sum, reported, unreported];
+  if (reported === 0) return null;
+  return reported === calls ? sum : [sum, reported, unreported];
 };
 
 const unpackTally = (packed: Json, calls: number): Tally => {

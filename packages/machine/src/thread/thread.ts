@@ -83,12 +83,13 @@ export class PathWalk {
   }
 
   step(): void {
-    this.#goTo(this.turn?.parent ?? 0);
+    if (this.turn !== undefined) this.#goTo(this.turn.parent);
   }
 
   /** Steps to the parent of one of the turns in the chunk. */
   leave(index: number): void {
-    this.#goTo(this.#run[index]?.parent ?? 0);
+    this.turn = this.#run[index];
+    this.step();
   }
 
   #goTo(number: number): void {

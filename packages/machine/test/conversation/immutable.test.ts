@@ -99,7 +99,7 @@ describe("all values from the machine are deeply frozen", () => {
       { type: "checkpoint.named", at: 5, name: "here" },
       { type: "head.moved", at: 5, to: 1 },
       { type: "thread.forked", at: 5, from: { threadId: "s", turn: 1 } },
-      asked("And now?", { askId: "b" }),
+      asked([{ role: "user", content: "And now?" }], { askId: "b", metadata: { of: ["it"] } }),
     ];
     let { state } = start(machine, {
       threadId: "t",

@@ -69,6 +69,16 @@ describe("the XState machine", () => {
     actor.stop();
   });
 
+  test("says which events it can take, and that a type alone is none", () => {
+    const snapshot = createActor(conversationMachine(), { input: { threadId: "t", at: 0 } })
+      .start()
+      .getSnapshot();
+    const ask: Event = { type: "ask.received", at: 1, askId: "a", input: "Go." };
+    // A caller may write anything in JavaScript.
+    const given = [ask, { ...ask, from: 7 }, { type: "ask.received" }] as readonly Event[];
+    expect(given.map((event) => snapshot.can(event))).toEqual([true, false, false]);
+  });
+
   test("has an arrow for each event, and no other", () => {
     // A missing event type does not compile.
     const events: { readonly [Type in Event["type"]]: true } = {

@@ -325,4 +325,16 @@ describe("the entries of a turn, where several asks come in at once,", () => {
     gone(talk, { turn: 2 }, words, "one-ask one-answer three-answer late-ask");
     expect(right(entriesToRedact(talk.entries, { turn: 1 }))).toHaveLength(2);
   });
+
+  test("are those of asks that came while it was open and were withdrawn during a later turn", () => {
+    const talk = new CheckedTalk(tools);
+    talk.ask("one-ask", "a");
+    talk.ask("two-ask", "b");
+    talk.ask("withdrawn-ask", "c");
+    talk.reply("one-answer");
+    talk.fire("queue");
+    talk.tell({ type: "cancel.requested", askId: "c", reason: "because-c" });
+    talk.reply("two-answer");
+    gone(talk, { turn: 1 }, "one-ask withdrawn-ask because-c one-answer", "two-ask two-answer");
+  });
 });

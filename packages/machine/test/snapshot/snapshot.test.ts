@@ -205,6 +205,9 @@ describe("a snapshot that is of no use says why, and never throws", () => {
   test.each<readonly [string, string, RegExp]>([
     ["an empty one", "", /no header/],
     ["one that is no JSON", "hello\nworld", /no header/],
+    ["one whose header is a list", `[]\n${body}`, /no header/],
+    ["one whose header is a number", `5\n${body}`, /no header/],
+    ["one whose header is null", `null\n${body}`, /no header/],
     ["one that was cut off", snapshot.head.slice(0, -1), /not what was written/],
     ["one with another letter in it", snapshot.head.replace("answer 70", "answer 71"), /not what was written/],
     ["one of a newer format", `${header.replace('"snapshot":2', '"snapshot":3')}\n${body}`, /format 3.* reads 2/],

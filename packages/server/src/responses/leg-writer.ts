@@ -115,11 +115,6 @@ export class LegWriter {
     this.#items.splice(0, this.#items.length, ...standing);
   }
 
-  close(status: "completed" | "incomplete"): void {
-    this.closePiece(status);
-    this.#calls.clear();
-  }
-
   #begin(kind: Piece["kind"], place: ItemPlace): OpenPiece {
     const { parts, part, place: inItem } = forms[kind];
     const item = { ...pieceItem(kind, place, "", "in_progress"), ...(kind === "reasoning" ? {} : { content: [] }) };

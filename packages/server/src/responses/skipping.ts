@@ -39,24 +39,24 @@ export const readInputItems = (
 const itemOf = (item: string | JsonObject): JsonObject => {
   if (typeof item === "string") return { role: "user", content: item };
   const { type = "message", role, content, arguments: written, output } = item;
-  if (type === "message" && role !== undefined && content != null)
-    return { ...item, content: partsOf(content, role === "assistant" ? "output_text" : "input_text") };
+  if (type === "message" && role !== undefined && content != null) return { ...item, content: partsOf(content) };
   if (type === "function_call" && typeof written !== "string")
     return { ...item, arguments: JSON.stringify(written ?? {}) };
   if (type !== "function_call_output" && type !== "custom_tool_call_output") return item;
-  if (Array.isArray(output)) return { ...item, output: partsOf(output, "input_text") };
+  if (Array.isArray(output)) return { ...item, output: partsOf(output) };
   return output == null || typeof output === "string" ? item : { ...item, output: JSON.stringify(output) };
 };
 
-/** Returns the parts of a content. A value that is not a part becomes a text; null is left out. */
-const partsOf = (content: Json, type: string): Json => {
-  if (typeof content === "string") return content;
+/** Returns the parts of a content. A text or another value that is not a part becomes a text; null is left out. */
+const partsOf = (content: Json): Json => {
   const parts: readonly Json[] = [content].flat();
   return parts.flatMap((part): readonly Json[] => {
     if (!isJsonObject(part))
-      return part === null ? [] : [{ type, text: typeof part === "string" ? part : JSON.stringify(part) }];
+      return part === null
+        ? []
+        : [{ type: "input_text", text: typeof part === "string" ? part : JSON.stringify(part) }];
     if ("text" in part && part["text"] === null) return [];
-    return [part["type"] === undefined && typeof part["text"] === "string" ? { type, ...part } : part];
+    return [part["type"] === undefined && typeof part["text"] === "string" ? { type: "input_text", ...part } : part];
   });
 };
 

@@ -159,8 +159,7 @@ export class TurnOutput {
   #write(kind: Piece["kind"], { text, attempt }: { readonly text: string; readonly attempt: number }): void {
     this.#attend(attempt);
     if (text === "") return;
-    const counted = kind === "reasoning" ? "rs" : "msg";
-    this.#begun().write(kind, text, () => this.#at({ step: this.#step, position: this.#pieces[counted]++ }));
+    this.#begun().write(kind, text, () => this.#at({ step: this.#step, position: this.#pieces[counters[kind]]++ }));
   }
 
   /** Voids the step when a later attempt starts. */
@@ -225,7 +224,7 @@ export class TurnOutput {
   #end(status: "completed" | "incomplete", outcome: TurnOutcome | null): void {
     const { number, leg, writer } = this.#leg;
     const { at, usage } = this.#moment;
-    writer.close(status);
+    writer.closePiece(status);
     leg.seal({ endedAt: at, outcome, items: writer.items, usage: usageBetween(this.#usedBefore, usage) });
     this.#isUnderWay = false;
     this.#asked = false;
@@ -259,6 +258,9 @@ export class TurnOutput {
     return { threadId, turn, step, index: position };
   }
 }
+
+/** The counter of each kind of piece, named as the ids of its items are. */
+const counters = { text: "msg", refusal: "msg", reasoning: "rs" } as const;
 
 type ApprovalRequest = Extract<TurnPart, { readonly type: "approval.requested" }>["request"];
 

@@ -1,3 +1,4 @@
+import { conversationMachine, start, transition } from "@colloquy/machine";
 import { reply, scriptedModel, toolCalls } from "@colloquy/runtime-test/models";
 import { createHost, memoryStore } from "@colloquy/runtime-node";
 import { expect, test } from "vitest";
@@ -24,4 +25,36 @@ test("a turn is items in order: what was asked, what ran here, and the answer, e
   ]);
   expect(items?.[1]).toMatchObject({ output: "Rain in Oslo", status: "completed" });
   expect(await itemsIn(host, 2)).toBeNull();
+});
+
+test.each([
+  ["whole", "stop", "completed"],
+  ["cut", "length", "incomplete"],
+])("the pieces of a %s reply are numbered by their kind", (_, finishReason, last) => {
+  const machine = conversationMachine();
+  let { state } = start(machine, { threadId: "t", at: 0 });
+  const content = [
+    { type: "reasoning", text: "Hm." },
+    { type: "text", text: "It" },
+    { type: "reasoning", text: "Or?" },
+    { type: "text", text: "rains." },
+    { type: "refusal", text: "No." },
+  ] as const;
+  for (const event of [
+    { type: "ask.received", at: 1, askId: "a", input: "Oslo?" },
+    { type: "llm.completed", at: 2, effectId: "t/1.1#1", reply: { content }, finishReason },
+  ] as const)
+    ({ state } = transition(machine, state, event));
+  const said = saidIn(state, 1);
+  const items = said === null ? [] : itemsOfTurn(said);
+  expect(
+    items.map(({ id, status }) => [id.split("_", 1)[0], placeOfItem(id)?.step, placeOfItem(id)?.index, status]),
+  ).toEqual([
+    ["msg", 0, 0, "completed"],
+    ["rs", 1, 0, "completed"],
+    ["msg", 1, 0, "completed"],
+    ["rs", 1, 1, "completed"],
+    ["msg", 1, 1, "completed"],
+    ["msg", 1, 2, last],
+  ]);
 });

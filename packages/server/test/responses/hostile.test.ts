@@ -226,6 +226,21 @@ describe("items of one conversation in another", () => {
     expect([other.conversation?.id, other.output_text]).toEqual(["here", "Here."]);
   });
 
+  test.each([
+    ["goes on with its turn", {}, 1],
+    ["goes on with its turn, stored as by default", { store: true }, 1],
+    ["is answered apart from it, if it is not to be stored", { store: false }, 0],
+  ] as const)("a history that is sent again with the output that is waited for %s", async (_, more, closed) => {
+    const { client, host } = responding(scriptedModel([oneCall, reply("Ada.")]));
+    const first = await client.responses.create({ ...asked, tools: [lookUp] });
+    const output = outputOf(waitsFor(first).call, "Ada");
+    const input = [{ role: "user", content: "Hi" } as const, ...first.output, output] as OpenAI.Responses.ResponseInput;
+    const second = await client.responses.create({ model: "any", input, ...more });
+    expect(second.output_text).toBe("Ada.");
+    const state = await threadOf(host, first).state();
+    expect(state?.context.conversation.turns.length).toBe(closed);
+  });
+
   const reference = (id: string) => ({ type: "item_reference", id }) as const;
 
   test.each<[item: string, code: string | null, (there: string, here: string) => OpenAI.Responses.ResponseInputItem]>([

@@ -191,9 +191,10 @@ test("the same request under a key is asked once, at once or later, and another 
 });
 
 test("what a client wanted deleted is in no journal any more", async () => {
-  const { client, host } = responding(scriptedModel([reply("The code is 4711.")]));
+  const { client, host, server } = responding(scriptedModel([reply("The code is 4711.")]));
   const response = await client.responses.create({ model: "any", input: "My secret is 0815" });
-  await client.responses.delete(response.id);
+  const deleted = await server.fetch(new Request(`http://localhost/v1/responses/${response.id}`, { method: "DELETE" }));
+  expect(await deleted.json()).toEqual({ id: response.id, object: "response", deleted: true });
   const journal = JSON.stringify(await host.thread(response.conversation?.id).exportJournal());
   expect(journal).not.toContain("0815");
   expect(journal).not.toContain("4711");

@@ -5,6 +5,57 @@ import { Leg } from "../../src/responses/leg.ts";
 import { RunningTurns } from "../../src/responses/running-turns.ts";
 import type { TurnOutput } from "../../src/responses/turn-output.ts";
 
+/** Shows turns with a response each, within these bounds. */
+const showing = (count: number, bounds: { readonly keepMs: number; readonly charactersMax: number }) => {
+  const clock = virtualClock();
+  const turns = new RunningTurns(clock, bounds);
+  const kept = Array.from({ length: count }, (_, turn) => {
+    const leg = new Leg({ place: { threadId: "t", turn, leg: 0 }, echo: {}, createdAt: 0 });
+    let ended: (number: number) => void = () => {};
+    const watch: TurnOutput["watch"] = (watcher) => {
+      ended = (number) => watcher.ended(number);
+      watcher.begun(leg, 0);
+    };
+    const output = { turn: { turn }, knownThrough: 0, watch } as unknown as TurnOutput; // only these are read
+    turns.add({ id: "t" } as HostedThread, "ask", output);
+    const end = (): void => {
+      leg.log.end();
+      ended(0);
+    };
+    return { leg, end, add: (delta: string) => leg.log.add({ type: "response.output_text.delta", delta }) };
+  });
+  return { clock, turns, kept };
+};
+
+test("where all together do not fit, ended responses go first, then what was read of others, and then all", () => {
+  const { kept } = showing(3, { keepMs: 1000, charactersMax: 50_000 });
+  const [first, second, third] = kept;
+  const lost = (): readonly (boolean | undefined)[] => kept.map(({ leg }) => leg.blocks(0) === null);
+  second?.end();
+  for (let count = 0; count < 150; count++) first?.add("x".repeat(150));
+  expect(lost()).toEqual([false, false, false]);
+  for (let count = 0; count < 80; count++) third?.add("x".repeat(150));
+  expect(lost()).toEqual([true, true, false]);
+  third?.add("x".repeat(60_000));
+  expect(lost()).toEqual([true, true, true]);
+  expect(() => third?.add("and more")).not.toThrow();
+});
+
+test("an ended response is kept for its time, and one of a deleted thread goes at once", async () => {
+  const { clock, turns, kept } = showing(2, { keepMs: 1000, charactersMax: 50_000 });
+  const [first, second] = kept;
+  first?.end();
+  await clock.advance(999);
+  expect(first?.leg.blocks(0)).not.toBeNull();
+  await clock.advance(1);
+  expect(kept.map(({ leg }) => leg.blocks(0) === null)).toEqual([true, false]);
+  turns.forgetThread("other");
+  expect(second?.leg.blocks(0)).not.toBeNull();
+  turns.forgetThread("t");
+  expect(second?.leg.blocks(0)).toBeNull();
+  expect(turns.of("t", 1)).toBeUndefined();
+});
+
 test("a delta looks at other responses only if all together do not fit, and then no longer than needed", () => {
   const turns = new RunningTurns(virtualClock(), { keepMs: 1000, charactersMax: 50_000 });
   let looks = 0;

@@ -1,6 +1,7 @@
 import { noUsage, type ToolOutcome } from "@colloquy/machine";
 import { expect, test } from "vitest";
 import type { Leg } from "../../src/responses/leg.ts";
+import { type LegEvent, LegWriter } from "../../src/responses/leg-writer.ts";
 import { type TurnPart, TurnOutput } from "../../src/responses/turn-output.ts";
 
 const place = (position: number) => ({ turn: 1, step: 1, position, callId: `1.1.${position}`, name: "look_up" });
@@ -47,3 +48,75 @@ test.each(["refused", "interrupted", "unknown"] as const)(
     expect(typesOf([...begun, called(0), refused, ...answer]).map((items) => items.length)).toEqual([1]);
   },
 );
+
+const wrote = (text: string, attempt = 1): TurnPart => ({ type: "text.delta", turn: 1, step: 1, attempt, text });
+const signal = (told: object): TurnPart =>
+  // Cast: only its type is read.
+  ({ type: "signal", signal: told }) as TurnPart;
+
+test.each<readonly [string, readonly TurnPart[], readonly string[]]>([
+  ["of a retry", [signal({ type: "retry.scheduled" }), wrote("B", 2)], ["B"]],
+  ["of a later attempt", [wrote("B", 2)], ["B"]],
+  ["of a refused output", [signal({ type: "output.refused" }), wrote("B")], ["B"]],
+  ["of a warning", [signal({ type: "context.warning" }), wrote("B")], ["AB"]],
+  ["of a lost thread", [{ type: "thread.lost", turn: 1 } as TurnPart, wrote("B")], ["B"]],
+  ["of a replay of its step", [{ type: "replay.started", turn: 1, step: 1 } as TurnPart, wrote("B")], ["B"]],
+  ["of a replay of a later step", [{ type: "replay.started", turn: 1, step: 2 } as TurnPart, wrote("B")], ["A", "B"]],
+  ["of a text without letters", [wrote(""), wrote("B")], ["AB"]],
+  ["of the next step", [{ type: "step.started", turn: 1, step: 2 }, wrote("B")], ["A", "B"]],
+  ["of the same step, told again", [{ type: "step.started", turn: 1, step: 1 }, wrote("B")], ["AB"]],
+])("keeps or drops the text so far, in view %s", (_, parts, texts) => {
+  const turn = { threadId: "t", turn: 1, startedAt: 0, callerTools: new Set<string>(), echo: {} };
+  const output = new TurnOutput(turn);
+  for (const part of [...begun, wrote("A"), ...parts, { type: "turn.ended", turn: 1, status: "completed" } as const])
+    output.apply(part, { at: 0, usage: noUsage, outcome: null });
+  // Cast: all items of this turn are messages.
+  const messages = output.items as readonly { readonly content?: readonly { readonly text: string }[] }[];
+  const said = messages.map(({ content = [] }) => content.map(({ text }) => text).join(""));
+  expect(said).toEqual(texts);
+});
+
+test("a call that a new attempt writes is shown from its start", () => {
+  const events: LegEvent[] = [];
+  const writer = new LegWriter((event) => void events.push(event));
+  const at = { threadId: "t", turn: 1, step: 1, index: 0 };
+  const call = { callId: "1.1.0", name: "look_up" };
+  writer.writeCall(at, { ...call, arguments: '{"i' });
+  writer.voidFrom(1);
+  writer.writeCall(at, { ...call, arguments: '{"id"' });
+  writer.closeCall(at, { ...call, arguments: '{"id":1}' });
+  expect(events.map((event) => ("delta" in event ? `${event.type} ${String(event["delta"])}` : event.type))).toEqual([
+    "response.output_item.added",
+    'response.function_call_arguments.delta {"i',
+    "response.output_item.added",
+    'response.function_call_arguments.delta {"id"',
+    "response.function_call_arguments.delta :1}",
+    "response.function_call_arguments.done",
+    "response.output_item.done",
+  ]);
+  expect(writer.items).toMatchObject([{ type: "function_call", arguments: '{"id":1}', status: "completed" }]);
+});
+
+test("arguments are shown as they come if the caller has the tool, and else not before the call has run", async () => {
+  const turn = { threadId: "t", turn: 1, startedAt: 0, callerTools: new Set(["look_up"]), echo: {} };
+  const deltas = async (name: string): Promise<readonly string[]> => {
+    const output = new TurnOutput(turn);
+    const legs: Leg[] = [];
+    output.watch({ begun: (leg) => void legs.push(leg), ended: () => {} });
+    const writes = (text: string): TurnPart => ({
+      type: "toolCall.delta",
+      ...place(0),
+      name,
+      attempt: 1,
+      arguments: text,
+    });
+    const end: TurnPart = { type: "turn.ended", turn: 1, status: "completed" };
+    for (const part of [...begun, writes('{"id'), writes('":1}'), end])
+      output.apply(part, { at: 0, usage: noUsage, outcome: null });
+    const texts: string[] = [];
+    for await (const text of legs[0]?.blocks(0) ?? []) texts.push(text);
+    return texts.join("\n").match(/"delta":"(?:[^"\\]|\\.)*"/gu) ?? [];
+  };
+  expect(await deltas("look_up")).toEqual(['"delta":"{\\"id"', '"delta":"\\":1}"']);
+  expect(await deltas("weather")).toEqual([]);
+});

@@ -156,14 +156,31 @@ test("parts that nobody keeps any more are an error, and no answer with holes", 
   expect(chunks).toEqual([{ type: "error", errorText: expect.stringContaining("Load it again") }]);
 });
 
-test("what goes wrong in the server is no news for the page, and all of it for whoever runs the server", async () => {
-  const breaking = async function* (): AsyncGenerator<AskPart> {
-    yield started;
-    throw new Error("no disk at /var/secret");
-  };
+test.each<readonly [string, () => ShownAsk]>([
+  [
+    "while it shows parts",
+    () =>
+      showing(
+        (async function* (): AsyncGenerator<AskPart> {
+          yield started;
+          throw new Error("no disk at /var/secret");
+        })(),
+        [],
+      ),
+  ],
+  [
+    "at its end",
+    () => ({
+      ...showing([started], []),
+      // oxlint-disable-next-line unicorn/no-thenable -- a handle is awaited
+      then: (resolve, reject) =>
+        Promise.reject<CompletedTurn>(new Error("no disk at /var/secret")).then(resolve, reject),
+    }),
+  ],
+])("what goes wrong in the server %s is no news for the page, and all of it for the operator", async (_, asked) => {
   const seen: UiMessageChunk[] = [];
   const reading = (async () => {
-    for await (const chunk of toUiMessageStream(showing(breaking(), []))) seen.push(chunk);
+    for await (const chunk of toUiMessageStream(asked())) seen.push(chunk);
   })();
   await expect(reading).rejects.toThrow("no disk at /var/secret");
   expect(seen.at(-1)).toEqual({ type: "error", errorText: expect.stringContaining("not available") });

@@ -1,5 +1,5 @@
 import { textOf } from "@colloquy/machine";
-import { reply, type ScriptLine, scriptedModel } from "@colloquy/runtime-test/models";
+import { fails, reply, type ScriptLine, scriptedModel } from "@colloquy/runtime-test/models";
 import type { UIMessage } from "ai";
 import { expect, test } from "vitest";
 import { post } from "../serving.ts";
@@ -45,6 +45,30 @@ test("a page's only message that is sent again after its answer was made anew is
   expect(textsOf(await load())).toEqual(["hello", "answer 3"]);
 });
 
+test("each request of a page is one ask when it comes twice, also after later turns", async () => {
+  const { server, prompt, load } = served(...answers(4));
+  const one = said("u1", "user", "one");
+  const texts: string[] = [];
+  const send = async (body: object) => {
+    for (let times = 0; times < 2; times++)
+      texts.push(await (await server.fetch(post("/ui", { id: "t", trigger: "submit-message", ...body }))).text());
+  };
+  await send({ messages: [one] });
+  await send({ messages: [one], trigger: "regenerate-message", messageId: "turn-1" });
+  await send({ messages: [said("u1", "user", "once")], messageId: "u1" });
+  await send({ messages: [...(await load()), said("u2", "user", "two")] });
+  expect(prompt()).toEqual(["once", "answer 3", "two"]);
+  await send({ messages: [said("u1", "user", "once")] });
+  expect(texts.map((text) => /answer \d/u.exec(text)?.[0])).toEqual(
+    [1, 1, 2, 2, 3, 3, 4, 4, 3, 3].map((number) => `answer ${number}`),
+  );
+  expect(texts.map((text) => text.includes("newer messages"))).toEqual([
+    ...Array.from({ length: 8 }, () => false),
+    true,
+    true,
+  ]);
+});
+
 test("an answer that is deleted alone is in no later prompt", async () => {
   const { server, prompt, load } = served(...answers(2));
   const chat = new Chat({ server });
@@ -73,6 +97,16 @@ test.each([
   expect(refusal).toMatchObject({ status: 400, kind: "changed", text: expect.stringContaining("Load it again") });
   expect(reported).toEqual([expect.stringContaining("load the messages of the thread again")]);
   expect(await load()).toEqual(before);
+});
+
+test.each([
+  ["that failed before it said anything", fails({ kind: "auth" })],
+  ["that said nothing", reply("")],
+])("a page without the answer of a turn %s is not told to load it", async (_, first) => {
+  const { server } = served(first, reply("answer 2"));
+  const [one, two] = [said("m1", "user", "one"), said("m2", "user", "two")];
+  await (await server.fetch(post("/ui", { id: "t", messages: [one] }))).text();
+  expect(await (await server.fetch(post("/ui", { id: "t", messages: [one, two] }))).text()).toContain("answer 2");
 });
 
 test("so is one whose messages before were refused", async () => {

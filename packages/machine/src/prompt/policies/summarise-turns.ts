@@ -53,11 +53,11 @@ const decide = (input: PolicyInput, maxTurns: number, keepTurns: number): Policy
   const { history, available, measure, withoutSummary } = input;
   const newestFirst = [...newest(history, maxTurns + 1)];
   const turns = newestFirst.slice(0, maxTurns);
-  const waiting = withoutSummary ? -1 : turns.findLastIndex((turn, index) => index >= keepTurns && wants(turn));
-  const whole = Math.max(keepTurns, waiting + 1);
+  const waiting = withoutSummary ? 0 : turns.findLastIndex((turn, index) => index >= keepTurns && wants(turn)) + 1;
+  const whole = Math.max(keepTurns, waiting);
   const reason = `the last ${maxTurns} turns are shown, those older than the last ${whole} as summaries`;
   const decision = showing(turns, whole, newestFirst.length > turns.length);
-  if (available === null || waiting >= 0 || measure(decision) <= available) return { ...decision, reason };
+  if (available === null || waiting > 0 || measure(decision) <= available) return { ...decision, reason };
   const most = largest(turns.length, (count) => measure(showing(turns.slice(0, count), whole, true)) <= available);
   return {
     ...showing(turns.slice(0, most), whole, true),

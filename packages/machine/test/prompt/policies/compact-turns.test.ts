@@ -1,8 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { ConfigurationError, textOf } from "../../../src/index.ts";
+import { ConfigurationError, conversationMachine, type MessageDraft, textOf } from "../../../src/index.ts";
 import { countPrompt, type PolicyDecision } from "../../../src/policies.ts";
 import { compactTurns, type CompactTurnsOptions } from "../../../src/prompt/policies/compact-turns.ts";
+import { fits } from "../../../src/prompt/policies/fits.ts";
+import { CheckedTalk } from "../../checked-talk.ts";
 import { runs } from "../../runs.ts";
 import { decidesAgain, budgetedArbitrary } from "./budgeted-arbitrary.ts";
 import { characters, inputOf, type MadeUp, type MadeUpTurn, said, shownBy, turn } from "./made-up-history.ts";
@@ -152,6 +154,17 @@ describe("the shown turns and summaries", () => {
     fc.assert(fc.property(budgetedArbitrary, fc.nat({ max: 9 }), text, fits), { numRuns: runs(400) });
   });
 
+  test("an answer waits for a summary exactly if the next prompt will fit with it", () => {
+    // Two turns are summarised. The other four take 408, and the summary 40.
+    const decide = (tokens: number, more: Partial<MadeUp> = {}) =>
+      compactTurns({ keepTurns: 0, maxTokens: 40, instruction: "I" }).decide(
+        inputOf({ turns: turns(6), ...room(tokens), ...more }),
+      );
+    expect(decide(448)).toEqual({ from: null, reason: "nothing is summarised yet" });
+    expect(decide(447)).toMatchObject({ from: { turn: 3, unit: 0 }, pressed: true });
+    expect(decide(448, { withoutSummary: true })).toMatchObject({ from: { turn: 3, unit: 0 }, pressed: true });
+  });
+
   test("asked again after its own cut, it decides the same", () => {
     const same = (made: MadeUp, withoutSummary: boolean) => {
       const [first, again] = decidesAgain(compactTurns({ keepTurns: 1 }), { ...made, withoutSummary });
@@ -164,6 +177,38 @@ describe("the shown turns and summaries", () => {
     const looked = { turns: 0, units: 0, measured: 0 };
     compactTurns().decide(inputOf({ turns: compacted(1_000, 990), ...room(5_000) }, looked));
     expect(looked.turns).toBeLessThan(20);
+  });
+
+  test.each([
+    [815, { turns: 8, units: 0, measured: 1 }],
+    [816, { turns: 16, units: 0, measured: 2 }],
+    [5_000, { turns: 64, units: 0, measured: 4 }],
+  ])(
+    "a long thread that does not fit into %i tokens is found to be too long from its newest turns",
+    (tokens, reads) => {
+      const looked = { turns: 0, units: 0, measured: 0 };
+      expect(fits(inputOf({ turns: turns(1_000), ...room(tokens) }, looked))).toBe(false);
+      expect(looked).toEqual(reads);
+    },
+  );
+
+  test("beside a summary, as many of the newest turns are shown as fit", () => {
+    const machine = conversationMachine({
+      policy: compactTurns({ keepTurns: 0, at: 0, maxTokens: 120, requestTokens: 9_999 }),
+      counter: characters,
+      budget: { tokens: 500, reserve: 0 },
+    });
+    const talk = new CheckedTalk(machine);
+    talk.say("q".repeat(50), "a".repeat(50));
+    talk.summarise("S".repeat(100));
+    const messages: readonly MessageDraft[] = [
+      { role: "user", content: "q".repeat(50) },
+      { role: "assistant", content: "a".repeat(50) },
+    ];
+    for (let turn = 2; turn <= 8; turn++) talk.tell({ type: "turn.added", messages });
+    talk.ask("Now?");
+    // The question takes 5, the summary 140, and each turn 102.
+    expect(talk.sent().map(({ length }) => length)).toEqual([139, 50, 50, 50, 50, 50, 50, 4]);
   });
 });
 

@@ -57,6 +57,26 @@ describe("compose", () => {
     fc.assert(fc.property(madeUpArbitrary(), fc.nat({ max: 1_500 }), holds), { numRuns: runs(300) });
   });
 
+  test.each([
+    ["of answers alone", [["assistant", "assistant"], ["assistant"], ["assistant", "assistant"]]],
+    ["with a later question", [["assistant"], ["assistant", "user", "assistant"], ["assistant"]]],
+    ["that end with a question", [["assistant", "user"], ["user", "assistant"], ["assistant"]]],
+  ] as const)("a window after a cut has room for the question before the cut, which leads turns %s", (_, turns) => {
+    const kept = turns.map((roles, index) => ({
+      number: index + 2,
+      messages: roles.map((role, at) => said(`${index + 2}.${at}`, role, "a".repeat((index + at * 2) % 4))),
+    }));
+    for (let tokens = 0; tokens < 50; tokens++) {
+      const made = { turns: [turn(1, "q".repeat(20), "a"), ...kept], ...budgeted(tokens) };
+      const starts = closedUnits(made).map(({ turn: number, position }) => ({ turn: number, unit: position }));
+      const fits = (from: UnitPosition) => countPrompt(characters, shownBy(made, { from })) <= tokens;
+      const from = starts.find((start) => start.turn > 1 && fits(start)) ?? { turn: 5, unit: 0 };
+      const { from: decided } = decide(compose(lastTurns(3), tokenWindow()), made);
+      expect(shownIds(compose(lastTurns(3), tokenWindow()), made)).toEqual(idsOf(made, { from }));
+      expect(decided).toEqual(from);
+    }
+  });
+
   test("keeps the laws, as far as its parts declare them", () => {
     const parts: fc.Arbitrary<Policy> = fc.oneof(
       fc.constant(keepAll()),

@@ -81,6 +81,8 @@ describe("summariseTurns", () => {
       expect(tokens(oneMore)).toBeGreaterThan(room);
     };
     fc.assert(fc.property(withSummaries, small, small, fits), { numRuns: runs(400) });
+    const turns = Array.from({ length: 5 }, (_, index) => summarised(turn(index + 1, "q".repeat(20), "aaa")));
+    for (let tokens = 0; tokens < 150; tokens++) fits({ turns, budget: { tokens, reserve: 0 } }, 5, tokens % 4);
   });
 
   test("a larger budget shows a superset", () => {

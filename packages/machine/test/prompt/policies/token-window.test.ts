@@ -74,7 +74,9 @@ describe("tokenWindow", () => {
   test.each(counters)("shows as many of the newest units as fit: $name", (counter) => {
     const holds = (made: MadeUp, tokens: number) => {
       const counted = { ...made, counter, ...budgeted(tokens) };
-      expect(shownIds(tokenWindow(), counted)).toEqual(idsOf(counted, plainly(counted, tokens)));
+      const plain = plainly(counted, tokens);
+      expect(shownIds(tokenWindow(), counted)).toEqual(idsOf(counted, plain));
+      if (plain.from === null) expect(decide(tokenWindow(), counted).from).toBeNull();
       expectWellFormed(tokenWindow(), counted);
       expectIdempotent(tokenWindow(), counted);
     };

@@ -83,7 +83,7 @@ export const factsOf = (state: State): EntryView["facts"] => {
     ["head", conversation.head === 0 ? "the beginning" : `turn ${conversation.head} of ${conversation.turns.length}`],
     ["open turn", open === null ? "" : `${open.number}, step ${open.step}, ${open.stage.type}`],
     ["last turn", open !== null || turn === undefined ? "" : `${turn.number} ${turn.outcome.status}`],
-    ["waiting", queue.length === 0 ? "" : `${queue.length} asks`],
+    ["waiting", queue.length === 0 ? "" : `${queue.length} ${queue.length === 1 ? "ask" : "asks"}`],
     ["cut", cut === null ? "" : cut.policy],
     ["fullness", fullness === "within" ? "" : fullness.replaceAll("_", " ")],
     ["usage", usageWords(usage.total)],

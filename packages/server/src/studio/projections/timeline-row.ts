@@ -75,7 +75,9 @@ const isOfSummary = (event: Entry["event"]): boolean =>
 const turnOf = (event: Entry["event"], before: State | null, after: State): number | null => {
   if ("turn" in event && typeof event.turn === "number") return event.turn;
   if (event.type === "turn.added") return after.context.conversation.turns.length;
-  return event.type === "ask.received" ? (after.context.open?.number ?? null) : (before?.context.open?.number ?? null);
+  const open = event.type === "ask.received" ? null : (before?.context.open ?? null);
+  // A timer, too, opens a turn: that of a waiting ask.
+  return (open ?? after.context.open)?.number ?? null;
 };
 
 const wordsOf = (event: Entry["event"], before: State | null): string => {
@@ -103,14 +105,23 @@ const wordsOf = (event: Entry["event"], before: State | null): string => {
     case "tool.completed":
     case "tool.failed":
       return `${callNamed(event.effectId, before)} → ${contentText(event.content ?? null)}`;
-    default: {
-      const { type: _, at: __, ...rest } = event;
-      return Object.entries(rest)
-        .map(([name, value]) => `${name} ${typeof value === "string" ? value : JSON.stringify(value)}`)
-        .join(", ");
-    }
+    case "timer.fired":
+      return askWoken(before) ?? membersOf(event);
+    default:
+      return membersOf(event);
   }
 };
+
+/** Returns the text of the ask whose turn a timer opens. */
+const askWoken = (before: State | null): string | undefined => {
+  const waiting = before?.context.open === null ? before.context.queue[0] : undefined;
+  return waiting === undefined ? undefined : inputText(waiting.input);
+};
+
+const membersOf = ({ type: _, at: __, ...rest }: Entry["event"]): string =>
+  Object.entries(rest)
+    .map(([name, value]) => `${name} ${typeof value === "string" ? value : JSON.stringify(value)}`)
+    .join(", ");
 
 const textOfDraft = (draft: string | { readonly content: Content }): string =>
   typeof draft === "string" ? draft : contentText(draft.content);

@@ -96,7 +96,7 @@ const loggedText = async (store: Store, { open, threadId }: State["context"], no
   const { attempt } = open.stage.call;
   const batches = (await store.parts?.read(threadId, { at: now, after: null, turn: open.number })) ?? [];
   let text = "";
-  let epoch = -1;
+  let epoch: number | undefined;
   for (const { body, token } of batches) {
     for (const { part } of partsIn(body, token)) {
       // Another holder of the thread, or another try, writes the reply from its start.

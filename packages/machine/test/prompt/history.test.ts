@@ -1,0 +1,143 @@
+import { expect, test } from "vitest";
+import { conversationMachine, type MessageDraft, promptOf, type State } from "../../src/index.ts";
+import { type Policy, type PolicyInput, tokenWindow, type UnitPosition } from "../../src/policies.ts";
+import { calling, Talk } from "../talk.ts";
+import { characters } from "./policies/made-up-history.ts";
+import { policyOf } from "./policies/made-up-policies.ts";
+
+type Played = (talk: Talk) => void;
+
+const say =
+  (question: string, answer: string): Played =>
+  (talk) => {
+    talk.ask(question);
+    talk.reply(answer);
+  };
+
+const add =
+  (...roles: readonly MessageDraft["role"][]): Played =>
+  (talk) =>
+    void talk.tell({
+      type: "turn.added",
+      messages: roles.map((role, index) => ({ role, content: "abcd".slice(index % 4) })),
+    });
+
+const round: Played = (talk) => {
+  talk.ask("look");
+  talk.reply(calling("look", "look"));
+  talk.result(0, "f");
+  talk.result(1, "found");
+  talk.reply("so");
+};
+
+const cancelled: Played = (talk) => {
+  talk.ask("stop?");
+  talk.tell({ type: "cancel.requested", partial: { content: "no" } });
+};
+
+const open: Played = (talk) => {
+  talk.ask("now");
+  talk.reply(calling("look"));
+  talk.result(0, "f");
+};
+
+const pin =
+  (message: string): Played =>
+  (talk) =>
+    void talk.tell({ type: "message.pinned", message, pinned: true });
+
+const back =
+  (to: number): Played =>
+  (talk) =>
+    void talk.tell({ type: "head.moved", to });
+
+const append =
+  (role: MessageDraft["role"]): Played =>
+  (talk) =>
+    void talk.tell({ type: "message.appended", message: { role, content: "by" } });
+
+const seed: readonly MessageDraft[] = [
+  { role: "user", content: "seed" },
+  { role: "assistant", content: "s" },
+  { role: "developer", content: "dev" },
+  { role: "user", content: "se" },
+];
+
+const played = (begins: readonly MessageDraft[], ...all: readonly Played[]): State => {
+  const talk = new Talk(conversationMachine({ tools: [{ name: "look" }] }), { system: "Be.", seed: begins });
+  for (const play of all) play(talk);
+  return talk.state;
+};
+
+/** Returns all places at which a prompt may begin, the oldest first. */
+const startsIn = ({ history }: PolicyInput): readonly (UnitPosition | null)[] => [
+  null,
+  ...[...history.newestFirst()].reverse().flatMap((turn) => [
+    { turn: turn.number, unit: 0 },
+    ...turn
+      .units()
+      .slice(1)
+      .map(({ position: unit }) => ({ turn: turn.number, unit })),
+  ]),
+  { turn: Number.MAX_SAFE_INTEGER, unit: 0 },
+];
+
+/** Decides as a token window, by measuring the prompt from each place on. */
+const plainly: Policy = policyOf("plainly", (input) => {
+  const starts = startsIn(input);
+  const from = starts.find((start) => input.measure({ from: start }) <= (input.available ?? 0));
+  return { from: from === undefined ? (starts.at(-1) ?? null) : from, reason: "tried" };
+});
+
+const answersOnly = [add("assistant", "assistant"), add("assistant"), add("assistant", "user", "assistant")];
+
+test.each<readonly [string, State]>([
+  ["of questions and answers", played([], say("q", "a"), say("que", "answer"), say("q", "a"))],
+  ["with a seed, rounds, and what came between", played(seed, say("q", "a"), round, append("developer"), round)],
+  ["of answers after one question", played([], say("question?", "a"), ...answersOnly)],
+  ["of answers after a seed", played(seed, ...answersOnly)],
+  ["with silent turns", played(seed, add("developer"), ...answersOnly, add("system"), add("assistant"))],
+  ["with cancelled turns", played(seed, cancelled, add("assistant"), say("q", "a"), cancelled)],
+  ["with a branch that was left", played(seed, say("one", "1"), say("two", "2"), back(1), add("assistant"), round)],
+  ["with pins", played(seed, say("q", "a"), ...answersOnly, round, pin("0.1"), pin("2.1"), pin("5.1.0"))],
+  ["with a pin of its last turn", played([], say("question", "a"), add("assistant"), round, pin("3.2"))],
+  ["whose turn is open", played(seed, say("q", "a"), ...answersOnly, open)],
+  ["whose open turn has a pin", played([], say("question", "a"), add("assistant"), open, pin("3.0"), pin("1.1"))],
+  ["that an answer waits for", played([], say("question", "a"), add("assistant"), append("assistant"))],
+])("a window finds the same place as trying each one, in any room, in a thread %s", (_, state) => {
+  for (const interrupted of ["keep", "omit"] as const) {
+    for (let tokens = 0; tokens <= 80; tokens++) {
+      const shownBy = (policy: Policy) => {
+        const budget = { tokens, reserve: 0 };
+        const prompt = promptOf(conversationMachine({ policy, counter: characters, budget, interrupted }), state);
+        expect(prompt.failed).toBeUndefined();
+        return prompt.messages.map(({ id }) => id);
+      };
+      expect(shownBy(tokenWindow())).toEqual(shownBy(plainly));
+    }
+  }
+});
+
+const silent: readonly MessageDraft[] = [
+  { role: "user", content: "seed" },
+  { role: "developer", content: "dev" },
+];
+const everything = "0.2 0.3 1.0 1.1 2.0 2.1 3.0 4.0 4.1 4.2 5.0 5.1";
+
+test.each<readonly [string, UnitPosition, "keep" | "omit", readonly MessageDraft[], string]>([
+  ["an answer of the seed", { turn: 0, unit: 1 }, "keep", seed, `0.0 0.1 ${everything}`],
+  ["a system message of the seed and a question", { turn: 0, unit: 2 }, "keep", seed, everything],
+  ["the answer of a cancelled turn", { turn: 1, unit: 1 }, "keep", seed, everything.slice(8)],
+  ["an answer", { turn: 2, unit: 0 }, "keep", seed, "1.0 2.0 2.1 3.0 4.0 4.1 4.2 5.0 5.1"],
+  ["an answer after a left-out turn", { turn: 2, unit: 0 }, "omit", seed, "0.3 2.0 2.1 3.0 4.0 4.1 4.2 5.0 5.1"],
+  ["an answer before its turn's question", { turn: 4, unit: 0 }, "keep", seed, "1.0 4.0 4.1 4.2 5.0 5.1"],
+  ["a question", { turn: 4, unit: 1 }, "keep", seed, "4.1 4.2 5.0 5.1"],
+  ["an answer after its turn's question", { turn: 4, unit: 2 }, "keep", seed, "4.1 4.2 5.0 5.1"],
+  ["a seed without a word", { turn: 0, unit: 1 }, "keep", silent, `0.0 0.1 ${everything.slice(8)}`],
+  ["a turn after such a seed", { turn: 1, unit: 0 }, "keep", silent, everything.slice(8)],
+])("a prompt that would begin with %s begins with a question", (_, from, interrupted, begins, ids) => {
+  const policy = policyOf("told", () => ({ from, reason: "told" }));
+  const state = played(begins, cancelled, ...answersOnly, say("q", "a"));
+  const { messages } = promptOf(conversationMachine({ policy, interrupted }), state);
+  expect(messages.map(({ id }) => id).join(" ")).toBe(`s1 ${ids}`);
+});
