@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { conversationMachine, type MessageDraft, promptOf, type State } from "../../src/index.ts";
+import { conversationMachine, type Message, type MessageDraft, promptOf, type State } from "../../src/index.ts";
+import { explain } from "../../src/inspect.ts";
 import { type Policy, type PolicyInput, tokenWindow, type UnitPosition } from "../../src/policies.ts";
 import { calling, Talk } from "../talk.ts";
 import { characters } from "./policies/made-up-history.ts";
@@ -118,13 +119,15 @@ test.each<readonly [string, State]>([
   }
 });
 
+const idsOf = (messages: readonly Message[]): string => messages.map(({ id }) => id).join(" ");
+
 const silent: readonly MessageDraft[] = [
   { role: "user", content: "seed" },
   { role: "developer", content: "dev" },
 ];
 const everything = "0.2 0.3 1.0 1.1 2.0 2.1 3.0 4.0 4.1 4.2 5.0 5.1";
 
-test.each<readonly [string, UnitPosition, "keep" | "omit", readonly MessageDraft[], string]>([
+test.each<readonly [string, UnitPosition | null, "keep" | "omit", readonly MessageDraft[], string]>([
   ["an answer of the seed", { turn: 0, unit: 1 }, "keep", seed, `0.0 0.1 ${everything}`],
   ["a system message of the seed and a question", { turn: 0, unit: 2 }, "keep", seed, everything],
   ["the answer of a cancelled turn", { turn: 1, unit: 1 }, "keep", seed, everything.slice(8)],
@@ -134,10 +137,13 @@ test.each<readonly [string, UnitPosition, "keep" | "omit", readonly MessageDraft
   ["a question", { turn: 4, unit: 1 }, "keep", seed, "4.1 4.2 5.0 5.1"],
   ["an answer after its turn's question", { turn: 4, unit: 2 }, "keep", seed, "4.1 4.2 5.0 5.1"],
   ["a seed without a word", { turn: 0, unit: 1 }, "keep", silent, `0.0 0.1 ${everything.slice(8)}`],
+  ["a seed of which only a system message is not dropped", null, "keep", silent, `0.0 0.1 ${everything.slice(8)}`],
   ["a turn after such a seed", { turn: 1, unit: 0 }, "keep", silent, everything.slice(8)],
 ])("a prompt that would begin with %s begins with a question", (_, from, interrupted, begins, ids) => {
-  const policy = policyOf("told", () => ({ from, reason: "told" }));
+  const dropped = from === null ? ["0.0"] : [];
+  const policy = policyOf("told", () => ({ from, dropped, reason: "told" }));
   const state = played(begins, cancelled, ...answersOnly, say("q", "a"));
-  const { messages } = promptOf(conversationMachine({ policy, interrupted }), state);
-  expect(messages.map(({ id }) => id).join(" ")).toBe(`s1 ${ids}`);
+  const machine = conversationMachine({ policy, interrupted });
+  expect(idsOf(promptOf(machine, state).messages)).toBe(`s1 ${ids}`);
+  expect(idsOf(explain(machine, state).units.flatMap(({ sent }) => sent))).toBe(`s1 ${ids}`);
 });
