@@ -1,7 +1,14 @@
 import { expect, test } from "vitest";
 import { conversationMachine, type Message, type MessageDraft, promptOf, type State } from "../../src/index.ts";
 import { explain } from "../../src/inspect.ts";
-import { type Policy, type PolicyInput, tokenWindow, type UnitPosition } from "../../src/policies.ts";
+import {
+  countPrompt,
+  type Policy,
+  type PolicyDecision,
+  type PolicyInput,
+  tokenWindow,
+  type UnitPosition,
+} from "../../src/policies.ts";
 import { calling, Talk } from "../talk.ts";
 import { characters } from "./policies/made-up-history.ts";
 import { policyOf } from "./policies/made-up-policies.ts";
@@ -92,7 +99,7 @@ const plainly: Policy = policyOf("plainly", (input) => {
 
 const answersOnly = [add("assistant", "assistant"), add("assistant"), add("assistant", "user", "assistant")];
 
-test.each<readonly [string, State]>([
+const threads: readonly (readonly [string, State])[] = [
   ["of questions and answers", played([], say("q", "a"), say("que", "answer"), say("q", "a"))],
   ["with a seed, rounds, and what came between", played(seed, say("q", "a"), round, append("developer"), round)],
   ["of answers after one question", played([], say("question?", "a"), ...answersOnly)],
@@ -105,7 +112,9 @@ test.each<readonly [string, State]>([
   ["whose turn is open", played(seed, say("q", "a"), ...answersOnly, open)],
   ["whose open turn has a pin", played([], say("question", "a"), add("assistant"), open, pin("3.0"), pin("1.1"))],
   ["that an answer waits for", played([], say("question", "a"), add("assistant"), append("assistant"))],
-])("a window finds the same place as trying each one, in any room, in a thread %s", (_, state) => {
+];
+
+test.each(threads)("a window finds the same place as trying each one, in any room, in a thread %s", (_, state) => {
   for (const interrupted of ["keep", "omit"] as const) {
     for (let tokens = 0; tokens <= 80; tokens++) {
       const shownBy = (policy: Policy) => {
@@ -118,6 +127,46 @@ test.each<readonly [string, State]>([
     }
   }
 });
+
+const limited = { rule: "headAndTail", of: "messages", characters: 200 } as const;
+const cleared = { rule: "clear", of: "toolResults", characters: 200 } as const;
+
+test.each(threads)("an explanation names what the prompt shows and what that takes, in a thread %s", (_, state) => {
+  const decisions: readonly Omit<PolicyDecision, "reason">[] = [
+    { from: null },
+    { from: null, dropped: ["0.1", "1.0", "2.0", "3.1"] },
+    { from: { turn: 2, unit: 0 }, system: "omit", dropped: ["3.0"] },
+    { from: { turn: 3, unit: 0 }, shrink: [limited, { ...cleared, before: { turn: 3, unit: 1 } }] },
+    { from: { turn: 3, unit: 0 }, summarised: { from: 0, to: 2 } },
+    { from: { turn: Number.MAX_SAFE_INTEGER, unit: 0 }, shrink: [{ ...cleared, before: { turn: 2, unit: 0 } }] },
+  ];
+  for (const interrupted of ["keep", "omit"] as const) {
+    for (const told of decisions) {
+      const policy = policyOf("told", () => ({ ...told, reason: "told" }));
+      const machine = conversationMachine({
+        policy,
+        interrupted,
+        counter: characters,
+        budget: { tokens: 99, reserve: 0 },
+      });
+      const { messages, tokens, fits } = promptOf(machine, state);
+      const explanation = explain(machine, state);
+      const sent = explanation.units.flatMap((unit) => unit.sent);
+      const summary = explanation.summary === null ? [] : [explanation.summary.message];
+      expect(idsOf(sent)).toBe(idsOf(messages.filter(({ id }) => !id.startsWith("summary"))));
+      expect([...summary, ...sent].toSorted(byId)).toEqual(messages.toSorted(byId));
+      expect([explanation.tokens, explanation.fits]).toEqual([tokens, fits]);
+      expect(tokens).toBe(countPrompt(characters, messages));
+      const counted = explanation.units.reduce(
+        (sum, unit) => sum + (unit.sentTokens ?? 0),
+        explanation.summary?.tokens ?? 0,
+      );
+      expect(counted).toBe(tokens);
+    }
+  }
+});
+
+const byId = (one: Message, other: Message): number => (one.id < other.id ? -1 : 1);
 
 const idsOf = (messages: readonly Message[]): string => messages.map(({ id }) => id).join(" ");
 
