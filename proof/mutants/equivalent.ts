@@ -269,6 +269,38 @@ export const equivalent: readonly Equivalent[] = [
     mutated: "return start(this.#session.machine, { threadId: this.thread.id, at: 1, seed, ...system }).state;",
     reason: "only the messages of the state are read, not its time",
   },
+  ...["", "if (!(calls.size === 0)) this.#calls.delete(key);", "if (calls.size !== 0) this.#calls.delete(key);"].map(
+    (mutated) => ({
+      path: "packages/sessions/src/threads/session-runtime.ts",
+      original: "if (calls.size === 0) this.#calls.delete(key);",
+      mutated,
+      reason: "a call that has ended is told nothing; this only frees memory",
+    }),
+  ),
+  {
+    path: "packages/sessions/src/agents/file/agent-reader.ts",
+    original: "const { buffer, bytesRead } = await file.read(Buffer.alloc(Math.min(stats.size, bytesMax) + 1), 0);",
+    mutated: "const { buffer, bytesRead } = await file.read(Buffer.alloc(Math.min(stats.size, bytesMax) + 2), 0);",
+    reason: "one byte too many is enough to tell that a file is too large",
+  },
+  {
+    path: "packages/sessions/src/turns/journal.ts",
+    original: "if (!step.handled) return Either.left(step.refusal.reason);",
+    mutated: "",
+    reason: "the readers of files give only events that follow one another; the types can't say so",
+  },
+  {
+    path: "packages/sessions/src/datasets/rerun/conversation.ts",
+    original: '"~standard": { version: 1, vendor: "colloquy", validate: (value) => ({ value }) },',
+    mutated: '"~standard": { version: 2, vendor: "colloquy", validate: (value) => ({ value }) },',
+    reason: "nothing reads the version of a schema; the standard has this one",
+  },
+  {
+    path: "packages/sessions/src/agents/subagents/subagent-tool.ts",
+    original: "version: 1,",
+    mutated: "version: 2,",
+    reason: "nothing reads the version of a schema; the standard has this one",
+  },
 ];
 
 /** Lists the mutants of a list's members. Only the names are read, and its type checks that none is missing. */

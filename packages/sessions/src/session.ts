@@ -11,7 +11,6 @@ import { programHandler } from "./run/program-handler.ts";
 import { type Trace, traceOf } from "./run/trace.ts";
 import { journalIn } from "./saved/saved-session.ts";
 import { type AnyOptions, type SessionOptions, mostShown } from "./threads/options.ts";
-import type { SessionRuntime } from "./threads/session-runtime.ts";
 import { placeOn, SharedSession } from "./threads/shared-session.ts";
 import { isRecorded, type SessionTurn, sessionTurn, sessionTurns } from "./turns/turns.ts";
 
@@ -116,8 +115,7 @@ export function session(program: Program<never, object>, given: object): Session
   const shared = new SharedSession(program, given as AnyOptions, programHandler);
   return new ThreadSession(
     shared,
-    shared.runtime(),
-    { threadId: shared.options.threadId ?? shared.name, named: false },
+    { threadId: shared.options.threadId ?? shared.name, named: false, runtime: shared.runtime() },
     null,
   );
 }
@@ -126,16 +124,14 @@ export function session(program: Program<never, object>, given: object): Session
 class ThreadSession extends ThreadRecords implements Session<object, object, object> {
   readonly name: string;
   readonly #session: SharedSession;
-  readonly #runtime: SessionRuntime;
   readonly #where: Where;
   /** The thread of the outer session under which this one is viewed; null if it is viewed by itself. */
   readonly #outer: string | null;
 
-  constructor(session: SharedSession, runtime: SessionRuntime, where: Where, outer: string | null) {
-    super(session, runtime.host.thread(where.threadId));
+  constructor(session: SharedSession, where: Where, outer: string | null) {
+    super(session, where.runtime.host.thread(where.threadId));
     this.name = session.name;
     this.#session = session;
-    this.#runtime = runtime;
     this.#where = where;
     this.#outer = outer;
   }
@@ -150,8 +146,8 @@ class ThreadSession extends ThreadRecords implements Session<object, object, obj
 
   under(outer: { readonly thread: HostedThread }): ThreadSession {
     const { id } = outer.thread;
-    const runtime = this.#session.runtime(outer instanceof ThreadSession ? outer.#runtime : undefined);
-    return new ThreadSession(this.#session, runtime, { threadId: threadIdUnder(id, this.name), named: true }, id);
+    const runtime = this.#session.runtime(outer instanceof ThreadSession ? outer.#where.runtime : undefined);
+    return new ThreadSession(this.#session, { threadId: threadIdUnder(id, this.name), named: true, runtime }, id);
   }
 
   async turns(): Promise<readonly SessionTurn[]> {
@@ -227,15 +223,15 @@ class ThreadSession extends ThreadRecords implements Session<object, object, obj
 
   async trace(turn?: number): Promise<Trace | null> {
     const number = turn ?? (await this.turns()).at(-1)?.number;
-    return number === undefined ? null : traceOf(this.#runtime.host, this.thread.id, number, this.name);
+    return number === undefined ? null : traceOf(this.#where.runtime.host, this.thread.id, number, this.name);
   }
 
   async load(saved: unknown, options?: { readonly threadId?: string }): Promise<ThreadSession> {
-    return this.#on((await this.#runtime.host.importJournal(journalIn(saved, options?.threadId), options)).id);
+    return this.#on((await this.#where.runtime.host.importJournal(journalIn(saved, options?.threadId), options)).id);
   }
 
   start(): void {
-    this.#runtime.host.start();
+    this.#where.runtime.host.start();
   }
 
   close(): Promise<void> {
@@ -247,16 +243,16 @@ class ThreadSession extends ThreadRecords implements Session<object, object, obj
   }
 
   #on(threadId: string): ThreadSession {
-    return new ThreadSession(this.#session, this.#runtime, { threadId, named: true }, null);
+    return new ThreadSession(this.#session, { ...this.#where, threadId, named: true }, null);
   }
 
   /** Moves the head, one move after the other: two at once would take back the same call. */
   #move<Moved>(move: () => Promise<Moved>): Promise<Moved> {
-    return this.#runtime.lanes.run(`the head of ${this.thread.id}`, move);
+    return this.#where.runtime.lanes.run(`the head of ${this.thread.id}`, move);
   }
 
   #ready(): Promise<void> {
-    return this.#session.ready(placeOn(this.#runtime, this.thread));
+    return this.#session.ready(placeOn(this.#where.runtime, this.thread));
   }
 
   #memoryIn(state: State): Memory {
@@ -272,7 +268,7 @@ class ThreadSession extends ThreadRecords implements Session<object, object, obj
   /** Returns the state of the thread, or the state that it will have at its first call. */
   async #begun(): Promise<State> {
     const parent = this.#session.options.lifespan === "episodic" ? this.#outer : null;
-    const past = parent === null ? "" : await pastMemory(this.#runtime.host, parent, this.name);
+    const past = parent === null ? "" : await pastMemory(this.#where.runtime.host, parent, this.name);
     const system = past === "" ? {} : { system: past };
     const seed = this.#session.seed.flatMap(draftsOf);
     return start(this.#session.machine, { threadId: this.thread.id, at: 0, seed, ...system }).state;

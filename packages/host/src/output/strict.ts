@@ -103,7 +103,7 @@ const resolved = (schema: Keywords, root: Keywords): Keywords => {
   if (typeof reference !== "string") return schema;
   const [, keyword, name] = /^#\/(\$defs|definitions)\/([^/]+)$/.exec(reference) ?? [];
   const found = membersOf(root[keyword ?? ""]).find(([each]) => each === name)?.[1];
-  return isRecord(found) && found !== schema ? found : schema;
+  return isRecord(found) ? found : schema;
 };
 
 const isOfType = ({ type }: JsonObject, name: string): boolean =>

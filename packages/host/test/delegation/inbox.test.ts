@@ -74,6 +74,35 @@ describe("an inbox item that can't be read", () => {
   });
 });
 
+test("an answer that the store did not take is written at the next poll", async () => {
+  const answered: string[] = [];
+  let fails = true;
+  const reported: string[] = [];
+  const { clock, inner, store } = withInbox((inbox) => ({
+    answer: async (lease, answers) => {
+      if (fails) throw new Error("the disk is full");
+      for (const { id } of answers) answered.push(id);
+      await inbox.answer(lease, answers);
+    },
+  }));
+  const model = held();
+  const { host } = stage({
+    clock,
+    store,
+    machine: { overlap: { type: "queue", max: 8 } },
+    script: [model.step],
+    onObserverError: (error, where) => reported.push(`${where}: ${String(error)}`),
+  });
+  void host.ask("hi");
+  await settle();
+  await inboxOf(inner).post("default", { id: "letter", event: asks("a") });
+  await clock.advance(1_000);
+  expect([answered, reported[0]]).toEqual([[], expect.stringContaining("the disk is full")]);
+  fails = false;
+  await clock.advance(1_000);
+  expect(answered).toEqual(["letter"]);
+});
+
 describe("a lease that was lost when an inbox item is answered", () => {
   /** Returns a holder with an open turn, whose lease is lost as it answers an ask's inbox item. */
   const losing = async (whenHeld: "enqueue" | "reject") => {

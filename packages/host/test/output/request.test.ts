@@ -149,6 +149,29 @@ describe("what a strict mode takes", () => {
     expect(strictProblems(schema)).toEqual([{ path: "i", reason: expect.stringMatching(/intersection/) }]);
   });
 
+  test("a reference to nothing is no object, and one to a definition is what that is", () => {
+    const object = { type: "object", properties: {}, additionalProperties: false };
+    const reasonOf = (schema: JsonObject) => strictProblems(schema).map(({ path, reason }) => `${path}: ${reason}`);
+    for (const keyword of ["$defs", "definitions"]) {
+      const pointing = (definition: JsonObject, to = "a") => ({
+        $ref: `#/${keyword}/${to}`,
+        [keyword]: { a: definition },
+      });
+      expect(reasonOf(pointing(object))).toEqual([]);
+      for (const schema of [pointing({ type: "string" }), pointing(object, "b")])
+        expect(reasonOf(schema)).toEqual([": the root must be an object; put what it is into a member"]);
+      expect(reasonOf(pointing({ anyOf: [object] }))[0]).toMatch(/^: it is a union/);
+    }
+    expect(
+      reasonOf({ ...object, properties: { a: true, b: { not: object, type: "string" } }, required: ["a", "b"] }),
+    ).toEqual(["a: it may be anything; say what it is", "b: it is a condition, which is not supported"]);
+    expect(reasonOf({ ...object, properties: { a: { type: "array", items: [] } }, required: ["a"] })).toEqual([
+      "a: it is a tuple; use an object with a member for each place",
+    ]);
+    expect(reasonOf({ ...object, patternProperties: {} })[0]).toMatch(/^: it is a record/);
+    expect(reasonOf({ ...object, additionalProperties: { type: "string" } })[0]).toMatch(/^: it is a record/);
+  });
+
   test("a default that is required all the same is one by itself", () => {
     const schema = { type: "object", properties: { a: { type: "string", default: "x" } }, required: ["a"] };
     expect(strictProblems(schema)).toEqual([{ path: "a", reason: expect.stringMatching(/default/) }]);

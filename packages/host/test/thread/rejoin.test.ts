@@ -101,6 +101,16 @@ describe("an ask that is rejoined in the process that answers it", () => {
     expect(await replayed).toMatchObject({ text: "hello" });
   });
 
+  test("has no step for an assistant's message that no model gave, where its parts are made from the journal", async () => {
+    const { host, clock } = stage({ keepPartsMs: 1_000, idleMs: 10, script: [says("hello")] });
+    const thread = host.thread();
+    await thread.append({ role: "assistant", content: "Well," });
+    await thread.ask("hi", { askId: "a" });
+    await clock.advance(60_000);
+    const whole = [started, step("step.started"), text("hello"), step("step.ended"), ended];
+    expect(await partsOf(thread.rejoin("a"))).toEqual([synthesised, ...whole]);
+  });
+
   test("is shown the request for approval, also if the turn waited for it longer than ended turns are kept", async () => {
     const { pay } = paying();
     const first = asking({ tools: [pay] });

@@ -108,4 +108,7 @@ test("a host has a function for each tool that its machine declares, of the same
   expect(hostWith([made("a")], [asking])).toThrow(/approval of the tool "a" as \(none\), and the host has "always"/);
   expect(hostWith([asking], [asking])).not.toThrow();
   expect(hostWith([made("a")], [made("a")])).not.toThrow();
+  // A caller in JavaScript may pass these.
+  expect(hostWith([], 7 as never)).toThrow("tools must be a list, such as [tool({ name, … }), …]");
+  expect(hostWith([], [{ name: "a" }] as never)).toThrow("tools.0 is none that tool({ name, … }) made");
 });

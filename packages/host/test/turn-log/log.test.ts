@@ -1,6 +1,6 @@
 import type { AskPart } from "@colloquy/host";
 import { expect, test } from "vitest";
-import { TurnLog, TurnLogs } from "../../src/turn-log/log.ts";
+import { partsMax, TurnLog, TurnLogs } from "../../src/turn-log/log.ts";
 import { StoredParts } from "../../src/turn-log/sink.ts";
 import { manualClock } from "../stage.ts";
 
@@ -29,6 +29,220 @@ test.each<[what: string, first: AskPart, next: AskPart, parts: number]>([
   log.append(1, first);
   log.append(1, next);
   expect(log.parts).toHaveLength(parts);
+});
+
+test("a log has all parts until there are too many, and then drops many at once", () => {
+  const log = new TurnLog(1);
+  for (let step = 1; step <= partsMax; step++) log.append(1, text({ step }));
+  expect([log.first, log.end]).toEqual([0, partsMax]);
+  log.append(1, text({ step: partsMax + 1 }));
+  expect([log.first, log.end, log.parts.length]).toEqual([partsMax / 2, partsMax + 1, partsMax / 2 + 1]);
+  expect([log.at(partsMax / 2 - 1), log.at(partsMax)?.part]).toEqual([undefined, text({ step: partsMax + 1 })]);
+});
+
+type Shown = readonly [part: AskPart, epoch: number, index: number, offset?: number];
+
+/** Appends parts that were shown elsewhere. Returns what the log has then: texts, and the other parts by their types. */
+const shownElsewhere = (...shown: readonly Shown[]): readonly unknown[] => {
+  const log = new TurnLog(1);
+  for (const [part, epoch, index, offset = 0] of shown) log.appendShown({ part, place: { epoch, index, offset } });
+  return log.parts.map((part) => {
+    if ("text" in part) return part.text;
+    return part.type === "parts.dropped" ? part.count : part.type;
+  });
+};
+const saying = (words: string, step = 1): AskPart => text({ text: words, step });
+const started: AskPart = { type: "turn.started", turn: 1, askIds: ["a"] };
+const ended: AskPart = { type: "turn.ended", turn: 1, status: "completed" };
+
+test.each<readonly [string, readonly Shown[], readonly unknown[]]>([
+  [
+    "in order",
+    [
+      [started, 1, 0],
+      [saying("a"), 1, 1],
+    ],
+    ["turn.started", "a"],
+  ],
+  [
+    "the start again",
+    [
+      [started, 1, 0],
+      [started, 2, 0],
+      [saying("a"), 2, 1],
+    ],
+    ["turn.started", "a"],
+  ],
+  [
+    "more of a text",
+    [
+      [saying("ab"), 1, 0],
+      [saying("bcd"), 1, 0, 1],
+    ],
+    ["abcd"],
+  ],
+  [
+    "a text again",
+    [
+      [saying("ab"), 1, 0],
+      [saying("ab"), 1, 0],
+      [saying("b"), 1, 0, 1],
+    ],
+    ["ab"],
+  ],
+  [
+    "a text whose middle is missing",
+    [
+      [saying("ab"), 1, 0],
+      [saying("d"), 1, 0, 3],
+    ],
+    ["ab"],
+  ],
+  [
+    "an older part of the same host",
+    [
+      [saying("a"), 1, 0],
+      [saying("b"), 1, 1],
+      [saying("c"), 1, 0, 1],
+    ],
+    ["a", "b"],
+  ],
+  [
+    "a part of an earlier host",
+    [
+      [saying("b"), 2, 0],
+      [saying("a"), 1, 5],
+    ],
+    ["b"],
+  ],
+  [
+    "a part of a later host",
+    [
+      [saying("a"), 1, 7],
+      [saying("b"), 2, 0],
+    ],
+    [7, "a", "b"],
+  ],
+  [
+    "missing parts",
+    [
+      [saying("a"), 1, 0],
+      [saying("b", 2), 1, 4],
+    ],
+    ["a", 3, "b"],
+  ],
+  [
+    "nothing after the end",
+    [
+      [ended, 1, 0],
+      [saying("a"), 1, 1],
+    ],
+    ["turn.ended"],
+  ],
+])("of parts that were shown elsewhere, a log has: %s", (_, shown, parts) => {
+  expect(shownElsewhere(...shown)).toEqual(parts);
+});
+
+test("a log knows how far its turn is, and where its parts are", () => {
+  const log = new TurnLog(1);
+  expect([log.hasStartedStep(1), log.hasShown(1), log.positionOf(1, 0), log.askIds]).toEqual([
+    false,
+    false,
+    null,
+    null,
+  ]);
+  log.append(1, started);
+  log.append(1, { type: "step.started", turn: 1, step: 1 });
+  expect([log.hasStartedStep(1), log.hasEndedStep(1), log.hasShown(1), log.askIds]).toEqual([true, false, true, ["a"]]);
+  log.append(1, { type: "step.ended", turn: 1, step: 1 });
+  log.append(1, { type: "step.started", turn: 1, step: 2 });
+  expect([log.hasEndedStep(1), log.hasEndedStep(2), log.hasShown(1), log.hasShown(2)]).toEqual([
+    true,
+    false,
+    false,
+    true,
+  ]);
+  log.append(2, { type: "thread.lost", turn: 1 });
+  expect([log.hasStartedStep(1), log.hasStartedStep(2), log.hasShown(2)]).toEqual([true, false, false]);
+  expect([log.positionOf(1, 1), log.positionOf(1, 9), log.positionOf(2, 0), log.positionOf(3, 0)]).toEqual([
+    1,
+    3,
+    4,
+    null,
+  ]);
+  expect([log.has(started), log.has({ ...started, askIds: ["b"] })]).toEqual([true, false]);
+  log.append(2, ended);
+  log.append(2, saying("late"));
+  log.appendOfJournal(1, saying("late"));
+  expect([log.hasEnded, log.end]).toEqual([true, 6]);
+});
+
+test.each<readonly [AskPart, number]>([
+  [saying("abc"), 3],
+  [written(0), 1],
+  [{ type: "step.started", turn: 1, step: 1 }, 0],
+  [{ type: "toolCall", turn: 1, step: 1, position: 0, callId: "c", name: "f", arguments: "{}" }, 2],
+  ...(
+    [
+      ["four", 4],
+      [null, 0],
+      [
+        [
+          { type: "text", text: "ab" },
+          { type: "image", url: "u" },
+        ],
+        1_002,
+      ],
+    ] as const
+  ).map(
+    ([content, size]) =>
+      [
+        { type: "toolResult", turn: 1, step: 1, position: 0, callId: "c", name: "f", outcome: "completed", content },
+        size,
+      ] as const,
+  ),
+])("a part has a size by its words: %j", (part, size) => {
+  const log = new TurnLog(1);
+  log.append(1, part);
+  expect(log.characters).toBe(100 + size);
+});
+
+test("the newest partial output is kept with the text that it is read from", () => {
+  const partial = (value: string): AskPart => ({ type: "output.partial", turn: 1, step: 1, attempt: 1, value });
+  const log = new TurnLog(1);
+  log.append(1, partial("of nothing"));
+  log.append(1, text());
+  for (const value of ["a", "b"]) log.append(1, partial(value));
+  expect([log.end, log.at(0)?.partial]).toEqual([1, partial("b")]);
+});
+
+test("logs of turns at rest are kept for a time, and up to a number, and none of a thread that is forgotten", async () => {
+  const clock = manualClock();
+  const logs = new TurnLogs(clock, 1_000);
+  for (let turn = 1; turn <= 257; turn++) logs.rest("t", logs.open("t", turn));
+  expect([logs.of("t", 1), logs.of("t", 2)?.turn]).toEqual([undefined, 2]);
+  // One that goes on is not at rest.
+  logs.open("t", 2);
+  await clock.advance(1_000);
+  expect([logs.of("t", 2)?.turn, logs.of("t", 3)]).toEqual([2, undefined]);
+  logs.forget("t");
+  expect(logs.of("t", 2)).toBeUndefined();
+  const log = logs.open("t", 1);
+  log.append(1, started);
+  expect([logs.forgetEarlier("t", 1, ["b", "a"]), logs.of("t", 1)]).toEqual([false, log]);
+  expect([logs.forgetEarlier("t", 1, ["b"]), logs.of("t", 1)]).toEqual([true, undefined]);
+  expect(logs.forgetEarlier("t", 1, ["b"])).toBe(false);
+});
+
+test("logs of turns at rest have so many words together", () => {
+  const logs = new TurnLogs(manualClock(), 1_000);
+  for (const turn of [1, 2, 3]) {
+    const log = logs.open("t", turn);
+    log.append(1, text({ turn, text: "x".repeat(2 ** 21 - 100) }));
+    logs.rest("t", log);
+    logs.rest("t", log);
+  }
+  expect([1, 2, 3].map((turn) => logs.of("t", turn)?.turn)).toEqual([undefined, 2, 3]);
 });
 
 test("parts that were read from the store are dropped some time after their last reader", async () => {

@@ -44,6 +44,19 @@ describe("logged requests of chat completions", () => {
     ]);
   });
 
+  test("do not continue one whose results are those of other calls", () => {
+    const call = (id: string) => ({ id, type: "function", function: { name: "f", arguments: "{}" } });
+    const calls = { role: "assistant", content: null, tool_calls: [call("c"), call("d")] };
+    const results = ["c", "d"].map((id) => ({ role: "tool", tool_call_id: id, content: "1" }));
+    const log = (second: readonly object[]) => [
+      exchange([user("A?")], calls),
+      exchange([user("A?"), calls, ...results], said("a")),
+      exchange([user("A?"), calls, ...second, said("a"), user("More?")], said("aa")),
+    ];
+    expect(right(fromChatExchanges(log(results)))).toHaveLength(1);
+    expect(right(fromChatExchanges(log(results.toReversed())))).toHaveLength(2);
+  });
+
   test("continue a reply whose arguments the client wrote with other spaces, or without its reasoning", () => {
     const call = (text: string) => ({ id: "c", type: "function", function: { name: "f", arguments: text } });
     const log = [

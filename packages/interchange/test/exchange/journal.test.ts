@@ -55,6 +55,24 @@ describe("a conversation as a journal", () => {
     });
   });
 
+  test("asks nothing at its end where nothing was asked", () => {
+    const more = right(fromChatMessages([...log.slice(0, -2), { role: "system", content: "It is late." }]));
+    const entries = right(toJournal(more, { threadId: "t", at: 7 }));
+    expect(entries.at(-1)?.event).toMatchObject({ type: "message.appended", message: { content: "It is late." } });
+    expect(entries.every(({ event }) => event.at === 7)).toBe(true);
+  });
+
+  test("says which message can't be replayed", () => {
+    const said = (role: "user" | "assistant", content: string) => ({ role, content }) as const;
+    const call = { id: "a", name: "f", arguments: "{}" };
+    const result = { role: "tool", toolCallId: "a", content: "4" } as const;
+    const journalOf = (...turn: Parameters<typeof toJournal>[0]["turns"][number]) =>
+      toJournal({ system: null, turns: [turn] }, { threadId: "t" });
+    const open = { ...said("assistant", ""), toolCalls: [call, { ...call, id: "b" }] };
+    expect(journalOf(said("user", "Q"), open, said("assistant", "A"))).toMatchObject({ left: { index: 2 } });
+    expect(journalOf(said("user", "Q"), open, result, result, result)).toMatchObject({ left: { index: 4 } });
+  });
+
   test("of no messages is a thread at its beginning", () => {
     expect(right(toJournal({ system: null, turns: [] }, { threadId: "t" }))).toHaveLength(1);
   });

@@ -3,11 +3,13 @@ import { describe, expect, test } from "vitest";
 import { fromChatMessages, toChatMessages } from "../../src/chat/messages.ts";
 import { fromModelMessages, toModelMessages } from "../../src/ai-sdk/model-messages.ts";
 import { fromResponseItems, toResponseItems } from "../../src/responses/items.ts";
+import { fromLangChainMessages, toLangChainMessages } from "../../src/langchain/messages.ts";
 import { fromUiMessages, toUiMessages } from "../../src/ai-sdk/ui-messages.ts";
 import type { Loss } from "../../src/exchange/reading.ts";
 import type { Message } from "@colloquy/machine";
 import { type Format, threadOf } from "../laws.ts";
 import { chatForms } from "./chat-forms.ts";
+import { langchainForms } from "./langchain-forms.ts";
 import { modelForms } from "./model-forms.ts";
 import { responsesForms } from "./responses-forms.ts";
 import { threadForms } from "./thread-forms.ts";
@@ -20,6 +22,7 @@ const formats: Readonly<Record<string, Format & { readonly forms: Readonly<Recor
   chat: { read: fromChatMessages, write: toChatMessages, forms: chatForms },
   responses: { read: fromResponseItems, write: toResponseItems, forms: responsesForms },
   model: { read: fromModelMessages, write: toModelMessages, forms: modelForms },
+  langchain: { read: fromLangChainMessages, write: toLangChainMessages, forms: langchainForms },
   ui: { read: fromUiMessages, write: toUiMessages, forms: uiForms },
 };
 

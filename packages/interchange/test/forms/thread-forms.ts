@@ -19,6 +19,13 @@ const round = (
   }),
   messageFromResult({ callId: "1.1.0", providerCallId: "a", name: "f" }, outcome, content),
 ];
+/** A reply with calls of these ids, and a result for each. */
+const rounds = (...ids: readonly (string | null)[]): readonly Message[] => [
+  ...reply({ toolCalls: ids.map((id, index) => ({ id, name: "f", arguments: String(index) })) }),
+  ...ids.map((id, index) =>
+    messageFromResult({ callId: `1.1.${index}`, providerCallId: id, name: "f" }, "completed", String(index)),
+  ),
+];
 const opaque = (value: { readonly [name: string]: string | object }): readonly Message[] => [
   // It is JSON, but the type of a test's object is wider.
   user([{ type: "opaque", value: JSON.parse(JSON.stringify(value)) }]),
@@ -63,6 +70,13 @@ export const threadForms: Readonly<Record<string, readonly Message[]>> = {
   "what only looks like sound": opaque({ type: "noise", input_audio: { data: "AA==", format: "wav" } }),
   "what nobody knows": opaque({ any: "thing" }),
   "a part of another format": opaque({ type: "foreign", format: "ui", value: { type: "data-x", data: "1" } }),
+  "parts that only look as if they were of another format": [
+    user([
+      { type: "opaque", value: { type: "other", format: "ui", value: { type: "data-x" } } },
+      { type: "opaque", value: { type: "foreign", format: 7, value: { type: "data-x" } } },
+      { type: "opaque", value: { type: "foreign", format: "ui", value: "data-x" } },
+    ]),
+  ],
   "two parts": [
     user([
       { type: "text", text: "Look." },
@@ -123,5 +137,36 @@ export const threadForms: Readonly<Record<string, readonly Message[]>> = {
   "instructions with an image": [
     messageFromDraft("s1", { role: "system", content: [{ type: "image", url: "https://example.org/a.png" }] }),
     user("Hi."),
+  ],
+  "calls of one id": rounds("a", "a", "b"),
+  "calls without ids": rounds(null, null),
+  "a call without an id beside those whose ids would be its own": rounds("call_1_1_2", "call_1_1_2_", null),
+  "rounds that use an id again": [
+    ...rounds("a"),
+    messageFromReply("1.2", "1.2", { toolCalls: [{ id: "a", name: "g", arguments: "{}" }] }),
+    messageFromResult({ callId: "1.2.0", providerCallId: "a", name: "g" }, "completed", "5"),
+  ],
+  "marks of the machine": [
+    { ...user("Hi."), synthesised: true },
+    { ...messageFromReply("1.1", "1.1", { content: "Hello." }), truncated: { characters: 9 } },
+  ],
+  "the origin of fields": reply({ content: "Hello.", provider: { origin: "x", cache_control: { type: "ephemeral" } } }),
+  "an origin alone": reply({ content: "Hello.", provider: { origin: "x" } }),
+  "a reply of several parts": reply({
+    content: [
+      { type: "text", text: "a" },
+      { type: "text", text: "" },
+      { type: "refusal", text: "b" },
+      { type: "text", text: "c" },
+    ],
+    toolCalls: [{ id: "a", name: "f", arguments: "{}" }],
+  }),
+  "replies one after the other": [
+    ...reply({ content: "a" }),
+    messageFromReply("1.2", "1.2", { content: "b", name: "bot" }),
+    messageFromReply("1.3", "1.3", { toolCalls: [{ id: "a", name: "f", arguments: "{}" }] }),
+    messageFromResult({ callId: "1.3.0", providerCallId: "a", name: "f" }, "completed", "4"),
+    messageFromReply("1.4", "1.4", { content: [] }),
+    messageFromReply("1.5", "1.5", { content: "c" }),
   ],
 };

@@ -96,6 +96,27 @@ describe("the items of an output", () => {
     if (Either.isLeft(read)) expect(read.left.reason).not.toBe("");
   });
 
+  test.each<readonly [string, unknown, string]>([
+    ["no object", 7, "item 0 is not a Responses item: expected an object"],
+    ["of no type", { type: 7 }, "item 0 is not a Responses item: its type is not a text"],
+  ])("are refused if one is %s", (_, item, reason) => {
+    expect(replyFromResponseItems([item])).toMatchObject({ left: { index: 0, reason } });
+  });
+
+  test.each<readonly [string, object, boolean]>([
+    ["without a type or a role", { content: "A" }, true],
+    ["of a user", { role: "user", content: "A" }, false],
+    ["of nothing", { role: "assistant", content: "" }, false],
+    ["of no parts", { role: "assistant", content: [] }, false],
+    ["that refuses", { role: "assistant", content: [{ type: "refusal", refusal: "No." }] }, true],
+    ["that begins with a text", { content: [{ type: "output_text", text: "A" }, { type: "hologram" }] }, true],
+    ["that begins with something else", { content: [{ type: "hologram" }, { type: "output_text", text: "A" }] }, false],
+    ["whose content is none", { content: 7 }, false],
+  ])("are kept as they are unless a thread has a place for them: a message %s", (_, message, isRead) => {
+    const foreign = { type: "opaque", value: { type: "foreign", format: "responses", value: message } };
+    expect(JSON.stringify(replyOf([message]).content) === JSON.stringify([foreign])).toBe(!isRead);
+  });
+
   test("may be forty thousand: copying all that came before for each would not end", () => {
     const items = Array.from({ length: 20_000 }, (_, index) => [
       { type: "function_call", id: `fc_${index}`, call_id: `c${index}`, name: "weather", arguments: "{}" },

@@ -39,6 +39,11 @@ test("a pattern that began earlier comes before one that ended earlier", () => {
   expect(shownOf(["ab", "xabc"], ["xab"]).join("")).toBe("x");
 });
 
+test("a pattern ends the text at once, also where it may begin a longer one", () => {
+  const filter = stopFilter(["ab", "abc"]);
+  expect([filter.push("xab"), filter.stopped()]).toEqual(["x", true]);
+});
+
 test("the text before the first pattern is shown, however it is cut", () => {
   fc.assert(
     fc.property(patterns, fc.array(alphabet, { maxLength: 6 }), (stops, pieces) => {

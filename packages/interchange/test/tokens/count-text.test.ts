@@ -114,6 +114,39 @@ test("a window is widened if its end would change the tokens around it", () => {
   expect(countText(tokenizer, "a".repeat(600))).toBe(2);
 });
 
+test.each([
+  ["texts", (character: string, part: number) => (part === 0 ? character : "")],
+  ["bytes", (character: string, part: number) => new TextEncoder().encode(character).subarray(2 * part, 2 * part + 2)],
+] as const)("no character is cut in two, whatever its length, where tokens are %s", (_, spellOf) => {
+  // Each character has two tokens, and no two tokens are alike.
+  const encoded: string[] = [];
+  const tokenizer: Tokenizer = {
+    piecesOf: (text) => [text],
+    encode: (piece) => {
+      encoded.push(piece);
+      return Array.from(piece, (character) => character.codePointAt(0) ?? 0).flatMap((code) => [
+        2 * code,
+        2 * code + 1,
+      ]);
+    },
+    spell: (token) => spellOf(String.fromCodePoint(Math.floor(token / 2)), token % 2),
+  };
+  for (const [first, step] of [
+    [0x1_f300, 1],
+    [0x6f00, 1],
+    [0x400, 0xd000],
+  ] as const) {
+    const characters = Array.from({ length: 900 }, (__, index) =>
+      String.fromCodePoint(first + (index % 2) * step + index),
+    );
+    expect(countText(tokenizer, `a${characters.join("")}`)).toBe(2 + 2 * characters.length);
+  }
+  // The first window would end in the middle of the character.
+  expect(countText(tokenizer, `${"a".repeat(255)}\u{1f642}${"b".repeat(300)}`)).toBe(2 * 556);
+  expect(encoded.every((piece) => piece.isWellFormed())).toBe(true);
+  expect(encoded.length).toBeGreaterThan(9);
+});
+
 test("text of which no part can be encoded by itself still takes work in proportion", () => {
   let encoded = 0;
   // Every encoding has another first token, so no window continues the previous one.

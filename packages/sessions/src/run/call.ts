@@ -108,7 +108,7 @@ class Call implements WaitingCall {
   readonly #parts = new PartBuffer<CallPart>();
   readonly #stopped = new AbortController();
   #ask: AskHandle | null = null;
-  /** Parts that the program shows before its turn's first part was read; null from then on. */
+  /** Parts that the program shows before a part after the start of its turn was read; null from then on. */
   #early: CallPart[] | null = [];
   #own: { readonly error: unknown } | null = null;
   #after: Promise<void> = Promise.resolve();
@@ -176,7 +176,7 @@ class Call implements WaitingCall {
   }
 
   /** Runs the program without a turn. */
-  async apart({ threadId }: Where, memory: Memory): Promise<object> {
+  async apart({ threadId, runtime }: Where, memory: Memory): Promise<object> {
     const outer = this.#outer;
     this.#early = null;
     const inputs = await this.#inputs;
@@ -190,7 +190,7 @@ class Call implements WaitingCall {
       path: outer === null ? [] : [...outer.path, this.#session.name],
       ancestors: outer?.ancestors ?? [],
       memory,
-      runtime: this.#session.runtime(outer?.runtime),
+      runtime: outer === null ? runtime : this.#session.runtime(outer.runtime),
       signal: cancelled.signal,
       show: (part) => this.show(part),
       isWithin: (session) => session === this.#session || this.isWithin(session),
@@ -222,10 +222,11 @@ class Call implements WaitingCall {
     });
     this.#ask = ask;
     void this.#parts.endWith(ask, (part) => {
+      if (part.type !== "turn.started") {
+        for (const early of this.#early ?? []) this.#push(early);
+        this.#early = null;
+      }
       this.#push(part);
-      if (part.type !== "turn.started") return;
-      for (const early of this.#early ?? []) this.#push(early);
-      this.#early = null;
     });
     runtime.track(thread.id, ask);
     // Later calls wait, because the conversation returns to its old head if this call fails.
@@ -285,14 +286,13 @@ class Call implements WaitingCall {
   #cancelled(outer: AbortSignal | undefined, over: AbortSignal): Cancelled {
     const stop = new AbortController();
     const { promise, reject } = Promise.withResolvers<never>();
-    promise.catch(() => {});
     const follow = (signal: AbortSignal, reason: () => unknown): void => {
       const end = (): void => {
         stop.abort(reason());
         reject(stop.signal.reason);
       };
       if (signal.aborted) end();
-      else signal.addEventListener("abort", end, { once: true, signal: over });
+      else signal.addEventListener("abort", end, { signal: over });
     };
     for (const signal of this.#signals()) follow(signal, () => cancellation(signal.reason));
     if (outer !== undefined) follow(outer, () => outer.reason);

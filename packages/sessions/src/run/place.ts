@@ -1,6 +1,7 @@
 import type { HostedThread, Host, ListOptions, StoredThread } from "@colloquy/host";
 import { ConfigurationError, type JsonObject, turnsOf } from "@colloquy/machine";
 import { type Memory, memoryOf } from "../program/memory.ts";
+import type { SessionRuntime } from "../threads/session-runtime.ts";
 import { placeOn, type SharedSession, type ThreadPlace } from "../threads/shared-session.ts";
 import { sessionTurns } from "../turns/turns.ts";
 import type { Run } from "./run.ts";
@@ -12,6 +13,8 @@ import type { Run } from "./run.ts";
 export interface Where {
   readonly threadId: string;
   readonly named: boolean;
+  /** The runtime of that thread. A nested thread has that of its run. */
+  readonly runtime: SessionRuntime;
 }
 
 /**
@@ -22,14 +25,13 @@ export interface Where {
  */
 export const placeOf = (
   session: SharedSession,
-  { threadId, named }: Where,
+  { threadId, named, runtime }: Where,
   outer: Run | null,
 ): ThreadPlace | { readonly memory: Memory } => {
   const { lifespan = "persistent" } = session.options;
   if (lifespan === "stateless") return { memory: memoryOf([]) };
   if (outer === null || named) {
     if (outer?.ancestors.includes(threadId) === true) throw waitsForItself(session, threadId);
-    const runtime = session.runtime();
     return placeOn(runtime, runtime.host.thread(threadId));
   }
   if (lifespan === "shared") return { memory: outer.memory };

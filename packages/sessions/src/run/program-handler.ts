@@ -164,9 +164,8 @@ const withDescription = async (
 ): Promise<string> => {
   if (session.options.describe === undefined) return text;
   const state = await host.thread(call.threadId).state();
-  const covered = state?.context.summarising?.covers.to;
-  if (state === null || covered === undefined) return text;
-  const turn = turnNumbered(state, covered);
+  const covered = state?.context.summarising?.covers.to ?? Number.NaN;
+  const turn = state === null ? undefined : turnNumbered(state, covered);
   const answer = turn === undefined ? undefined : toArray(turn.messages).findLast(({ role }) => role === "assistant");
   return answer === undefined ? text : text.replace(contentText(answer.parts), () => textOf(answer));
 };

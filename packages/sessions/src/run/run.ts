@@ -104,7 +104,7 @@ export class Run {
       if (signal.reason instanceof DOMException) abort("the call around it was cancelled");
     };
     if (signal.aborted) cancelled();
-    else signal.addEventListener("abort", cancelled, { once: true });
+    else signal.addEventListener("abort", cancelled);
   }
 }
 

@@ -154,6 +154,7 @@ test("56: memory and summaries say which tools were used by a model that the pro
   expect(await qa.call({ q: "Weather?" })).toEqual({ a: "It is sunny." });
   await summaries(1);
   expect(read[0]).toContain('Tools used: get_weather({"city":"Paris"}) -> sunny;');
+  expect(read[0]).toContain("a: It is sunny.");
   const plain = sessionOf(react, weather());
   await asked(plain, 1);
   expect((await plain.memory()).text).toBe(
@@ -195,8 +196,10 @@ test("57: and where it throws, the answer is as it was", async () => {
 });
 
 test("58: a summariser that fails costs neither the answer nor the turn, which is then a line made by rule", async () => {
+  const tried: string[] = [];
   const { qa, seen, summaries } = summarising({
-    summariser: () => {
+    summariser: ({ text }) => {
+      tried.push(/Q\d/u.exec(text)?.[0] ?? "");
       throw new Error("no summary");
     },
   });
@@ -208,6 +211,7 @@ test("58: a summariser that fails costs neither the answer nor the turn, which i
   expect(await qa.count()).toBe(3);
   expect(questions(seen[1])).toEqual([[1, "Q1"]]);
   expect(seen[2]?.text.split("\n")[0]).toBe("[Turn 1] Asked: q: Q1 Answered: a: A");
+  expect(tried.slice(0, 2)).toEqual(["Q1", "Q1"]);
 });
 
 test("summaries are written by the model where there is no summariser, by an instruction of one's own", async () => {

@@ -67,6 +67,12 @@ describe("turns and what programs see of them", () => {
       [8, "Q7"],
       [9, "Q8"],
     ]);
+    await asked(qa, 10, 11);
+    expect(questions(seen[11])).toEqual([
+      [9, "Q8"],
+      [10, "Q9"],
+      [11, "Q10"],
+    ]);
   });
 
   test("88: of eight turns with three stored the newest three are there, under their own numbers (theirs repeats 3)", async () => {
@@ -100,6 +106,9 @@ describe("turns and what programs see of them", () => {
     ]);
     expect(seen[0]?.exchanges[0]?.outputs).toEqual({ a: "Hello!" });
     expect(seen[0]?.text).toBe("[Before turn 1] Asked: q: Hi Answered: a: Hello!");
+    expect((await qa.memory()).text).toBe(
+      "[Before turn 3] Asked: q: Hi Answered: a: Hello!\n[Turn 3] Asked: q: Q3 Answered: a: A",
+    );
     expect(await qa.count()).toBe(1);
   });
 

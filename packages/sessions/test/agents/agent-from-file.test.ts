@@ -147,10 +147,41 @@ test.each([
     "name: a\nsubagents: [{ agent: { model: m } }]",
     "2:13: an agent within the file of another has no name of its own; add name beside agent",
   ],
+  [
+    "name: a\nsubagents: [{ agent: { name: b }, memory: some }]",
+    '2:43: subagents.0.memory is "some"; it must be one of parent, own, none',
+  ],
+  [
+    "name: a\nsubagents: [{ agent: { name: b, compression: none, memory: { compression: none } } }]",
+    "2:46: compression is another word for memory.compression, which is there too; leave one of them out",
+  ],
+  [
+    "name: a\nsubagents: [{ agent: { name: b, memory: { prompt: 1 } } }]",
+    '2:43: there is no field "subagents.0.agent.',
+  ],
+  [
+    "name: a\nsignature: { inputs: { q: string }, outputs: { a: string }, more: 1 }",
+    '2:61: there is no field "signature.more"; there are inputs, outputs',
+  ],
+  [
+    "name: a\nsubagents: { a: 1 }",
+    '2:12: subagents is {"a":1}; it must be a list of ./file.yaml, or { file or agent, ',
+  ],
+  ["name: a\nmodelParameters: [1]", "2:18: modelParameters is [1]; it must be a mapping of names to JSON values"],
+  ["7: a", '1:1: there is no field "7"; there are version, name, description'],
   ["name: a\nsystem_prompt: b", "2:1: there is no field system_prompt; here it is instructions"],
   ["name: a\nmodel_parameters: {}", "2:1: there is no field model_parameters; here it is modelParameters"],
   ["name: a\nsub_agents: []", "2:1: there is no field sub_agents; here it is subagents"],
   ["name: a\nmax_turns: 1", "2:1: there is no field max_turns; here it is memory: { maxTurns }"],
+  ["name: a\ntoString: b", '2:1: there is no field "toString"; there are version, name, '],
+  ["name: a\nmemory: { prompt: b }", '2:11: there is no field "memory.prompt"; there are maxTurns, compression'],
+  [
+    "name: a\nsubagents: [{ name: b, agent: { prompt: c } }]",
+    "2:33: there is no field subagents.0.agent.prompt; here it is instructions",
+  ],
+  // As JSON, one has 60 characters and the other one more.
+  [`version: ${"a".repeat(58)}`, `1:10: version is "${"a".repeat(58)}"; it must be 1`],
+  [`version: ${"a".repeat(59)}`, `1:10: version is "${"a".repeat(58)}…; it must be 1`],
   ["name: a\nname: b", "2:1: this field is there twice; leave one of them out"],
   ["name: a\n b: c", "1:7: it is no YAML: "],
   ["name: *a", "1:7: *a is an alias; write out what it stands for"],
@@ -171,5 +202,101 @@ test("siblings may name the same file; a file may not lead back to itself", asyn
   expect(await problemsOf({ ...diamond, "d.yaml": "name: d\nsubagents: [./d.yaml, ./b.yaml]" })).toEqual([
     'd.yaml:2:13: subagent "./d.yaml": it leads back to itself: agent.yaml → b.yaml → d.yaml → d.yaml; an agent can\'t be its own subagent (a subagent: agent.yaml → b.yaml → d.yaml)',
     'd.yaml:2:23: subagent "./b.yaml": it leads back to itself: agent.yaml → b.yaml → d.yaml → b.yaml; an agent can\'t be its own subagent (a subagent: agent.yaml → b.yaml → d.yaml)',
+  ]);
+});
+
+test.each([
+  { path: 7, options: {}, says: "agentFromFile: path must be a text that is not empty (got 7)" },
+  { path: "a.yaml", options: { allowTools: "yes" }, says: "allowTools must be true, false or a function" },
+  { path: "a.yaml", options: { root: 7 }, says: "root must be a text that is not empty (got 7)" },
+  { path: "a.yaml", options: { allow: true }, says: 'agentFromFile has no option "allow"' },
+])("refuses an argument that it can't go by: $says", async ({ path, options, says }) => {
+  // Cast: a caller in JavaScript could pass this.
+  await expect(agentFromFile(path as string, options as object)).rejects.toThrow(says);
+});
+
+test.each([
+  [50, "agent.yaml:50:1: "],
+  [51, "and 1 more"],
+])("of %i problems, the message names 50", async (count, last) => {
+  const lines = Array.from({ length: count }, (_, index) => `f${index}: 1`);
+  const problems = await problemsOf({ "agent.yaml": lines.join("\n") });
+  expect(problems.at(-1)).toContain(last);
+});
+
+test("all problems of the files that an agent names are found at once, each at its place", async () => {
+  const files = {
+    "agent.yaml": `name: 9
+tools: [7, ./none.ts, ""]
+subagents:
+  - 7
+  - { name: x, file: ./b.yaml, agent: ./b.yaml }
+  - { name: [], agent: { nam: y, tools: [./none.ts], subagents: [./c.yaml], memory: { maxTurns: 1 }, max_context_turns: 2 } }
+  - { name: z, agent: ./d.yaml }
+  - { file: 7 }
+  - { agent: [] }
+  - ./d.yaml
+  - { file: ./d.yaml, name: z }
+compression: none
+memory: { compression: none }
+max_iters: 3
+limits: { steps: 3 }
+`,
+    "b.yaml": "nam: b",
+    "c.yaml": "nam: c",
+    "d.yaml": "nam: d",
+  };
+  // Without the list of the fields that there are.
+  expect((await problemsOf(files)).map((problem) => problem.replace(/there are version[\w, ]*\b/u, "…"))).toEqual([
+    "agent.yaml:1:7: name is 9; it must be a name of at most 64 letters, digits, - and _ that begins with a letter",
+    "agent.yaml:2:9: tools.0 is 7; it must be ./file.ts or ./file.ts#export",
+    'agent.yaml:2:23: tools.2 is ""; it must be ./file.ts or ./file.ts#export',
+    "agent.yaml:4:5: subagents.0 is 7; it must be ./file.yaml, or { file or agent, name, description, memory }",
+    'agent.yaml:6:26: there is no field "subagents.2.agent.nam"; …',
+    "agent.yaml:6:13: subagents.2.name is []; it must be a name of at most 64 letters, digits, - and _ that begins with a letter",
+    "agent.yaml:8:13: subagents.4.file is 7; it must be a text",
+    "agent.yaml:9:14: subagents.5.agent is []; it must be ./file.yaml, or { file or agent, name, description, memory }",
+    "agent.yaml:12:14: compression is another word for memory.compression, which is there too; leave one of them out",
+    "agent.yaml:14:12: max_iters is another word for limits.steps, which is there too; leave one of them out",
+    "agent.yaml:5:39: agent and file both say which agent it is; leave one of them out",
+    "agent.yaml:6:121: max_context_turns is another word for memory.maxTurns, which is there too; leave one of them out",
+    'agent.yaml:2:12: tool "./none.ts": there is no such file',
+    'agent.yaml:6:42: tool "./none.ts": there is no such file',
+    'c.yaml:1:1: there is no field "nam"; … (a subagent: agent.yaml → c.yaml)',
+    'd.yaml:1:1: there is no field "nam"; … (a subagent: agent.yaml → d.yaml)',
+    'agent.yaml:11:5: there are two tools called "z"; give a subagent another by name',
+  ]);
+});
+
+test.each<readonly [string, string | null]>([
+  ["---\nname: a\n---", null],
+  ["---  \nname: a\n--- \n\nHi \n", "Hi"],
+  ["---\nname: a\ninstructions: b\n---\n  \n", "b"],
+  ["---\nname: a\n---\nHi\n---\nyou", "Hi\n---\nyou"],
+])("the instructions of %j are %j", async (text, instructions) => {
+  const folder = folderOf({ "agent.md": text });
+  expect((await agentFromFile(join(folder, "agent.md"))).instructions).toBe(instructions);
+});
+
+test.each(["---\nname: a\n---x\nHi", "--- x\nname: a\n---\nHi", "\n---\nname: a\n---\n"])(
+  "%j has no front matter",
+  async (text) => {
+    expect(await problemsOf({ "agent.md": text }, "agent.md")).toEqual([
+      expect.stringContaining("agent.md:1:1: Markdown begins with no front matter"),
+    ]);
+  },
+);
+
+test("two tools of one name are refused, be they modules or subagents", async () => {
+  const files = { "one.ts": tool, "two.ts": tool, "forecast.yaml": "name: forecast" };
+  const problemsWith = (fields: string) =>
+    problemsOf({ ...files, "agent.yaml": `name: a\n${fields}` }, "agent.yaml", { allowTools: true });
+  const twice = 'there are two tools called "forecast"; give a subagent another by name';
+  expect(await problemsWith("tools: [./one.ts, ./two.ts]")).toEqual([`agent.yaml:2:19: ${twice}`]);
+  expect(await problemsWith("tools: [./one.ts]\nsubagents: [./forecast.yaml]")).toEqual([`agent.yaml:3:13: ${twice}`]);
+  const named = "{ file: ./forecast.yaml, name: b }";
+  expect(await problemsWith(`tools: [./one.ts]\nsubagents: [${named}]`)).toEqual([]);
+  expect(await problemsWith(`subagents: [${named}, ${named}]`)).toEqual([
+    expect.stringContaining('two tools called "b"'),
   ]);
 });

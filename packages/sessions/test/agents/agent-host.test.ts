@@ -95,3 +95,50 @@ test("options that are invalid are refused", async () => {
   expect(() => host.subagent("helper", "none")).toThrow('agent "helper" has no subagent "none"; there are: none');
   expect(() => host.subagent("none")).toThrow('agent "top" has no subagent "none"; there are: helper');
 });
+
+test.each<readonly [object, string]>([
+  [{ llm: 7 }, "agentHost: llm must be a function (got 7)"],
+  [{ llm: undefined, models: 7 }, "agentHost: models must be a function (got 7)"],
+  [{ model: 7 }, "agentHost: model must be a text that is not empty (got 7)"],
+  [{ machine: 7 }, "agentHost: machine must be an object (got 7)"],
+  [{ thread: 7 }, "agentHost: thread must be an object (got 7)"],
+  [{ system: 7 }, "agentHost: system must be a text, or { role, content } (got 7)"],
+  [{ system: { role: "system" } }, "agentHost: system must be a text, or { role, content }"],
+  [{ tools: [] }, "agentHost: tools must be left out: the tools are those of the agent"],
+])("refuses the options %j", async (options, says) => {
+  const { host, store } = await hostOf(pair("parent"));
+  expect(() => agentHost(host.agent, { store, llm: passing, ...options })).toThrow(says);
+});
+
+test("refuses what is no agent, and no options", async () => {
+  const { host, store } = await hostOf(pair("parent"));
+  const { tools: _, ...others } = host.agent;
+  // Casts: a caller in JavaScript could pass these.
+  expect(() => agentHost(others as typeof host.agent, { store, llm: passing })).toThrow(/agent must be an agent, as/);
+  expect(() => agentHost(host.agent, 7 as never)).toThrow("agentHost: options must be an object (got 7)");
+});
+
+test("a copy in memory answers as the agent does, and leaves the store alone", async () => {
+  const { host, store } = await hostOf(pair("parent"));
+  const copy = host.inMemory();
+  expect((await copy.ask("a", { threadId: "t" })).text).toBe("a");
+  expect([(await copy.threads()).threads.length, (await store.list()).threads]).toEqual([1, []]);
+  await copy.close();
+});
+
+test("the host of an agent takes journals and messages, finds them, and starts their threads as the agent would", async () => {
+  const files = { "agent.yaml": "name: a\ninstructions: listen\ncompression: none" };
+  const { host } = await hostOf(files, { thread: { metadata: { from: "phone" } }, defaultThread: "main" });
+  await host.ask("a");
+  const state = await host.thread("main").state();
+  expect(state?.context.metadata).toEqual({ from: "phone" });
+  expect(textOf(state?.context.conversation.system ?? never())).toBe("listen");
+  const { id } = await host.importJournal(await host.thread("main").exportJournal(), { threadId: "copy" });
+  expect((await host.thread(id).ask("b")).text).toBe("a,b");
+  const found = await host.threads();
+  expect(found.threads.map(({ threadId }) => threadId).toSorted()).toEqual(["copy", "main"]);
+});
+
+const never = (): never => {
+  throw new Error("there is none");
+};

@@ -37,6 +37,10 @@ test("the file that DSPy's ConversationalAgent shows is an agent, called after i
   expect(agent.tools.map(({ declaration }) => declaration.name)).toEqual(["search"]);
 });
 
+/** Returns the schema of lists in lists, of a type. */
+const listOf = (type: string, levels = 1): object =>
+  levels === 0 ? { type } : { type: "array", items: listOf(type, levels - 1) };
+
 test.each([
   ["a -> b", { a: { type: "string" } }, { b: { type: "string" } }],
   ["a,b:int->c : bool", { a: { type: "string" }, b: { type: "integer" } }, { c: { type: "boolean" } }],
@@ -46,6 +50,8 @@ test.each([
     { a: { type: "array", items: { type: "array", items: { type: "integer" } } } },
     { b: { type: "string", enum: ["x, y", 'z -> "w"'] } },
   ],
+  ["_a1 : string , b->c:list[ bool ]", { _a1: { type: "string" }, b: { type: "string" } }, { c: listOf("boolean") }],
+  [`a -> b: ${"list[".repeat(8)}int${"]".repeat(8)}`, { a: { type: "string" } }, { b: listOf("integer", 8) }],
 ])("the signature %j has the fields and types that DSPy gives it", async (signature, inputs, outputs) => {
   const folder = folderOf({ "agent.yaml": `signature: ${JSON.stringify(signature)}` });
   const { signature: read } = await agentFromFile(join(folder, "agent.yaml"));
@@ -78,6 +84,19 @@ test.each([
   expect(await problemsOf({ "agent.yaml": `signature: ${JSON.stringify(signature)}` })).toEqual(
     messages.map((message) => mustBe(signature, message)),
   );
+});
+
+test.each([
+  "Literal[]",
+  'Literal["a", b]',
+  "Literal[\"a']",
+  "list[Foo]",
+  "list",
+  "List[int]",
+  `${"list[".repeat(9)}int${"]".repeat(9)}`,
+])("the type %s is none", async (type) => {
+  const [problem, ...others] = await problemsOf({ "agent.yaml": `signature: ${JSON.stringify(`a -> b: ${type}`)}` });
+  expect([problem, others]).toEqual([expect.stringContaining(`(that of "b" is ${JSON.stringify(type)})`), []]);
 });
 
 test("a signature that is nested without end is refused in time", async () => {

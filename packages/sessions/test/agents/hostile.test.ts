@@ -59,6 +59,16 @@ test.each([40, 1_000, 10_000])("%i levels are refused", async (levels) => {
   }
 });
 
+test.each([
+  ["[", "]"],
+  ["{ a: ", "}"],
+])("32 levels are taken, the two around these %s included, and not one more", async (open, close) => {
+  const nested = (levels: number) =>
+    problemsOf({ "agent.yaml": `name: a\nmodelParameters: { b: ${open.repeat(levels)}${close.repeat(levels)} }` });
+  expect(await nested(31)).toEqual([]);
+  expect(await nested(32)).toEqual([expect.stringContaining("more deeply than 32 levels")]);
+});
+
 test("a huge file is refused before it is read", async () => {
   const huge = `name: a\ninstructions: ${"b".repeat(300_000)}`;
   expect(await problemsOf({ "agent.yaml": huge })).toEqual([
@@ -259,6 +269,27 @@ test("levels of subagents end, and siblings of siblings are read once each", asy
     ]),
   );
   expect(await problemsOf(fan)).toEqual([]);
+});
+
+test("levels are counted below a file that was read before, too", async () => {
+  const to = (name: string, ...below: readonly string[]) =>
+    `name: ${name}\nsubagents: [${below.map((each) => `./${each}.yaml`).join(", ")}]`;
+  const files = {
+    "agent.yaml": to("a", "b1", "c1"),
+    "b1.yaml": to("b1", "b2"),
+    "b2.yaml": to("b2", "b3"),
+    "b3.yaml": to("b3", "b4"),
+    "b4.yaml": "name: b4",
+    "c1.yaml": to("c1", "c2"),
+    "c2.yaml": to("c2", "c3"),
+    "c3.yaml": to("c3", "b1"),
+  };
+  expect(await problemsOf(files)).toEqual([]);
+  expect(await problemsOf({ ...files, "c3.yaml": to("c3", "c4"), "c4.yaml": to("c4", "b1") })).toEqual([
+    expect.stringMatching(
+      /^c4\.yaml:2:13: subagent "\.\/b1\.yaml": there are more than 8 levels of agents: agent\.yaml → c1/,
+    ),
+  ]);
 });
 
 test("the name of a file does not choose where problems stand", async () => {

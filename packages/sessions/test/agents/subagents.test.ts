@@ -69,6 +69,14 @@ test("a fork of a fork finds what was said in the thread that both come from", a
   expect(await said(fork.ask("f"))).toBe("a,b,f");
 });
 
+test("a fork at a turn of two digits has what was said up to there", async () => {
+  const { host } = await hostOf(pair("parent"));
+  const thread = host.thread("t");
+  for (const word of "abcdefghijk") await thread.ask(word);
+  const { thread: fork } = await thread.fork({ turn: 10, threadId: "fork" });
+  expect(await said(fork.ask("z"))).toBe("a,b,c,d,e,f,g,h,i,j,z");
+});
+
 test("one of its own memory remembers all calls of the thread, one without none", async () => {
   const { host: own } = await hostOf(pair("own"));
   const { host: none } = await hostOf(pair("none"));
@@ -128,12 +136,20 @@ test("a call that is cancelled cancels the nested turn, and the next one goes on
   for await (const { type } of asked) if (type === "toolCall") break;
   const nested = host.subagent("helper").thread("t/helper");
   const slow = nested.asked("2.1.0");
+  expect((await host.calls("t")).map(({ turn, status }) => [turn, status])).toEqual([
+    [1, "completed"],
+    [2, "open"],
+  ]);
+  for (const turn of [1, 2]) expect(await host.calls("t", turn)).toMatchObject([{ turn }]);
+  expect(await host.calls("t", 3)).toEqual([]);
   asked.abort("enough");
   await expect(asked).rejects.toThrow(TurnCancelledError);
   await slow;
   await thread.undo();
   expect(await said(thread.ask("b"))).toBe("a,b");
   expect(await nested.asked("2.1.0")).not.toMatchObject({ status: "open" });
+  await nested.delete();
+  expect(await host.calls("t", 1)).toMatchObject([{ turn: null, status: null, calls: [] }]);
 });
 
 test("a host that closes loses nothing: the next one goes on, and asks nothing again that was answered", async () => {
@@ -168,6 +184,7 @@ test("a thread that is none of a subagent is not taken for one", async () => {
   const { host } = await hostOf(pair("parent"));
   await host.thread("t/helper").ask("mine");
   expect(await said(host.ask("a", { threadId: "t" }))).toMatch(/there is another thread called "t\/helper"/);
+  expect(await host.calls("t")).toMatchObject([{ turn: null, status: null, calls: [] }]);
 });
 
 test("instructions that have changed since are used from the next call on", async () => {
@@ -179,6 +196,26 @@ test("instructions that have changed since are used from the next call on", asyn
   await next.ask("b", { threadId: "t", askId: "second" });
   const state = await next.thread("t/helper").state();
   expect(textOf(state?.context.conversation.system ?? never())).toBe("listen well");
+});
+
+test("calls of tools that are no subagents are not among the calls of subagents", async () => {
+  const { host } = await hostOf(pair("parent"), {
+    llm: (call, context) =>
+      call.threadId === "t" && call.messages.at(-1)?.role === "user"
+        ? Promise.resolve({
+            type: "completed",
+            reply: {
+              toolCalls: [
+                { id: null, name: "other", arguments: "{}" },
+                { id: null, name: "helper", arguments: '{"message":"a"}' },
+              ],
+            },
+            finishReason: "stop",
+          })
+        : passing(call, context),
+  });
+  await host.ask("a", { threadId: "t" });
+  expect((await host.calls("t")).map(({ name, callId }) => [name, callId])).toEqual([["helper", "1.1.1"]]);
 });
 
 const never = (): never => {

@@ -1,4 +1,4 @@
-import { tool } from "@colloquy/host";
+import { OutputError, tool } from "@colloquy/host";
 import { ConfigurationError, textOf } from "@colloquy/machine";
 import { reply, scriptedModel, streams, toolCalls } from "@colloquy/runtime-test/models";
 import { describe, expect, expectTypeOf, onTestFinished, test } from "vitest";
@@ -62,6 +62,12 @@ describe("a program that is a signature alone", () => {
     { given: { inputs }, says: 'predict needs the option "outputs", and it is missing' },
     { given: { inputs, outputs, instruction: "Be short." }, says: 'predict has no option "instruction"' },
     {
+      given: { inputs, outputs, limits: { steps: -1 } },
+      says: "predict: limits must be an object of limits, each a whole number ≥ 0",
+    },
+    { given: { inputs, outputs, limits: 2 }, says: "predict: limits must be an object of limits" },
+    { given: { inputs, outputs, repairs: -1 }, says: "predict: repairs must be a whole number ≥ 0 (got -1)" },
+    {
       given: { inputs, outputs: { answer: "string" } },
       says: "predict: outputs must be a Standard Schema of an object",
     },
@@ -72,6 +78,24 @@ describe("a program that is a signature alone", () => {
   ])("refuses options that it can't go by: $says", ({ given, says }) => {
     // Cast: a caller in JavaScript could pass this.
     expect(() => predict(given as { inputs: typeof inputs; outputs: typeof outputs })).toThrow(says);
+  });
+
+  test("takes limits of none, which the model can't keep", async () => {
+    const limits = { steps: 0, outputTokens: undefined };
+    const qa = closing(session(predict({ inputs, outputs, limits }), { name: "qa", llm: scriptedModel([]) }));
+    await expect(qa.call({ question: "Q" })).rejects.toThrow(/steps/);
+  });
+
+  test("asks again as often as is said, twice where nothing is", async () => {
+    for (const { given, calls } of [
+      { given: {}, calls: 3 },
+      { given: { repairs: 0 }, calls: 1 },
+    ]) {
+      const llm = scriptedModel(Array.from({ length: calls }, () => saying({ wrong: true })));
+      const qa = closing(session(predict({ inputs, outputs, ...given }), { name: "qa", llm }));
+      await expect(qa.call({ question: "Q" })).rejects.toThrow(OutputError);
+      expect(llm.calls).toHaveLength(calls);
+    }
   });
 
   test("refuses to use no tools", () => {
@@ -85,7 +109,11 @@ describe("a program that is a signature alone", () => {
   test("says when it is made which schema the mode does not take", () => {
     const optional = z.object({ answer: z.string().optional() });
     expect(() => predict({ inputs, outputs: optional })).toThrow(ConfigurationError);
-    expect(() => predict({ inputs, outputs: optional })).toThrow(/answer/u);
+    expect(() => predict({ inputs, outputs: optional })).toThrow(
+      /^predict: outputs at "answer": it is optional; .*; or use mode "tool" or "prompted"$/u,
+    );
+    const record = z.record(z.string(), z.string());
+    expect(() => predict({ inputs, outputs: record })).toThrow(/^predict: outputs: it is a record/u);
     expect(() => predict({ inputs, outputs: optional, mode: "prompted" })).not.toThrow();
   });
 

@@ -1,6 +1,7 @@
 import { getEventListeners } from "node:events";
 import type { LlmHandler } from "@colloquy/host";
 import { memoryStore } from "@colloquy/runtime-node";
+import { reply, scriptedModel } from "@colloquy/runtime-test/models";
 import { expect, test } from "vitest";
 import { sessionOf } from "../programs.ts";
 
@@ -66,4 +67,42 @@ test("a model call within a call without a turn is no other call's, whatever ids
   expect(await qa.user("ada").call({ q: "Q" }, once)).toEqual({ a: "3" });
   expect(await qa.user("bob").call({ q: "Q" }, once)).toEqual({ a: "4" });
   expect(await qa.user("bob").call({ q: "Q" }, once)).toEqual({ a: "4" });
+});
+
+test("a call without a turn shows what its program says, and what models within write, to each reader", async () => {
+  const llm = scriptedModel([reply("A")]);
+  const qa = sessionOf(
+    async ({ q }, { status, partial, ask }) => {
+      status("thinking");
+      partial({ a: "…" });
+      return { a: (await ask("draft", q)).text };
+    },
+    { llm },
+  );
+  const call = qa.call({ q: "Q" }, { history });
+  expect([call.threadId, await call]).toEqual([null, { a: "A" }]);
+  for (const reader of [call, call]) {
+    const parts: string[] = [];
+    for await (const part of reader) parts.push(part.type === "nested" ? part.part.type : part.type);
+    expect(parts.slice(0, 3)).toEqual(["status", "partial", "turn.started"]);
+    expect(parts).toContain("text.delta");
+  }
+});
+
+test("a call without a turn whose program calls its own session is refused, and may call others", async () => {
+  const other = sessionOf(({ q }) => ({ a: q }), { name: "other" });
+  const itself = sessionOf(({ q }) => (q === "own" ? itself.call({ q }) : other.call({ q })), { name: "itself" });
+  await expect(itself.call({ q: "own" }, { history })).rejects.toThrow(/"itself" calls its own session/);
+  expect(await itself.call({ q: "other" }, { history })).toEqual({ a: "other" });
+});
+
+test("a call that is refused has its id, no thread, and nothing to cancel", async () => {
+  const qa = sessionOf(() => ({ a: "" }));
+  // @ts-expect-error no option
+  const call = qa.call({ q: "Q" }, { askId: "mine", histroy: [] });
+  call.abort("enough");
+  expect([call.threadId, call.askId]).toEqual([null, "mine"]);
+  await expect(call).rejects.toThrow('call has no option "histroy"');
+  // @ts-expect-error no text
+  await expect(qa.call({ q: "Q" }, { askId: 7 })).rejects.toThrow("call: askId must be a text");
 });

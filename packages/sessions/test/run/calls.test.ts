@@ -1,3 +1,4 @@
+import type { StandardSchema } from "@colloquy/host";
 import { ConfigurationError } from "@colloquy/machine";
 import { reply, scriptedModel } from "@colloquy/runtime-test/models";
 import { describe, expect, it } from "vitest";
@@ -73,6 +74,24 @@ describe("the parts of a call", () => {
     expect([shown(parts)[0], shown(parts).at(-2)]).toEqual([String(8_000 - 2), String(many - 1)]);
   });
 
+  it("that a slow reader missed are counted from where it was", async () => {
+    const gate = Promise.withResolvers<void>();
+    const qa = sessionOf(async (_, { status }) => {
+      await gate.promise;
+      for (let index = 0; index < 2_500; index++) status(String(index));
+      return { a: "" };
+    });
+    const call = qa.call({ q: "Q1" });
+    const reader = call[Symbol.asyncIterator]();
+    const read = [await reader.next(), await reader.next()];
+    gate.resolve();
+    await call;
+    const late = await partsOf({ [Symbol.asyncIterator]: () => reader });
+    expect(read.map(({ value }) => value.type)).toEqual(["turn.started", "step.started"]);
+    expect(late[0]).toEqual({ type: "parts.dropped", count: 1_000 - 2 });
+    expect(late.length - 1).toBe(2 + 2_500 + 2 - 1_000);
+  });
+
   it("end with the error where the call got no turn", async () => {
     const qa = sessionOf(() => ({ a: "" }), { overlap: "reject" });
     const call = qa.call({ q: "Q1" }, { history: { exchanges: [], as: "never" as "override" } });
@@ -121,11 +140,35 @@ describe("a signature", () => {
     await wrong.close();
   });
 
+  it("says where an issue is, of schemas of any vendor, and judges what can't be copied", async () => {
+    const judging = (path: readonly unknown[] | undefined): StandardSchema<object> => ({
+      "~standard": {
+        version: 1,
+        vendor: "other",
+        // Cast: the path is one that the standard allows.
+        validate: () => ({ issues: [{ message: "is wrong", ...(path === undefined ? {} : { path: path as [] }) }] }),
+      },
+    });
+    for (const [path, said] of [
+      [[{ key: "list" }, 0, { key: "q" }], 'signature: "list.0.q": is wrong'],
+      [[], "signature: is wrong"],
+      [undefined, "signature: is wrong"],
+    ] as const) {
+      const outputs = z.looseObject({});
+      const odd = session(() => ({}), { name: "odd", signature: { inputs: judging(path), outputs } });
+      await expect(odd.call({ q: () => "no JSON" })).rejects.toThrow(said);
+      await odd.close();
+    }
+  });
+
   it("can't have what a journal can't keep, and the error says where", async () => {
     const dated = session(() => ({ at: new Date(0) }), { name: "dated" });
     await expect(dated.call({})).rejects.toThrow(/the outputs of "dated": at is a Date/);
     // @ts-expect-error no fields
     await expect(dated.call("text")).rejects.toThrow(/the inputs of "dated" are of type string/);
+    await expect(dated.call([])).rejects.toThrow('the inputs of "dated" are a list; they must be an object of fields');
+    // @ts-expect-error no fields
+    await expect(dated.call(null)).rejects.toThrow('the inputs of "dated" are null');
     await dated.close();
   });
 });
@@ -194,6 +237,32 @@ describe("a call", () => {
     expect(changes).toEqual(["beta", "beta+1", "beta+2"].map((version) => ({ program: "qa", version })));
     expect(await qa.count()).toBe(4);
   });
+
+  it.each([true, false])(
+    "that begins the conversation anew waits for those before it, and those behind it wait for it; it fails: %s",
+    async (fails) => {
+      const gates = { Q1: Promise.withResolvers<void>(), anew: Promise.withResolvers<void>() };
+      const seen: (readonly unknown[])[] = [];
+      const qa = sessionOf(async ({ q }, { memory }) => {
+        seen.push(memory.exchanges.map(({ inputs }) => inputs["q"]));
+        if (q === "Q1" || q === "anew") await gates[q].promise;
+        if (q === "anew" && fails) throw new Error("down");
+        return { a: q };
+      });
+      const exchanges = [{ inputs: { q: "given" }, outputs: { a: "A" } }];
+      const first = qa.call({ q: "Q1" });
+      const anew = qa.call({ q: "anew" }, { history: { exchanges, as: "replaceSession" } });
+      const last = qa.call({ q: "Q3" });
+      for (const gate of Object.values(gates)) {
+        // Whatever does not wait goes on meanwhile.
+        for (let round = 0; round < 20; round++) await new Promise(setImmediate);
+        gate.resolve();
+      }
+      await Promise.allSettled([first, anew, last]);
+      expect(seen).toEqual([[], ["given"], fails ? ["Q1"] : ["given", "anew"]]);
+      expect((await qa.turns()).map(({ inputs }) => inputs.q)).toEqual(fails ? ["Q1", "Q3"] : ["anew", "Q3"]);
+    },
+  );
 
   it("refuses a damaged history in words", async () => {
     const { qa } = seeing();

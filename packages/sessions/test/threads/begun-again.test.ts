@@ -25,3 +25,29 @@ test("what a deleted thread had called answers no thread that takes its id", asy
     `thread "${left?.threadId}" was left by an earlier thread "qa", which was deleted: delete it, too`,
   );
 });
+
+test.each(["persistent", "episodic"] as const)(
+  "what a program (%s) kept under a deleted thread is not shown under one that takes its id",
+  async (lifespan) => {
+    let later = 0;
+    const clock = { ...systemClock, now: () => systemClock.now() + later };
+    const { qa: child, seen } = seeing({ name: "child", lifespan });
+    const parent = sessionOf((inputs) => child.call(inputs), { name: "parent", host: { clock } });
+    await asked(parent, 1);
+    await parent.thread.delete();
+    later = 1;
+    await expect(parent.call({ q: "Q1" })).rejects.toThrow(/was left by an earlier thread "parent", which was deleted/);
+    expect(seen.length).toBe(1);
+  },
+);
+
+test("the thread of a nested program may be called from outside, before and after its parent", async () => {
+  const { qa: child, seen } = seeing({ name: "child" });
+  const parent = sessionOf((inputs) => child.call(inputs), { name: "parent" });
+  for (const view of [child.under(parent), parent, child.under(parent)]) await asked(view, seen.length);
+  expect(seen.map(({ exchanges }) => exchanges.length)).toEqual([0, 1, 2]);
+  // Here the parent's thread was the first.
+  const other = parent.user("ada");
+  for (const view of [other, child.under(other)]) await asked(view, seen.length);
+  expect(seen.slice(3).map(({ exchanges }) => exchanges.length)).toEqual([0, 1]);
+});

@@ -4,6 +4,7 @@ import { z } from "zod";
 import type { AnyOptions } from "../../src/threads/options.ts";
 import { policyOf } from "../../src/threads/options.ts";
 import { session } from "../../src/index.ts";
+import { asked, seeing } from "../programs.ts";
 import { spread } from "../../../../test/runs.ts";
 
 const optionsOfSessions: readonly Partial<AnyOptions>[] = [
@@ -31,8 +32,21 @@ it("a field that the signature does not have can't be kept out by mistake", () =
   );
   expect(made({ onlyInputFields: ["question"] })).toThrow('onlyInputFields names "question"');
   expect(made({ excludeFields: ["context", "a"], onlyInputFields: ["q"] })).not.toThrow();
-  // A schema that accepts other fields does not restrict names.
+  // A schema that accepts other fields does not restrict names, and neither does one whose fields are not known.
+  const outputs = z.object({ a: z.string() }).transform(({ a }) => ({ b: a }));
+  expect(made({ excludeFields: ["b"], signature: { ...signature, outputs } })).not.toThrow();
   expect(
     made({ excludeFields: ["more"], signature: { ...signature, inputs: z.looseObject({ q: z.string() }) } }),
   ).not.toThrow();
+});
+
+it.each([
+  { excludeFields: ["q"], inputs: {}, outputs: { a: "A" }, text: "[Turn 1] Answered: a: A" },
+  { excludeFields: ["a"], inputs: { q: "Q1" }, outputs: {}, text: "[Turn 1] Asked: q: Q1" },
+  { onlyInputFields: ["context"], inputs: {}, outputs: { a: "A" }, text: "[Turn 1] Answered: a: A" },
+])("of an exchange without $excludeFields the rest is shown", async ({ inputs, outputs, text, ...options }) => {
+  const { qa, seen } = seeing(options);
+  await asked(qa, 1, 2);
+  expect(seen[1]?.exchanges).toMatchObject([{ turn: 1, inputs, outputs }]);
+  expect(seen[1]?.text).toBe(text);
 });

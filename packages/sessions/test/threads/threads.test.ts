@@ -1,6 +1,7 @@
 import { memoryStore } from "@colloquy/runtime-node";
+import { virtualClock } from "@colloquy/runtime-test";
 import { reply, scriptedModel } from "@colloquy/runtime-test/models";
-import { expect, it } from "vitest";
+import { expect, it, onTestFinished, vi } from "vitest";
 import { asked, seeing, sessionOf } from "../programs.ts";
 
 it("two that take back a call at once take back two", async () => {
@@ -57,4 +58,97 @@ it("a program can change nothing of the memory that it is shown, nor of that whi
   );
   await qa.call({ q: "Q1" });
   expect((await qa.call({ q: "Q2" })).a).toMatch(/^TypeError: .*read only.* \{"q":"Q1"\}$/);
+});
+
+it("an error that fails no call is printed with its place where nobody observes errors", async () => {
+  const printed = vi.spyOn(console, "error").mockImplementation(() => {});
+  onTestFinished(() => printed.mockRestore());
+  const { qa } = seeing({
+    onTurn: () => {
+      throw new Error("full");
+    },
+  });
+  await asked(qa, 1);
+  expect(printed.mock.calls).toEqual([['Colloquy: onTurn of "qa" failed: full']]);
+});
+
+it("a session with a store of its own keeps its turns there within another program, and one without in that program's", async () => {
+  const [own, outer] = [memoryStore(), memoryStore()];
+  const { qa: kept } = seeing({ name: "kept", store: own });
+  const { qa: lent } = seeing({ name: "lent" });
+  const parent = sessionOf(
+    async (inputs) => {
+      await lent.call(inputs);
+      return kept.call(inputs);
+    },
+    { name: "parent", store: outer },
+  );
+  await asked(parent, 1);
+  const idsIn = async (store: typeof own) => (await store.list()).threads.map(({ threadId }) => threadId).toSorted();
+  expect([await idsIn(own), await idsIn(outer)]).toEqual([["parent/kept"], ["parent", "parent/lent"]]);
+  expect([await kept.under(parent).count(), await lent.under(parent).count()]).toEqual([1, 1]);
+});
+
+it("a start continues the calls of its program that were under way, and none of others", async () => {
+  const clock = virtualClock();
+  const store = memoryStore({ clock });
+  const reports: unknown[] = [];
+  let report = Promise.withResolvers<void>();
+  const observers = [
+    {
+      recovered: (found: unknown) => {
+        reports.push(found);
+        report.resolve();
+      },
+    },
+  ];
+  const begin = async (name: string, answers: boolean) => {
+    const begun = Promise.withResolvers<void>();
+    const made = sessionOf(
+      ({ q }) => {
+        begun.resolve();
+        return answers ? { a: q } : new Promise(() => {});
+      },
+      { name, store, host: { clock, observers } },
+    );
+    return { made, begun: begun.promise };
+  };
+  for (const name of ["one", "other"]) {
+    const { made, begun } = await begin(name, false);
+    void made.call({ q: name }, { askId: name });
+    await begun;
+    await made.close();
+  }
+  const { made } = await begin("one", true);
+  report = Promise.withResolvers();
+  made.start();
+  await clock.advance(1);
+  await report.promise;
+  expect(reports).toEqual([{ continued: ["one"], left: [] }]);
+  expect(await made.call({ q: "one" }, { askId: "one" })).toEqual({ a: "one" });
+});
+
+it("a conversation that was begun anew stays so in later processes, and a call that fails reports nothing", async () => {
+  const store = memoryStore();
+  const reported: unknown[] = [];
+  const begin = () => {
+    const seen: (readonly unknown[])[] = [];
+    const made = sessionOf(
+      ({ q }, { memory }) => {
+        seen.push(memory.exchanges.map(({ inputs }) => inputs["q"]));
+        if (q === "bad") throw new Error("down");
+        return { a: q };
+      },
+      { store, host: { onObserverError: (error) => reported.push(error) } },
+    );
+    return { made, seen };
+  };
+  const first = begin();
+  await asked(first.made, 1);
+  await first.made.call({ q: "anew" }, { history: { exchanges: [], as: "replaceSession" } });
+  await expect(first.made.call({ q: "bad" })).rejects.toThrow("down");
+  await first.made.close();
+  const second = begin();
+  await asked(second.made, 2);
+  expect([first.seen, second.seen, reported]).toEqual([[[], [], ["anew"]], [["anew"]], []]);
 });

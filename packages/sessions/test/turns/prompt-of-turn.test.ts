@@ -69,6 +69,16 @@ describe("the prompt of a turn", () => {
   test("is refused by the number of a turn that is not there", async () => {
     const { qa } = answering([]);
     await asked(qa, 1);
-    await expect(qa.promptOfTurn(2)).rejects.toThrow('thread "qa" has no turn 2; there are 1 to 1');
+    for (const turn of [2, 0, -1, 0.5])
+      await expect(qa.promptOfTurn(turn)).rejects.toThrow(`thread "qa" has no turn ${turn}; there are 1 to 1`);
+    const { qa: empty } = answering([], { threadId: "empty" });
+    await empty.checkpoint("begun");
+    await expect(empty.promptOfTurn(1)).rejects.toThrow('thread "empty" has no turn 1; there are none');
+  });
+
+  test("is none where the turn ended before its program was called", async () => {
+    const { qa, seen } = answering([]);
+    await expect(qa.thread.ask("Q", { limits: { steps: 0 } })).rejects.toThrow(/steps/);
+    expect([await qa.promptOfTurn(1), seen]).toEqual([null, []]);
   });
 });

@@ -1,4 +1,4 @@
-import { ConfigurationError, messageFromDraft } from "@colloquy/machine";
+import { ConfigurationError, messageFromDraft, messageFromReply, messageFromResult } from "@colloquy/machine";
 import * as Either from "fp-ts/lib/Either.js";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
@@ -53,6 +53,65 @@ test("a time is written as Python writes it, in UTC", () => {
   );
 });
 
+test("messages and tools have the form of transformers", () => {
+  const shown = jinjaTemplate("{{ messages | tojson }} {{ tools | tojson }} {{ documents | tojson }}");
+  const tools = [{ name: "f" }, { name: "g", description: "G.", parameters: { type: "object", title: "g" } }];
+  const written = ['{"n":1}', "[1]", "null", "no JSON"];
+  const toolCalls = written.map((text, index) => ({ id: index === 0 ? "p" : null, name: "f", arguments: text }));
+  const reasoning = (text: string) => ({ type: "reasoning", text }) as const;
+  const messages = [
+    messageFromDraft("s", { role: "developer", content: "Be brief." }),
+    messageFromDraft("1.0", { role: "user", name: "ada", content: [{ type: "data", field: "q", value: [1] }] }),
+    messageFromReply("1.1", "1.1", { content: [reasoning("h"), reasoning("m"), { type: "text", text: "A" }] }),
+    messageFromReply("1.2", "1.2", { toolCalls }),
+    messageFromResult({ callId: "1.2.0", providerCallId: "p", name: "f" }, "completed", [{ type: "text", text: "4" }]),
+    messageFromResult({ callId: "1.2.1", providerCallId: null, name: "f" }, "completed", []),
+  ];
+  const rendered = shown.render(messages, { tools });
+  const call = (id: string, args: unknown) => ({ id, type: "function", function: { name: "f", arguments: args } });
+  const object = { type: "object", properties: {} };
+  const expected = [
+    [
+      { role: "system", content: "Be brief." },
+      { role: "user", content: "q: [1]", name: "ada" },
+      { role: "assistant", content: "A", reasoning_content: "h\nm" },
+      {
+        role: "assistant",
+        content: "",
+        tool_calls: [
+          call("p", { n: 1 }),
+          ...["[1]", "null", "no JSON"].map((text, index) => call(`1.2.${index + 1}`, text)),
+        ],
+      },
+      { role: "tool", content: "4", name: "f", tool_call_id: "p" },
+      { role: "tool", content: "", name: "f", tool_call_id: "1.2.1" },
+    ],
+    [
+      { type: "function", function: { name: "f", description: "", parameters: object } },
+      { type: "function", function: { name: "g", description: "G.", parameters: { type: "object", title: "g" } } },
+    ],
+    null,
+  ];
+  const read = (text: string): unknown => JSON.parse(`[${text.replaceAll(/(?<=[\]l]) (?=[[n])/gu, ",")}]`);
+  expect(Either.isRight(rendered) ? read(rendered.right) : rendered.left).toEqual(expected);
+  const none = jinjaTemplate("{{ tools is none }}").render(hello);
+  expect([none, jinjaTemplate("{{ tools is none }}").render(hello, { tools })]).toEqual([
+    right("true"),
+    right("false"),
+  ]);
+});
+
+test.each([
+  ["range(3)", "0,1,2"],
+  ["range(1, 3)", "1,2"],
+  ["range(3, 0, -2)", "3,1"],
+  ["range(3, 0)", ""],
+  ["range(100000)", "0,"],
+])("%s has the numbers that Python's has", (code, begins) => {
+  const rendered = jinjaTemplate(`{{ ${code} | join(",") }}`).render(hello);
+  expect(Either.isRight(rendered) ? rendered.right.slice(0, Math.max(begins.length, 2)) : rendered.left).toBe(begins);
+});
+
 describe("a failed rendering is a left", () => {
   test("if the template raises an error", () => {
     const strict = jinjaTemplate("{{ raise_exception('roles must alternate') }}");
@@ -65,6 +124,8 @@ describe("a failed rendering is a left", () => {
       content: [{ type: "image", url: "https://a.example/b.png" }],
     });
     expect(chatMl.render([image])).toEqual(left(/message 1\.0 has an image/u));
+    const file = messageFromDraft("1.0", { role: "user", content: [{ type: "opaque", value: { file: "x" } }] });
+    expect(chatMl.render([file])).toEqual(left(/message 1\.0 has an attachment/u));
     expect(chatMl.render(hello, { tools: [{ name: "look" }] })).toEqual(left(/renders no tools/u));
   });
 
@@ -73,6 +134,7 @@ describe("a failed rendering is a left", () => {
       what: "loops in loops",
       text: "{% set r = range(99999) %}{% for a in r %}{% for b in r %}{% endfor %}{% endfor %}",
     },
+    { what: "a range of one entry too many", text: "{% for a in range(100001) %}{% endfor %}" },
     { what: "a range without end", text: "{% for a in range(1000000000) %}{% endfor %}" },
     { what: "a range of nothing known", text: "{% for a in range(0, 10, 0) %}{% endfor %}" },
     { what: "a macro that calls itself", text: "{% macro m(x) %}{{ m(x) }}{{ m(x) }}{% endmacro %}{{ m(1) }}" },
@@ -177,6 +239,16 @@ test.each([
 ])("lists that double are not gone through by %s", (use) => {
   const doubling = "{% set ns = namespace(l=[1]) %}{% for i in range(60) %}{% set ns.l = [ns.l, ns.l] %}{% endfor %}";
   expect(jinjaTemplate(doubling + use).render(hello)).toEqual(left(/entries|steps/));
+});
+
+test("a text may have 4,194,304 characters, and not twice as many", () => {
+  const doubled = (times: number) =>
+    jinjaTemplate(
+      `{% set ns = namespace(a='x') %}{% for i in range(${times}) %}{% set ns.a = ns.a ~ ns.a %}{% endfor %}{{ ns.a }}`,
+    ).render(hello);
+  const most = doubled(22);
+  expect(Either.isRight(most) ? most.right.length : most.left).toBe(4_194_304);
+  expect(doubled(23)).toEqual(left(/more than 4194304 characters/));
 });
 
 test("a text of a million characters is not gone through again and again", () => {

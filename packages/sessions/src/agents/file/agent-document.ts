@@ -43,13 +43,8 @@ export const readAgentDocument = (text: string, isMarkdown: boolean): AgentDocum
     .trim()
     .replaceAll("\r\n", "\n");
   const lines = new LineCounter();
-  try {
-    const parsed = parseDocument(yaml, { ...strictly, lineCounter: lines });
-    return new Reading(parsed, lines).read(body === "" ? null : body);
-  } catch (thrown) {
-    if (thrown instanceof RangeError) return unread([{ line: 1, column: 1, message: tooDeep }]);
-    throw thrown;
-  }
+  const parsed = parseDocument(yaml, { ...strictly, lineCounter: lines });
+  return new Reading(parsed, lines).read(body === "" ? null : body);
 };
 
 const strictly = {
@@ -171,7 +166,7 @@ class Reading {
   };
 
   #offsetsOfKeys(path: Path): ReadonlyMap<unknown, number> {
-    const node = path.length === 0 ? this.#parsed.contents : this.#parsed.getIn(path, true);
+    const node = path.length === 0 ? this.#parsed.contents : this.#parsed.getIn(path);
     const keys = isMap(node) ? node.items.flatMap(({ key }) => (isScalar(key) ? [key] : [])) : [];
     return new Map(keys.map((key) => [key.value, key.range?.[0] ?? 0]));
   }

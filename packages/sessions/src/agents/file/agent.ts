@@ -142,7 +142,7 @@ const subagentOptions = z.strictObject({
   name: name.optional().describe("What the tool is called. Default: the name of the agent."),
   description: text.optional().describe("For the model that calls it. Default: the description of the agent."),
   memory: z
-    .enum(["parent", "own", "none"])
+    .enum(["parent", "own", "none"], "one of parent, own, none")
     .optional()
     .describe("What it remembers: with the path of its caller (default), all calls of the thread, or nothing."),
 });

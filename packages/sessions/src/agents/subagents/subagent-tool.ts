@@ -63,7 +63,7 @@ const answer = async (host: Host, subagent: Subagent, call: ToolCall, input: Ask
     // and the nested turn continues.
     if (signal.reason instanceof DOMException) asked.abort("the call was cancelled");
   };
-  signal.addEventListener("abort", cancel, { once: true });
+  signal.addEventListener("abort", cancel);
   try {
     const result = await asked;
     return "output" in result ? result.output : result.text;

@@ -135,7 +135,7 @@ const optionKinds: OptionKinds<LineariseOptions> = {
   turns: kinds.oneOf("kept", "all"),
   score: kinds.text,
   minScore: kinds.number,
-  counter: kinds.having("a counter, such as charCounter()", "countPart"),
+  counter: kinds.having("a counter, such as estimateCounter", "countPart"),
 };
 
 const idOf = (entries: readonly Entry[]): string | null => {

@@ -49,7 +49,7 @@ export const recordedCalls = (entries: readonly Entry[]): Either.Either<JournalE
     if (entry.recovered === true) recovered = turn;
     const call = completedCall(entry, before, after, recovered === turn);
     if (call !== null) calls.push(call);
-    if (entry.event.type === "turn.added") calls.push(...addedCalls(entry, before, after));
+    if (entry.event.type === "turn.added") calls.push(...addedCalls(entry, after));
   });
   return Either.map((state: State) => ({ calls, end: state }))(end);
 };
@@ -85,10 +85,9 @@ const completedCall = (
 };
 
 /** Returns the replies of a turn that was added whole; the prompt of each is all messages before it. */
-const addedCalls = ({ seq, redacted }: LaterEntry, before: State, after: State): readonly RecordedCall[] => {
+const addedCalls = ({ seq, redacted }: LaterEntry, after: State): readonly RecordedCall[] => {
   const { conversation, model } = after.context;
   const turn = conversation.turns.length;
-  if (turn === before.context.conversation.turns.length) return [];
   const messages = saidIn(after, turn);
   const path = messagesOf(after);
   const earlier = [

@@ -220,7 +220,8 @@ const contentOf = (
   lose: LoseField,
 ): string | readonly JsonObject[] | null => {
   const { content, refusal, role } = message;
-  const parts = typeof content === "string" ? [{ type: "text", text: content }] : (content ?? []);
+  const parts =
+    typeof content === "string" ? (content === "" ? [] : [{ type: "text", text: content }]) : (content ?? []);
   const texts = parts.flatMap(({ type, text }) => (type === "text" && typeof text === "string" ? [text] : []));
   if (refusal !== undefined) lose("a refusal", "it is written as a text");
   if (texts.length === parts.length) {

@@ -221,7 +221,7 @@ class RecordedResults {
     const here = same.filter(({ turn }) => turn === this.#turn);
     const taken = this.#taken.get(key) ?? 0;
     this.#taken.set(key, taken + 1);
-    return here[taken] ?? here.at(-1) ?? same.findLast(({ turn }) => turn < this.#turn) ?? null;
+    return here[taken] ?? same.findLast(({ turn }) => turn <= this.#turn) ?? null;
   }
 }
 
@@ -236,9 +236,9 @@ const resultsOf = ({ number, messages }: Turn): readonly KeyedResult[] => {
   return said.flatMap((message) => {
     const result = toolResultOf(message);
     const call = result === undefined ? undefined : calls.get(result.callId);
-    // A result that the machine synthesised does not count.
-    if (result === undefined || call === undefined || message.synthesised === true) return [];
+    if (result === undefined || call === undefined) return [];
     const { outcome, content } = result;
+    // A result that the machine synthesised has another outcome.
     if (outcome !== "completed" && outcome !== "failed") return [];
     return [{ key: keyOf(call.name, call.arguments), turn: number, outcome, content, text: textOf(message) }];
   });

@@ -1,5 +1,5 @@
 import type { LlmOutcome } from "@colloquy/host";
-import { type Event, type Message, textOf, type ToolDeclaration } from "@colloquy/machine";
+import { type Event, type JsonObject, type Message, textOf, type ToolDeclaration } from "@colloquy/machine";
 import { lastTurns } from "@colloquy/machine/policies";
 import { fails, reply, scriptedModel, toolCalls } from "@colloquy/runtime-test/models";
 import { gptCounter } from "@colloquy/interchange/tokens";
@@ -55,6 +55,70 @@ describe("an example", () => {
     const changed = [{ ...weather.declaration, description: "Something else." }];
     expect(linearise(journals, { tools: changed }).tools).toEqual([{ name: "weather", is: "changed", examples: 1 }]);
     expect(linearise(journals, { tools }).tools).toEqual([]);
+  });
+
+  it("of a turn that was added has the tools of its data set, or else those that were given", () => {
+    const given = [{ name: "g" }];
+    const added: Event = {
+      type: "turn.added",
+      at: 1,
+      messages: [
+        { role: "user", content: "Q" },
+        { role: "assistant", content: "A" },
+      ],
+    };
+    const toolsOf = (tools: unknown, options: LineariseOptions = { tools: given }) => {
+      // Cast: an importer elsewhere may have written anything.
+      const metadata = { tools } as JsonObject;
+      return linearise([addedJournal([{ type: "metadata.changed", at: 1, metadata }, added])], options).examples[0]
+        ?.tools;
+    };
+    expect(toolsOf([null, "f", 7, {}, { name: 7 }, { name: "f" }])).toEqual([{ name: "f" }]);
+    for (const none of [[], [null], "f"]) expect(toolsOf(none)).toEqual(given);
+    expect(toolsOf([], {})).toEqual([]);
+  });
+
+  it("is each reply of a turn that was added, once, by its step", () => {
+    const added: Event = {
+      type: "turn.added",
+      at: 1,
+      messages: [
+        { role: "user", content: "Q" },
+        { role: "assistant", toolCalls: [{ id: "a", name: "f", arguments: "{}" }] },
+        { role: "tool", toolCallId: "a", content: "4" },
+        { role: "assistant", content: "A" },
+      ],
+    };
+    const journal = addedJournal([added], "t", "Briefly:");
+    const { examples } = linearise([journal], { per: "step" });
+    expect(examples.map(({ turn, step, prompt }) => [turn, step, prompt.map(({ role }) => role)])).toEqual([
+      [1, 1, ["system", "user"]],
+      [1, 2, ["system", "user", "assistant", "tool"]],
+    ]);
+  });
+
+  it("counts the examples of each doubtful tool", async () => {
+    const { host, journal } = stage(async () => say("A"), {}, [weather]);
+    for (const question of ["Q1", "Q2"]) await host.ask(question, { threadId: "t" });
+    await host.close();
+    expect(linearise([await journal("t")]).tools).toEqual([{ name: "weather", is: "missing", examples: 2 }]);
+    const bare = linearise([await journal("t")], { tools: [{ name: "weather" }] });
+    expect(bare.tools).toEqual([{ name: "weather", is: "changed", examples: 2 }]);
+    expect(bare.examples.map(({ tools }) => tools)).toEqual([[{ name: "weather" }], [{ name: "weather" }]]);
+  });
+
+  it("is scored by the annotation that is named, of which the newest counts", () => {
+    const annotated = (name: string, value: boolean | number | string): Event => {
+      return { type: "turn.annotated", at: 3, turn: 1, name, value };
+    };
+    const scoreOf = (options: LineariseOptions, ...annotations: readonly Event[]) =>
+      linearise([addedJournal([ask, answered("A"), ...annotations])], options).examples.map(({ score }) => score);
+    const both = [annotated("score", 0.2), annotated("mine", 0.5), annotated("mine", true)];
+    expect(scoreOf({}, ...both)).toEqual([0.2]);
+    expect(scoreOf({ score: "mine", minScore: 1 }, ...both)).toEqual([1]);
+    expect(scoreOf({ score: "mine", minScore: 1.5 }, ...both)).toEqual([]);
+    expect(scoreOf({ score: "none" }, ...both)).toEqual([null]);
+    expect(scoreOf({}, annotated("score", 0.2), annotated("score", "good"))).toEqual([null]);
   });
 
   it("takes as many tokens as the API reports for the cookbook's example", async () => {
@@ -140,6 +204,29 @@ describe("what is left out, and why", () => {
     const { examples, leftOut } = linearise([addedJournal(events)], options);
     expect(examples).toEqual([]);
     expect(leftOut.map((each) => each.because)).toEqual([because]);
+  });
+
+  it("what a crash lost something of, in its turn only", () => {
+    const { entries, name } = addedJournal([
+      ask,
+      answered("A"),
+      { ...ask, askId: "b" },
+      { ...answered("B"), effectId: "t/2.1#1" } as Event,
+    ]);
+    const recovered = entries.map((entry) => (entry.seq === 2 ? { ...entry, recovered: true as const } : entry));
+    const { examples, leftOut } = linearise([{ name, entries: recovered }]);
+    expect(leftOut.map(({ turn, because }) => [turn, because])).toEqual([[1, "recovered"]]);
+    expect(examples.map(({ turn }) => turn)).toEqual([2]);
+  });
+
+  it("what was redacted, even if it had no words", () => {
+    for (const events of [[ask, answered("A")], [add("A")]]) {
+      const { entries, name } = addedJournal(events);
+      const last = entries.length - 1;
+      const redacted = entries.map((entry) => (entry.seq === last ? { ...entry, redacted: true as const } : entry));
+      expect(linearise([{ name, entries: redacted }]).leftOut.map(({ because }) => because)).toEqual(["redacted"]);
+      expect(linearise([{ name, entries }]).leftOut).toEqual([]);
+    }
   });
 
   it("a turn that failed after a tool, and one that was cancelled", async () => {

@@ -144,6 +144,116 @@ describe("a line", () => {
     expect(state.right.context.conversation.turns.length).toBe(2);
   });
 
+  const message = (role: string, content: string, more: object = {}) => ({ role, content, ...more });
+  const [asks, answers] = [message("user", "Q"), message("assistant", "A")];
+
+  it.each<readonly [RowFormat, object, readonly (readonly [content: string, weight: unknown])[]]>([
+    [
+      "sft",
+      { messages: [asks, { ...answers, weight: 0 }, asks, { ...answers, weight: 1 }] },
+      [
+        ["A", 0],
+        ["A", undefined],
+      ],
+    ],
+    ["trl", { messages: [asks, answers] }, [["A", undefined]]],
+    [
+      "trl",
+      { prompt: [asks, answers, asks], completion: [message("assistant", "B")] },
+      [
+        ["A", 0],
+        ["B", undefined],
+      ],
+    ],
+    [
+      "trl",
+      { prompt: [asks, answers, asks], chosen: [message("assistant", "B")], rejected: [message("assistant", "C")] },
+      [
+        ["A", 0],
+        ["B", undefined],
+        ["C", undefined],
+      ],
+    ],
+  ])("of %s says which replies are trained: %#", (from, row, replies) => {
+    const { threads, problems, losses } = importDataset(JSON.stringify(row), { from });
+    expect([problems, losses]).toEqual([[], []]);
+    const said = (threads[0]?.entries ?? []).flatMap(({ event }) =>
+      event.type === "turn.added" ? event.messages : [],
+    );
+    const read = said.flatMap((each) => (each.role === "assistant" ? [[each.content, each.metadata?.["weight"]]] : []));
+    expect(read).toEqual(replies);
+  });
+
+  it.each<readonly [string, unknown, unknown]>([
+    ["none", undefined, undefined],
+    ["null", null, undefined],
+    ["an empty list", [], undefined],
+    ["a name alone", [{ type: "function", function: { name: "f" } }], [{ name: "f" }]],
+    [
+      "members of other types",
+      [{ type: "function", function: { name: "f", description: 1, parameters: [] } }],
+      [{ name: "f" }],
+    ],
+    [
+      "all members",
+      [{ type: "function", function: { name: "f", description: "d", parameters: {} } }],
+      [{ name: "f", description: "d", parameters: {} }],
+    ],
+  ])("has the tools of its thread: %s", (_, tools, kept) => {
+    const { threads } = importDataset(JSON.stringify({ messages: [asks, answers], tools }), { from: "sft", at: 7 });
+    const first = threads[0]?.entries[0]?.event;
+    expect(first).toMatchObject({ type: "thread.started", threadId: "line-1", at: 7 });
+    expect(first?.type === "thread.started" ? first.metadata?.["tools"] : null).toEqual(kept);
+  });
+
+  it.each([
+    { type: "function", function: { name: 7 } },
+    { type: "custom", function: { name: "f" } },
+    { type: "function" },
+    "f",
+  ])("is refused with a tool that is none: %j", (tool) => {
+    for (const tools of [[tool], tool])
+      expect(read(JSON.stringify({ messages: [asks, answers], tools }), "sft")[0]).toMatch(
+        /^tools is not a list of func/,
+      );
+  });
+
+  it("is quoted in a problem as far as it helps", () => {
+    expect(read("x".repeat(61), "sft")).toEqual([`it is not JSON: "${"x".repeat(60)}"`]);
+    expect(read(JSON.stringify({ messages: "x".repeat(200) }), "sft")).toEqual([
+      "messages is a text; give a list of messages",
+    ]);
+    expect(read(JSON.stringify({ messages: { a: "x".repeat(200) } }), "sft")).toEqual([
+      `messages is not a list of messages: {"a":"${"x".repeat(114)}`,
+    ]);
+    for (const messages of [[], [7], [null]])
+      expect(read(JSON.stringify({ messages }), "sft")[0]).toMatch(/^messages is not a list of messages: \[/);
+    const preferred = { input: { messages: [asks] }, preferred_output: [answers], non_preferred_output: [asks] };
+    expect(read(JSON.stringify(preferred), "dpo")[0]).toMatch(
+      /^non_preferred_output is not one message of an assistant/,
+    );
+    const two = { ...preferred, preferred_output: [answers, answers] };
+    expect(read(JSON.stringify(two), "dpo")[0]).toMatch(/^preferred_output is not one message of an assistant/);
+    expect(read(JSON.stringify({ prompt: [asks], completion: "A" }), "trl")).toEqual([
+      "completion is a text; give a list of messages",
+    ]);
+  });
+
+  it("of preferences says what a thread has no place for, of its input, too", () => {
+    const row = {
+      input: { messages: [asks], parallel_tool_calls: null, temperature: 1 },
+      preferred_output: [answers],
+      non_preferred_output: [message("assistant", "B")],
+      source: "x",
+    };
+    const { losses } = importDataset(JSON.stringify(row), { from: "dpo" });
+    expect(losses.map(({ path, what, why }) => [path, what, why])).toEqual([
+      ["source", 'the field "source"', "a thread has no place for it"],
+      ["temperature", 'the field "temperature"', "a thread has no place for it"],
+      ["parallel_tool_calls", 'the field "parallel_tool_calls"', "a thread has no place for it"],
+    ]);
+  });
+
   it("keeps which replies are trained", () => {
     const events: readonly Event[] = ["Q1", "Q2"].map((content) => ({
       type: "turn.added",

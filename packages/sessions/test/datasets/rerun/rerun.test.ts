@@ -1,5 +1,5 @@
 import { type LlmHandler, tool } from "@colloquy/host";
-import { type Entry, type JsonObject, type MachineOptions, textOf } from "@colloquy/machine";
+import { type Entry, type JsonObject, type MachineOptions, textOf, toolResultOf } from "@colloquy/machine";
 import type { NamedJournal } from "@colloquy/machine/inspect";
 import { lastTurns } from "@colloquy/machine/policies";
 import { runningClock } from "@colloquy/runtime-test";
@@ -113,6 +113,47 @@ describe("a recorded conversation that is asked again", () => {
     expect(given).toEqual([[{ type: "text", text: "Roll." }, image], "1", "2", "3", "3"]);
   });
 
+  it("gives a call the results of its turn, or else the newest of earlier turns, failed ones as failures", async () => {
+    let rolls = 0;
+    const dice = tool({
+      name: "dice",
+      description: "Rolls.",
+      input: z.object({}),
+      run: () => {
+        rolls += 1;
+        if (rolls === 3) throw new Error(`lost ${rolls}`);
+        return String(rolls);
+      },
+    });
+    /** Rolls so often in each turn. */
+    const rolling = (...turns: readonly number[]): LlmHandler => {
+      const roll = () => toolCalls([{ name: "dice", arguments: {} }]);
+      return scriptedModel(turns.flatMap((times) => [...Array.from({ length: times }, roll), reply("Done.")]));
+    };
+    const { host, journal } = stage(rolling(1, 2, 0, 1), {}, [dice]);
+    for (const question of ["Q1", "Q2", "Q3", "Q4"]) await host.ask(question, { threadId: "t" });
+    await host.close();
+    const results: string[] = [];
+    const model = rolling(1, 3, 1, 1);
+    const llm: LlmHandler = (call, context) => {
+      const last = call.messages.at(-1);
+      const result = last === undefined ? undefined : toolResultOf(last);
+      if (last !== undefined && result !== undefined) results.push(`${textOf(last)} ${result.outcome}`);
+      return model(call, context);
+    };
+    const { after } = await askedAgain([await journal("t")], { llm, machine: { tools: [dice.declaration] } });
+    const [one, two, four] = ["1", "2", "4"].map((result) => `${result} completed`);
+    expect([results, after.completed]).toEqual([[one, two, ...Array(3).fill("lost 3 failed"), four], 4]);
+  });
+
+  it("has no result for a call that only the machine answered", async () => {
+    const { host, journal } = stage(forecaster());
+    await host.ask("How is it?", { threadId: "t" });
+    await host.close();
+    const { conversations } = await askedAgain([await journal("t")], { llm: forecaster(), machine });
+    expect(conversations[0]?.turns[0]?.after.why).toBe('the recording has no result of weather({"city":"Oslo"})');
+  });
+
   it("is not asked a turn that begins with a greeting and has no question", async () => {
     const said = (role: "assistant" | "user", content: string) => ({ role, content });
     const journal = addedJournal([
@@ -177,6 +218,46 @@ describe("a recorded conversation that is asked again", () => {
     ]);
   });
 
+  it("is asked with all that was said in it: names, metadata, other roles, messages that came together", async () => {
+    const journal = addedJournal(
+      [
+        {
+          type: "turn.added",
+          at: 1,
+          messages: [
+            { role: "user", name: "ada", content: "Q1", metadata: { from: "phone" } },
+            { role: "user", content: "Q2", provider: { kind: "x" } },
+            { role: "assistant", content: "A" },
+          ],
+        },
+      ],
+      "t",
+      { role: "developer", content: "Briefly:" },
+    );
+    const seen: unknown[] = [];
+    const llm: LlmHandler = async ({ messages }) => {
+      seen.push(...messages.map(({ id: _, digest: __, ...message }) => message));
+      return { type: "completed", reply: { content: "A" }, finishReason: "stop" };
+    };
+    const { conversations } = await askedAgain([journal], { llm });
+    const text = (words: string) => [{ type: "text", text: words }];
+    expect(seen).toEqual([
+      { role: "developer", parts: text("Briefly:") },
+      { role: "user", name: "ada", parts: text("Q1"), metadata: { from: "phone" } },
+      { role: "user", parts: text("Q2"), provider: { kind: "x" } },
+    ]);
+    expect(conversations[0]?.turns.map(({ question, same }) => [question, same])).toEqual([["Q1\nQ2", true]]);
+  });
+
+  it("shows no secret of the model's handler in a failure", async () => {
+    const failure = { kind: "unknown", message: "refused: hush-hush", retryable: false } as const;
+    const llm: LlmHandler = Object.assign(async () => ({ type: "failed", failure }) as const, {
+      secrets: () => ["hush-hush"],
+    });
+    const { conversations } = await askedAgain([recorded], { llm, machine });
+    expect(conversations[0]?.turns[0]?.after.why).toMatch(/^refused: (?!hush)/);
+  });
+
   it("fails by itself: a broken journal, a model that fails, a metric that throws stop nothing else", async () => {
     const broken = { name: "broken", entries: recorded.entries.filter(({ seq }: Entry) => seq !== 1) };
     const llm = scriptedModel([fails({ kind: "bad_request" }), reply("A")]);
@@ -219,9 +300,28 @@ describe("a recorded conversation that is asked again", () => {
     expect(conversations[0]?.turns.map(({ question }) => question)).toEqual(["How is it?"]);
   });
 
-  it("is refused with options that there are not", async () => {
-    const typo = { llm: forecaster(), sytem: "Be brief." };
-    await expect(askedAgain([recorded], typo)).rejects.toThrow('rerun has no option "sytem"');
+  it.each<readonly [object, string]>([
+    [{ sytem: "Be brief." }, 'rerun has no option "sytem"'],
+    [{ llm: undefined }, 'rerun needs the option "llm", and it is missing'],
+    [{ clock: { now: () => 0 } }, "rerun: clock must be a clock, such as systemClock"],
+    [{ machine: 7 }, "rerun: machine must be an object (got 7)"],
+    [{ system: 7 }, "rerun: system must be a text, content parts, or null for none (got 7)"],
+    [{ model: "large" }, "rerun: model must be an object"],
+    [{ history: "new" }, 'rerun: history must be "recorded" or "own" (got "new")'],
+    [{ metric: 1 }, "rerun: metric must be a function (got 1)"],
+    [{ signal: {} }, "rerun: signal must be"],
+  ])("is refused with options that mean nothing: %j", async (options, says) => {
+    await expect(askedAgain([recorded], { llm: forecaster(), ...options })).rejects.toThrow(says);
+  });
+
+  it.each<readonly [NonNullable<RerunOptions["system"]> | null, string]>([
+    [null, " clear in Oslo"],
+    ["", " clear in Oslo"],
+    [{ role: "developer", content: "Now:" }, "Now: clear in Oslo"],
+    [{ role: "system", content: [{ type: "text", text: "Now:" }] }, "Now: clear in Oslo"],
+  ])("is asked under the system prompt %j", async (system, answer) => {
+    const { conversations } = await askedAgain([recorded], { llm: forecaster(), machine, system });
+    expect(conversations[0]?.turns.map(({ after }) => after.answer)).toEqual([answer, answer]);
   });
 
   it("is asked so many at a time", async () => {
