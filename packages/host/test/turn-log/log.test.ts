@@ -221,7 +221,7 @@ test("logs of turns at rest are kept for a time, and up to a number, and none of
   const logs = new TurnLogs(clock, 1_000);
   for (let turn = 1; turn <= 257; turn++) logs.rest("t", logs.open("t", turn));
   expect([logs.of("t", 1), logs.of("t", 2)?.turn]).toEqual([undefined, 2]);
-  // One that goes on is not at rest.
+  // One that continues is not at rest.
   logs.open("t", 2);
   await clock.advance(1_000);
   expect([logs.of("t", 2)?.turn, logs.of("t", 3)]).toEqual([2, undefined]);
