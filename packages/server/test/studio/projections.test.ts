@@ -132,6 +132,7 @@ test("a developer sees the entries, turns, branches and facts of a thread", asyn
     ["rows", ...rowsOf(late)],
     ...[early, late].map((journal) => ["turn 1", turnView(journal, 1, 99)]),
     ["turn 2", turnView(late, 2, 99)],
+    ["turn 3", turnView(late, 3, 99)],
     ["no turn", turnView(late, 9, 99)],
     ...[early, late].map(({ state, rows }) => [
       "thread",
