@@ -364,7 +364,7 @@ describe("streams", () => {
     expect(before?.asked).toEqual(["return"]);
     // Each stream freed its place, once.
     expect((await open()).status).toBe(200);
-    expect((await open()).status).toBe(503);
+    expect((await open("bob")).status).toBe(503);
   });
 
   it("that break are reported, and cut without a word of why", async () => {

@@ -1,6 +1,14 @@
 import { expect, test } from "vitest";
-import { conversationMachine, type MessageDraft, promptOf, type State } from "../../src/index.ts";
-import { type Policy, type PolicyInput, tokenWindow, type UnitPosition } from "../../src/policies.ts";
+import { conversationMachine, type Message, type MessageDraft, promptOf, type State } from "../../src/index.ts";
+import { explain } from "../../src/inspect.ts";
+import {
+  countPrompt,
+  type Policy,
+  type PolicyDecision,
+  type PolicyInput,
+  tokenWindow,
+  type UnitPosition,
+} from "../../src/policies.ts";
 import { calling, Talk } from "../talk.ts";
 import { characters } from "./policies/made-up-history.ts";
 import { policyOf } from "./policies/made-up-policies.ts";
@@ -91,7 +99,7 @@ const plainly: Policy = policyOf("plainly", (input) => {
 
 const answersOnly = [add("assistant", "assistant"), add("assistant"), add("assistant", "user", "assistant")];
 
-test.each<readonly [string, State]>([
+const threads: readonly (readonly [string, State])[] = [
   ["of questions and answers", played([], say("q", "a"), say("que", "answer"), say("q", "a"))],
   ["with a seed, rounds, and what came between", played(seed, say("q", "a"), round, append("developer"), round)],
   ["of answers after one question", played([], say("question?", "a"), ...answersOnly)],
@@ -104,7 +112,9 @@ test.each<readonly [string, State]>([
   ["whose turn is open", played(seed, say("q", "a"), ...answersOnly, open)],
   ["whose open turn has a pin", played([], say("question", "a"), add("assistant"), open, pin("3.0"), pin("1.1"))],
   ["that an answer waits for", played([], say("question", "a"), add("assistant"), append("assistant"))],
-])("a window finds the same place as trying each one, in any room, in a thread %s", (_, state) => {
+];
+
+test.each(threads)("a window finds the same place as trying each one, in any room, in a thread %s", (_, state) => {
   for (const interrupted of ["keep", "omit"] as const) {
     for (let tokens = 0; tokens <= 80; tokens++) {
       const shownBy = (policy: Policy) => {
@@ -118,13 +128,55 @@ test.each<readonly [string, State]>([
   }
 });
 
+const limited = { rule: "headAndTail", of: "messages", characters: 200 } as const;
+const cleared = { rule: "clear", of: "toolResults", characters: 200 } as const;
+
+test.each(threads)("an explanation names what the prompt shows and what that takes, in a thread %s", (_, state) => {
+  const decisions: readonly Omit<PolicyDecision, "reason">[] = [
+    { from: null },
+    { from: null, dropped: ["0.1", "1.0", "2.0", "3.1"] },
+    { from: { turn: 2, unit: 0 }, system: "omit", dropped: ["3.0"] },
+    { from: { turn: 3, unit: 0 }, shrink: [limited, { ...cleared, before: { turn: 3, unit: 1 } }] },
+    { from: { turn: 3, unit: 0 }, summarised: { from: 0, to: 2 } },
+    { from: { turn: Number.MAX_SAFE_INTEGER, unit: 0 }, shrink: [{ ...cleared, before: { turn: 2, unit: 0 } }] },
+  ];
+  for (const interrupted of ["keep", "omit"] as const) {
+    for (const told of decisions) {
+      const policy = policyOf("told", () => ({ ...told, reason: "told" }));
+      const machine = conversationMachine({
+        policy,
+        interrupted,
+        counter: characters,
+        budget: { tokens: 99, reserve: 0 },
+      });
+      const { messages, tokens, fits } = promptOf(machine, state);
+      const explanation = explain(machine, state);
+      const sent = explanation.units.flatMap((unit) => unit.sent);
+      const summary = explanation.summary === null ? [] : [explanation.summary.message];
+      expect(idsOf(sent)).toBe(idsOf(messages.filter(({ id }) => !id.startsWith("summary"))));
+      expect([...summary, ...sent].toSorted(byId)).toEqual(messages.toSorted(byId));
+      expect([explanation.tokens, explanation.fits]).toEqual([tokens, fits]);
+      expect(tokens).toBe(countPrompt(characters, messages));
+      const counted = explanation.units.reduce(
+        (sum, unit) => sum + (unit.sentTokens ?? 0),
+        explanation.summary?.tokens ?? 0,
+      );
+      expect(counted).toBe(tokens);
+    }
+  }
+});
+
+const byId = (one: Message, other: Message): number => (one.id < other.id ? -1 : 1);
+
+const idsOf = (messages: readonly Message[]): string => messages.map(({ id }) => id).join(" ");
+
 const silent: readonly MessageDraft[] = [
   { role: "user", content: "seed" },
   { role: "developer", content: "dev" },
 ];
 const everything = "0.2 0.3 1.0 1.1 2.0 2.1 3.0 4.0 4.1 4.2 5.0 5.1";
 
-test.each<readonly [string, UnitPosition, "keep" | "omit", readonly MessageDraft[], string]>([
+test.each<readonly [string, UnitPosition | null, "keep" | "omit", readonly MessageDraft[], string]>([
   ["an answer of the seed", { turn: 0, unit: 1 }, "keep", seed, `0.0 0.1 ${everything}`],
   ["a system message of the seed and a question", { turn: 0, unit: 2 }, "keep", seed, everything],
   ["the answer of a cancelled turn", { turn: 1, unit: 1 }, "keep", seed, everything.slice(8)],
@@ -134,10 +186,13 @@ test.each<readonly [string, UnitPosition, "keep" | "omit", readonly MessageDraft
   ["a question", { turn: 4, unit: 1 }, "keep", seed, "4.1 4.2 5.0 5.1"],
   ["an answer after its turn's question", { turn: 4, unit: 2 }, "keep", seed, "4.1 4.2 5.0 5.1"],
   ["a seed without a word", { turn: 0, unit: 1 }, "keep", silent, `0.0 0.1 ${everything.slice(8)}`],
+  ["a seed of which only a system message is not dropped", null, "keep", silent, `0.0 0.1 ${everything.slice(8)}`],
   ["a turn after such a seed", { turn: 1, unit: 0 }, "keep", silent, everything.slice(8)],
 ])("a prompt that would begin with %s begins with a question", (_, from, interrupted, begins, ids) => {
-  const policy = policyOf("told", () => ({ from, reason: "told" }));
+  const dropped = from === null ? ["0.0"] : [];
+  const policy = policyOf("told", () => ({ from, dropped, reason: "told" }));
   const state = played(begins, cancelled, ...answersOnly, say("q", "a"));
-  const { messages } = promptOf(conversationMachine({ policy, interrupted }), state);
-  expect(messages.map(({ id }) => id).join(" ")).toBe(`s1 ${ids}`);
+  const machine = conversationMachine({ policy, interrupted });
+  expect(idsOf(promptOf(machine, state).messages)).toBe(`s1 ${ids}`);
+  expect(idsOf(explain(machine, state).units.flatMap(({ sent }) => sent))).toBe(`s1 ${ids}`);
 });

@@ -1,3 +1,4 @@
+import { textOf } from "@colloquy/machine";
 import { reply, scriptedModel, toolCalls } from "@colloquy/runtime-test/models";
 import { expect, test } from "vitest";
 import { approvalOf, lookUp, outputOf, refund, responding, waitsFor, weather } from "./responding.ts";
@@ -31,6 +32,25 @@ test("a response goes on behind the one before, and branches behind an earlier o
   const thread = await host.thread(first.conversation?.id).state();
   expect(thread?.context.conversation.head).toBe(2);
   model.assertComplete();
+});
+
+test.each([
+  ["its own", "Be kind.", {}, "Be kind."],
+  ["the host's", null, {}, "Be brief."],
+  ["that of its instructions", null, { instructions: "Be loud." }, "Be loud."],
+])("a conversation that is sent whole has a system message: %s", async (_, own, more, system) => {
+  for (const store of [true, false]) {
+    const model = scriptedModel([reply("Oslo.")]);
+    const { client } = responding(model, { system: "Be brief." });
+    const input = [
+      ...(own === null ? [] : [{ role: "system", content: own } as const]),
+      { role: "user", content: "Where?" } as const,
+      { role: "assistant", content: "In Norway." } as const,
+      { role: "user", content: "Where there?" } as const,
+    ];
+    await client.responses.create({ model: "any", input, store, ...more });
+    expect(model.calls[0]?.messages.map(textOf)).toEqual([system, "Where?", "In Norway.", "Where there?"]);
+  }
 });
 
 test("calls of the caller's tools end the response, and their outputs go on with the same turn", async () => {

@@ -42,9 +42,13 @@ const llm = (at: number, place: string, content: string, ...names: readonly stri
   usage: { inputTokens: 1_200, outputTokens: 30 },
 });
 
-const ask = (at: number, askId: string, input: string, more: object = {}): Event =>
-  // Cast: the members that are added are those of an ask.
-  ({ type: "ask.received", at, askId, input, ...more }) as Event;
+const ask = (at: number, askId: string, input: string, more: object = {}): Event => ({
+  type: "ask.received",
+  at,
+  askId,
+  input,
+  ...more,
+});
 
 type Told = Event | ((state: State) => Event);
 
@@ -128,6 +132,7 @@ test("a developer sees the entries, turns, branches and facts of a thread", asyn
     ["rows", ...rowsOf(late)],
     ...[early, late].map((journal) => ["turn 1", turnView(journal, 1, 99)]),
     ["turn 2", turnView(late, 2, 99)],
+    ["turn 3", turnView(late, 3, 99)],
     ["no turn", turnView(late, 9, 99)],
     ...[early, late].map(({ state, rows }) => [
       "thread",
@@ -139,7 +144,7 @@ test("a developer sees the entries, turns, branches and facts of a thread", asyn
     ["difference", differenceOf(early.state, late.state)],
   ];
   const lines = text.flatMap(([title, ...parts]) => [
-    `# ${String(title)}`,
+    `# ${JSON.stringify(title)}`,
     ...parts.flatMap((part) => {
       if (typeof part === "string") return part;
       const { spans = [], ...more } = (part ?? {}) as { readonly spans?: readonly object[] };

@@ -5,20 +5,29 @@ import { expect, test } from "vitest";
 import { type ShownAsk, toUiMessageStream, type UiMessageChunk, type UiStreamOptions } from "../../src/index.ts";
 import { allOf, stage } from "./page.ts";
 
-/** Makes an ask that shows these parts, with a completed turn. */
-const showing = (parts: Iterable<AskPart> | AsyncIterable<AskPart>, messages: CompletedTurn["messages"]): ShownAsk => ({
+const completed = (messages: CompletedTurn["messages"]): CompletedTurn => ({
+  threadId: "t",
+  askId: "a",
+  turn: 1,
+  status: "completed",
+  text: "",
+  messages,
+  usage: noUsage,
+  finishReason: null,
+});
+
+/** Makes an ask that shows these parts, with a completed turn, or fails at its end. */
+const showing = (
+  parts: Iterable<AskPart> | AsyncIterable<AskPart>,
+  messages: CompletedTurn["messages"],
+  failed?: Error,
+): ShownAsk => ({
   // oxlint-disable-next-line unicorn/no-thenable -- a handle is awaited
   then: (resolve, reject) =>
-    Promise.resolve<CompletedTurn>({
-      threadId: "t",
-      askId: "a",
-      turn: 1,
-      status: "completed",
-      text: "",
-      messages,
-      usage: noUsage,
-      finishReason: null,
-    }).then(resolve, reject),
+    (failed === undefined ? Promise.resolve(completed(messages)) : Promise.reject<CompletedTurn>(failed)).then(
+      resolve,
+      reject,
+    ),
   async *[Symbol.asyncIterator]() {
     yield* parts;
   },
@@ -168,15 +177,7 @@ test.each<readonly [string, () => ShownAsk]>([
         [],
       ),
   ],
-  [
-    "at its end",
-    () => ({
-      ...showing([started], []),
-      // oxlint-disable-next-line unicorn/no-thenable -- a handle is awaited
-      then: (resolve, reject) =>
-        Promise.reject<CompletedTurn>(new Error("no disk at /var/secret")).then(resolve, reject),
-    }),
-  ],
+  ["at its end", () => showing([started], [], new Error("no disk at /var/secret"))],
 ])("what goes wrong in the server %s is no news for the page, and all of it for the operator", async (_, asked) => {
   const seen: UiMessageChunk[] = [];
   const reading = (async () => {

@@ -5,8 +5,8 @@ import { defined, isObject } from "../json/loose-json.ts";
  * Reads a report of usage under any names; undefined if it has no figures. A value that is not an integer ≥ 0 is unknown, which
  * is not zero. Other facts of the report (prices, audio tokens, times) are kept under `provider`.
  */
-export const usageFromWire = (usage: JsonObject | null | undefined): ReportedUsage | undefined => {
-  if (usage === null || usage === undefined) return undefined;
+export const usageFromWire = (given: JsonObject | null | undefined): ReportedUsage | undefined => {
+  const usage = given ?? {};
   const reported: { [field in Field]?: number } = {};
   for (const [field, names] of wireNames) {
     const known = names.map((name) => tokensOf(at(usage, name))).find((tokens) => tokens !== undefined);

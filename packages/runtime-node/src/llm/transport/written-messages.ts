@@ -69,7 +69,7 @@ export const messageWriter = (
     const written = (state: WireState, from: number, to?: number): string =>
       JSON.stringify(format(wireMessages(messages.slice(from, to), wire, state), variant, state)).slice(1, -1);
     // A summary is asked for once.
-    if (purpose === "summary" || mostBytes === 0) return new WrittenMessages(`[${written(new WireState(), 0)}]`);
+    if (purpose === "summary") return new WrittenMessages(`[${written(new WireState(), 0)}]`);
     const key = JSON.stringify([threadId, variant, wire.dialect.name, wire.origin]);
     const before = threads.get(key);
     if (before !== undefined) forget(key, before);

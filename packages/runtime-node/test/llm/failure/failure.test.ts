@@ -317,6 +317,26 @@ describe("a body that says what went wrong under other names", () => {
     expect(failureOfErrorObject({ ...error }, setting)).toMatchObject({ kind, retryable, message: "x" });
   });
 
+  test("the codes of MiniMax and Baidu each have their kind, and all others may be tried again", () => {
+    const codes: Record<string, number[]> = {};
+    for (const code of [...Array(2_200).keys(), ...Array.from({ length: 600 }, (_, index) => 336_000 + index)]) {
+      // These are taken for the status of an answer.
+      if (code >= 400 && code < 600) continue;
+      const { kind, retryable } = failureOfErrorObject({ error_code: code, error_msg: "x" }, setting);
+      if (kind !== "unknown" || !retryable) (codes[`${kind}${retryable ? ", again" : ""}`] ??= []).push(code);
+    }
+    expect(codes).toEqual({
+      "timeout, again": [1001],
+      "overloaded, again": [2],
+      "rate_limit, again": [4, 18, 1002, 1039, 1041, 2045, 336501, 336502, 336503],
+      rate_limit: [17, 19, 1008, 2056],
+      auth: [6, 13, 14, 100, 110, 111, 1004, 2049, 336004],
+      content_filter: [1026, 1027],
+      context_length: [336007, 336103, 336104],
+      bad_request: [3, 1042, 1043, 2013, 336001, 336002, 336003, 336005, 336006],
+    });
+  });
+
   const throttled = "Too many tokens, please wait before trying again.";
   test("throttling in a stream is a limit of rate", () => {
     const failure = failureOfErrorObject({ message: `ThrottlingException: ${throttled}`, type: "error" }, setting);

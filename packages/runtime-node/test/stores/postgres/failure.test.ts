@@ -1,5 +1,6 @@
 import { inspect } from "node:util";
 
+import { StorageError } from "@colloquy/host/store";
 import pg from "pg";
 import { expect, test } from "vitest";
 
@@ -50,6 +51,20 @@ test.each<[string | undefined, string, string]>([
   const failure = postgresFailure(Object.assign(new Error(message), code && { code }), "the store");
   expect(failure).toMatchObject({ name: "StorageError", kind, message: expect.stringContaining("the store: ") });
   expect(String(failure)).toContain(kind === "closed" ? "closed" : message);
+  expect(String(failure)).not.toContain("undefined");
+});
+
+test("a failure says what to do, names the row of a word that is there already, and leaves other errors alone", () => {
+  const failureOf = (error: object) => String(postgresFailure(Object.assign(new Error("no"), error), "the store"));
+  expect(failureOf({ code: "XX001" })).toBe(
+    "StorageError: the store: what is stored is damaged; restore it from a backup (no).",
+  );
+  const detail = "Key (thread, seq)=(1, 2) already exists.";
+  expect(failureOf({ code: "23505", table: "words", detail })).toContain(`(no: ${detail}).`);
+  expect(failureOf({ code: "23505", table: "threads", detail })).toContain("(no).");
+  expect(failureOf({ code: "ECONNREFUSED" })).toContain("does not answer (no); look whether it runs");
+  const own = new StorageError("full", "no room");
+  for (const error of [own, "odd", null]) expect(postgresFailure(error, "the store")).toBe(error);
 });
 
 withPostgres("PostgreSQL that refuses", (server) => {
