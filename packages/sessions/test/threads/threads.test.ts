@@ -1,8 +1,8 @@
 import { memoryStore } from "@colloquy/runtime-node";
-import { virtualClock } from "@colloquy/runtime-test";
+import { runningClock, virtualClock } from "@colloquy/runtime-test";
 import { reply, scriptedModel } from "@colloquy/runtime-test/models";
 import { expect, it, onTestFinished, vi } from "vitest";
-import { asked, seeing, sessionOf } from "../programs.ts";
+import { asked, questions, seeing, sessionOf } from "../programs.ts";
 
 it("two that take back a call at once take back two", async () => {
   const { qa } = seeing();
@@ -151,4 +151,16 @@ it("a conversation that was begun anew stays so in later processes, and a call t
   const second = begin();
   await asked(second.made, 2);
   expect([first.seen, second.seen, reported]).toEqual([[[], [], ["anew"]], [["anew"]], []]);
+});
+
+it("a first call waits for a host that may be about to begin the thread, and begins it if that host did not", async () => {
+  const clock = runningClock();
+  const store = memoryStore({ clock });
+  const seed = [{ inputs: { q: "Hi" }, outputs: { a: "Hello!" } }];
+  const dead = await store.acquire("qa", "a host that died", 60_000);
+  expect(dead).not.toBeNull();
+  const { qa, seen } = seeing({ store, seed, host: { clock } });
+  await asked(qa, 1);
+  expect(seen.map(questions)).toEqual([[[0, "Hi"]]]);
+  expect((await qa.thread.state())?.context.metadata).toMatchObject({ program: "qa", version: "1" });
 });
