@@ -252,6 +252,12 @@ export const equivalent: readonly Equivalent[] = [
     reason: "one byte too many is enough to tell that a file is too large",
   },
   {
+    path: "packages/sessions/src/threads/session-runtime.ts",
+    original: "if (this.#last.get(name) === over) this.#last.delete(name);",
+    mutated: "",
+    reason: "work that has ended delays none; this only frees memory",
+  },
+  {
     path: "packages/sessions/src/turns/journal.ts",
     original: "if (!step.handled) return Either.left(step.refusal.reason);",
     mutated: "",

@@ -10,6 +10,10 @@ it("two that take back a call at once take back two", async () => {
   await asked(qa, 1, 2, 3);
   const [last, before] = await Promise.all([qa.pop(), qa.pop()]);
   expect([last?.number, before?.number, await qa.count()]).toEqual([3, 2, 1]);
+  await asked(qa, 4, 5, 6);
+  const [first, second] = [qa.pop(), qa.pop()];
+  const taken = [await first, await Promise.all([second, qa.pop()])].flat();
+  expect([taken.map((turn) => turn?.inputs.q), await qa.count()]).toEqual([["Q6", "Q5", "Q4"], 1]);
 });
 
 it("a copy of a copy knows what was called within the turns of the original", async () => {
@@ -163,4 +167,18 @@ it("a first call waits for a host that may be about to begin the thread, and beg
   await asked(qa, 1);
   expect(seen.map(questions)).toEqual([[[0, "Hi"]]]);
   expect((await qa.thread.state())?.context.metadata).toMatchObject({ program: "qa", version: "1" });
+});
+
+it("a call is answered after one for which the store failed", async () => {
+  const store = memoryStore();
+  const read = store.read.bind(store);
+  let fails = true;
+  const failing = Object.assign(store, {
+    read: (...given: Parameters<typeof read>) =>
+      fails ? Promise.reject(new Error("the disk is full")) : read(...given),
+  });
+  const { qa } = seeing({ store: failing });
+  await expect(qa.call({ q: "Q1" })).rejects.toThrow(/the disk is full/);
+  fails = false;
+  expect(await qa.call({ q: "Q2" })).toEqual({ a: "A" });
 });
