@@ -258,6 +258,18 @@ export const equivalent: readonly Equivalent[] = [
     reason: "work that has ended delays none; this only frees memory",
   },
   {
+    path: "packages/sessions/src/threads/shared-session.ts",
+    original: "retry: { attempts: 1 },",
+    mutated: "retry: { attempts: 2 },",
+    reason: "a program's failure never asks to be tried again; the option only says so",
+  },
+  {
+    path: "packages/sessions/src/turns/prompts.ts",
+    original: 'if (call?.type !== "callLlm") return;',
+    mutated: "",
+    reason: "a turn whose model responds has a call; the types can't say so",
+  },
+  {
     path: "packages/sessions/src/turns/journal.ts",
     original: "if (!step.handled) return Either.left(step.refusal.reason);",
     mutated: "",
