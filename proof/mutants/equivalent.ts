@@ -220,6 +220,12 @@ export const equivalent: readonly Equivalent[] = [
     reason: "the loop, too, wakes a single reader; this check only saves time",
   },
   {
+    path: "packages/host/src/delegation/followed-journal.ts",
+    original: "this.#isWhole = true;",
+    mutated: "",
+    reason: "loading all of a whole journal again changes nothing; the flag only saves time",
+  },
+  {
     path: "packages/interchange/src/exchange/export.ts",
     original: "while ((pieces[next - 1]?.index ?? -1) >= group.from) next--;",
     mutated: "while ((pieces[next - 1]?.index ?? -2) >= group.from) next--;",

@@ -14,10 +14,11 @@ import { agrees, completeLog, completeOpenLog, replayOf, replayOfOpen } from "..
 
 const machine = conversationMachine({ tools: [{ name: "f" }, { name: "g" }], unknownTool: "ask" });
 
+/** An event, or the answer to an outstanding effect. */
+type Given = Event | { readonly at: number; readonly effect: number; readonly is: object };
+
 /** Returns the state of a thread after events; the effect of an answer is the outstanding one at that place. */
-const stateAfter = (
-  ...events: readonly (Event | { readonly at: number; readonly effect: number; readonly is: object })[]
-): State => {
+const stateAfter = (...events: readonly Given[]): State => {
   let { state } = start(machine, { threadId: "t", at: 0 });
   for (const given of events) {
     // Cast: the effect completes the event.
@@ -79,7 +80,7 @@ describe("a turn that is made from its journal", () => {
   });
 
   test("has what is there of it while it is open, and no step for a message that no model gave", () => {
-    const partsOf = (...events: Parameters<typeof stateAfter>) => {
+    const partsOf = (...events: readonly Given[]) => {
       const { open } = stateAfter(...events).context;
       return open === null ? null : replayOfOpen(open);
     };
