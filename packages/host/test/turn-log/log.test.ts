@@ -1,7 +1,7 @@
 import type { AskPart } from "@colloquy/host";
 import { expect, test } from "vitest";
 import { partsMax, TurnLog, TurnLogs } from "../../src/turn-log/log.ts";
-import { StoredParts } from "../../src/turn-log/sink.ts";
+import { partOf, partsIn, StoredParts } from "../../src/turn-log/sink.ts";
 import { manualClock } from "../stage.ts";
 
 const text = (more: object = {}): AskPart => ({ type: "text.delta", turn: 1, step: 1, attempt: 1, text: "a", ...more });
@@ -257,4 +257,43 @@ test("parts that were read from the store are dropped some time after their last
   stored.end();
   await clock.advance(1_000);
   expect(logs.of("t", 1)).toBeUndefined();
+});
+
+test("of reads of the store's log that fail in a row the first is reported", async () => {
+  const clock = manualClock();
+  const reported: string[] = [];
+  let answers: readonly (Error | readonly [])[] = [];
+  const log = {
+    append: async () => {},
+    read: async () => {
+      const [next, ...others] = answers;
+      answers = others;
+      if (next instanceof Error) throw next;
+      return next ?? [];
+    },
+  };
+  const logging = { log, clock, everyMs: 1, keepMs: 1_000, report: (thrown: unknown) => reported.push(String(thrown)) };
+  const stored = new StoredParts("t", logging, new TurnLogs(clock, 1_000));
+  answers = [new Error("one"), new Error("two"), [], new Error("three")];
+  for (let reads = 0; reads < 4; reads++) await stored.read();
+  expect(reported).toEqual(["Error: one", "Error: three"]);
+});
+
+test("a batch of parts has an index, an offset and a part each; of unknown types there is nothing", () => {
+  const place = { epoch: 7, index: 0, offset: 2 };
+  expect(
+    partsIn(
+      JSON.stringify([
+        [0, 2, text()],
+        [1, 0, { type: "part.to.come" }],
+      ]),
+      7,
+    ),
+  ).toEqual([{ part: text(), place }]);
+  for (const body of ["{", "{}", "[1]", "[[0,0]]", "[[-1,0,{}]]", "[[0,0.5,{}]]", "[[0,0,null]]", '[[0,0,{"type":1}]]'])
+    expect(() => partsIn(body, 7)).toThrow(/JSON|it /);
+  expect(() => partsIn('[[0,0,{"type":"text.delta","text":1}]]', 7)).toThrow("it has an item that is not a part");
+  expect(() => partsIn('[[0,0,{"type":"toolCall.delta","name":"f"}]]', 7)).toThrow("it has an item that is not a part");
+  expect(partsIn(JSON.stringify([[0, 0, written(0)]]), 7)).toHaveLength(1);
+  expect([partOf(text()), partOf({ type: "part.to.come" }), partOf(7)]).toEqual([text(), null, null]);
 });
