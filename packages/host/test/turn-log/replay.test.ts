@@ -126,7 +126,7 @@ describe("a log that is completed from the journal", () => {
     ],
     ["another result", [...first.slice(0, 6), { ...first[6], content: "2" } as AskPart], [anew(1), ...whole]],
     ["a step that is void", [...first.slice(0, 4), { type: "thread.lost", turn: 1 }], whole.slice(1)],
-    ["the second step alone", [...second.slice(0, 2)], [...second.slice(2)]],
+    ["the second step alone", second.slice(0, 2), second.slice(2)],
     [
       "results in another order",
       [...first.slice(0, 6), ...first.slice(6, 8).toReversed()],
