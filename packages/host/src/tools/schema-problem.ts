@@ -68,10 +68,14 @@ class Inspection {
       if (referred === undefined) return "it leads to no place in the schema";
       this.#waiting.push([referred, value]);
     }
+    // A pattern is a text: the kinds of keywords were checked before.
     const sources =
-      keyword === "pattern" ? [value] : keyword === "patternProperties" && isObject(value) ? Object.keys(value) : [];
+      keyword === "pattern"
+        ? [String(value)]
+        : keyword === "patternProperties" && isObject(value)
+          ? Object.keys(value)
+          : [];
     for (const source of sources) {
-      if (typeof source !== "string") continue;
       const pattern = patternOf(source);
       if (Either.isLeft(pattern)) return pattern.left;
       this.#patternsSize += pattern.right.size;

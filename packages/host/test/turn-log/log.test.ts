@@ -1,7 +1,8 @@
 import type { AskPart } from "@colloquy/host";
+import { LeaseLostError, type PartBatch } from "@colloquy/host/store";
 import { expect, test } from "vitest";
 import { partsMax, TurnLog, TurnLogs } from "../../src/turn-log/log.ts";
-import { partOf, partsIn, StoredParts } from "../../src/turn-log/sink.ts";
+import { partOf, partsIn, PartSink, StoredParts } from "../../src/turn-log/sink.ts";
 import { manualClock } from "../stage.ts";
 
 const text = (more: object = {}): AskPart => ({ type: "text.delta", turn: 1, step: 1, attempt: 1, text: "a", ...more });
@@ -296,4 +297,88 @@ test("a batch of parts has an index, an offset and a part each; of unknown types
   expect(() => partsIn('[[0,0,{"type":"toolCall.delta","name":"f"}]]', 7)).toThrow("it has an item that is not a part");
   expect(partsIn(JSON.stringify([[0, 0, written(0)]]), 7)).toHaveLength(1);
   expect([partOf(text()), partOf({ type: "part.to.come" }), partOf(7)]).toEqual([text(), null, null]);
+});
+
+/** Makes a sink whose store notes the batches, and fails at the numbers that are given with their errors. */
+const sinkWith = (failures: Readonly<Record<number, Error>> = {}) => {
+  const clock = manualClock();
+  const begun = clock.now();
+  const batches: unknown[] = [];
+  const reported: string[] = [];
+  const append = async (_: unknown, { number, turn, body, at, until }: PartBatch): Promise<void> => {
+    const failure = failures[number];
+    if (failure !== undefined) throw failure;
+    batches.push([
+      number,
+      turn,
+      at - begun,
+      until - at,
+      ...partsIn(body, 7).map(({ part }) => ("text" in part ? part.text : part.type)),
+    ]);
+  };
+  const log = { append, read: async () => [] };
+  const report = (thrown: unknown): void => void reported.push(String(thrown));
+  const sink = new PartSink({ log, clock, everyMs: 10, keepMs: 1_000, report }, lease);
+  /** Shows parts of a turn. */
+  const show = (of: TurnLog, ...parts: readonly AskPart[]): void => {
+    for (const part of parts) {
+      of.append(7, part);
+      sink.added(of);
+    }
+  };
+  return { clock, batches, reported, sink, show };
+};
+const lease = { threadId: "t", token: 7, owner: "me" };
+
+test("the parts of a turn are written in batches, each when it is due, and what remains at the end", async () => {
+  const { clock, batches, sink, show } = sinkWith();
+  const log = new TurnLog(1);
+  show(log, started, saying("a"), saying("b"));
+  expect(batches).toEqual([]);
+  await clock.advance(10);
+  await clock.advance(10);
+  expect(batches).toEqual([[0, 1, 10, 1_000, "turn.started", "ab"]]);
+  show(log, saying("c"));
+  await clock.advance(9);
+  expect(batches).toHaveLength(1);
+  await clock.advance(1);
+  show(log, saying("d"));
+  await sink.end();
+  show(log, saying("e"));
+  await clock.advance(10);
+  expect(batches.slice(1)).toEqual([
+    [1, 1, 30, 1_000, "c"],
+    [2, 1, 30, 1_000, "d"],
+  ]);
+  expect(clock.sleepers).toBe(0);
+});
+
+test("a turn that ends before its first batch is due is not written, and one that has a batch is written to its end", async () => {
+  const { clock, batches, show } = sinkWith();
+  show(new TurnLog(1), started, ended);
+  await clock.advance(10);
+  expect([batches, clock.sleepers]).toEqual([[], 0]);
+  const second = new TurnLog(2);
+  show(second, { ...started, turn: 2 }, text({ turn: 2 }));
+  // Another turn is shown meanwhile.
+  const third = new TurnLog(3);
+  show(third, { ...started, turn: 3 });
+  await clock.advance(10);
+  show(third, { ...ended, turn: 3 });
+  await clock.advance(0);
+  expect(batches).toEqual([
+    [0, 2, 10, 1_000, "turn.started", "a"],
+    [1, 3, 20, 1_000, "turn.started"],
+    [2, 3, 20, 1_000, "turn.ended"],
+  ]);
+});
+
+test("a batch that can't be written is reported and left out, and none is written once the lease is lost", async () => {
+  const { clock, batches, reported, show } = sinkWith({ 0: new Error("full"), 2: new LeaseLostError(lease) });
+  const log = new TurnLog(1);
+  for (const words of ["a", "b", "c", "d"]) {
+    show(log, saying(words));
+    await clock.advance(10);
+  }
+  expect([batches, reported]).toEqual([[[1, 1, 20, 1_000, "b"]], ["Error: full"]]);
 });
