@@ -1,5 +1,5 @@
 import { createHost, memoryStore, tool } from "@colloquy/host";
-import { failureReport, type RuntimeHostOptions, runtimeHost } from "@colloquy/host/runtime";
+import { failureReport, runtimeHost } from "@colloquy/host/runtime";
 import { ConfigurationError, conversationMachine, textOf } from "@colloquy/machine";
 import { describe, expect, test } from "vitest";
 import { manualClock, says } from "./stage.ts";
@@ -16,8 +16,7 @@ const platform = (options: object = {}) => {
   );
   const parts = { clock: manualClock(), ids: { draw: (kind: string) => kind }, failures };
   const onMemoryStore = () => void told.push("in memory");
-  // Cast: a caller in JavaScript could pass any options.
-  const host = () => runtimeHost({ ...parts, onMemoryStore }, { llm, ...options } as RuntimeHostOptions);
+  const host = () => runtimeHost({ ...parts, onMemoryStore }, { llm, ...options });
   return { host, told, clock: parts.clock };
 };
 

@@ -68,10 +68,9 @@ class Inspection {
       if (referred === undefined) return "it leads to no place in the schema";
       this.#waiting.push([referred, value]);
     }
-    // A pattern is a text: the kinds of keywords were checked before.
     const sources =
-      keyword === "pattern"
-        ? [String(value)]
+      keyword === "pattern" && typeof value === "string"
+        ? [value]
         : keyword === "patternProperties" && isObject(value)
           ? Object.keys(value)
           : [];
