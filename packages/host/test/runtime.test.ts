@@ -122,3 +122,26 @@ describe("the host of a platform", () => {
     expect(() => createHost(Object({}))).toThrow(ConfigurationError);
   });
 });
+
+test("a report of a failure says why and where, without secrets, whatever was thrown", () => {
+  const told: string[] = [];
+  const { report, reasonOf } = failureReport(
+    () => ["hush-hush"],
+    (text) => void told.push(text),
+  );
+  const failed = new Error("no hush-hush or of-the-model");
+  failed.stack = "Error: no\n    at hush-hush (a.ts:1)\nnoise\n    at of-the-model (b.ts:2)";
+  report(failed, "afterTurn", ["of-the-model"]);
+  report("nothing", "store");
+  report(Object.defineProperty(new Error("odd"), "stack", { value: 7 }), "store");
+  report(Object.defineProperty(new Error("worse"), "stack", { get: () => never() }), "store");
+  const [first = "", ...others] = told;
+  expect(first).toMatch(/^Colloquy: afterTurn failed: no .*\n {4}at .* \(a\.ts:1\)\n {4}at .* \(b\.ts:2\)$/);
+  expect(first).not.toMatch(/hush-hush|of-the-model/);
+  expect(others).toEqual(["nothing", "odd", "worse"].map((reason) => `Colloquy: store failed: ${reason}`));
+  expect(reasonOf(failed)).toMatch(/^no (?!hush).* or of-the-model$/);
+});
+
+const never = (): never => {
+  throw new Error("there is none");
+};
