@@ -252,6 +252,12 @@ export const equivalent: readonly Equivalent[] = [
     reason: "the loop, too, wakes a single reader; this check only saves time",
   },
   {
+    path: "packages/host/src/delegation/followed-journal.ts",
+    original: "this.#isWhole = true;",
+    mutated: "",
+    reason: "loading all of a whole journal again changes nothing; the flag only saves time",
+  },
+  {
     path: "packages/interchange/src/exchange/export.ts",
     original: "while ((pieces[next - 1]?.index ?? -1) >= group.from) next--;",
     mutated: "while ((pieces[next - 1]?.index ?? -2) >= group.from) next--;",
@@ -282,6 +288,24 @@ export const equivalent: readonly Equivalent[] = [
     original: "const { buffer, bytesRead } = await file.read(Buffer.alloc(Math.min(stats.size, bytesMax) + 1), 0);",
     mutated: "const { buffer, bytesRead } = await file.read(Buffer.alloc(Math.min(stats.size, bytesMax) + 2), 0);",
     reason: "one byte too many is enough to tell that a file is too large",
+  },
+  {
+    path: "packages/sessions/src/threads/session-runtime.ts",
+    original: "if (this.#last.get(name) === over) this.#last.delete(name);",
+    mutated: "",
+    reason: "work that has ended delays none; this only frees memory",
+  },
+  {
+    path: "packages/sessions/src/threads/shared-session.ts",
+    original: "retry: { attempts: 1 },",
+    mutated: "retry: { attempts: 2 },",
+    reason: "a program's failure never asks to be tried again; the option only says so",
+  },
+  {
+    path: "packages/sessions/src/turns/prompts.ts",
+    original: 'if (call?.type !== "callLlm") return;',
+    mutated: "",
+    reason: "a turn whose model responds has a call; the types can't say so",
   },
   {
     path: "packages/sessions/src/turns/journal.ts",

@@ -133,7 +133,7 @@ const compareTexts = (one: string, other: string): number => {
   for (;;) {
     const { value: mine } = left.next();
     const { value: yours } = right.next();
-    if (mine === undefined || yours === undefined) return (mine === undefined ? 0 : 1) - (yours === undefined ? 0 : 1);
+    if (mine === undefined || yours === undefined) return Number(mine !== undefined) - Number(yours !== undefined);
     if (mine !== yours) return (mine.codePointAt(0) ?? 0) - (yours.codePointAt(0) ?? 0);
   }
 };

@@ -69,9 +69,12 @@ class Inspection {
       this.#waiting.push([referred, value]);
     }
     const sources =
-      keyword === "pattern" ? [value] : keyword === "patternProperties" && isObject(value) ? Object.keys(value) : [];
+      keyword === "pattern" && typeof value === "string"
+        ? [value]
+        : keyword === "patternProperties" && isObject(value)
+          ? Object.keys(value)
+          : [];
     for (const source of sources) {
-      if (typeof source !== "string") continue;
       const pattern = patternOf(source);
       if (Either.isLeft(pattern)) return pattern.left;
       this.#patternsSize += pattern.right.size;

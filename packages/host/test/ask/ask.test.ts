@@ -89,7 +89,7 @@ describe("an ask", () => {
     const model = held();
     const { host, clock, store } = stage({ machine: { overlap: { type: "queue", max: 1 } }, script: [model.step] });
     const first = host.ask("one");
-    const second = host.ask("two");
+    const second = host.ask("two", { askId: "b" });
     await settle();
     second.abort("changed my mind");
     expect(await errorOf(second)).toMatchObject({
@@ -102,6 +102,8 @@ describe("an ask", () => {
     expect((await first).text).toBe("first");
     await clock.advance(0);
     expect(await journalOf(store)).not.toContain("timer.fired");
+    // Asked again, it is still withdrawn.
+    expect(await errorOf(host.ask("two", { askId: "b" }))).toMatchObject({ name: "TurnCancelledError" });
   });
 
   test("that is never awaited rejects nothing, and still can be awaited later", async () => {

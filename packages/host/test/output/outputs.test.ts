@@ -2,7 +2,8 @@ import type { LlmOutcome, StandardSchema } from "@colloquy/host";
 import { textOf } from "@colloquy/machine";
 import * as z from "zod";
 import { describe, expect, expectTypeOf, test } from "vitest";
-import { entriesOf, errorOf, held, journalOf, partsOf, says, settle, stage, answered } from "../stage.ts";
+import { checkText } from "../../src/output/check.ts";
+import { entriesOf, errorOf, held, journalOf, manualClock, partsOf, says, settle, stage, answered } from "../stage.ts";
 
 const title = z.object({ title: z.string().refine((text) => text.split(" ").length <= 2, "at most 2 words") });
 const schema = title;
@@ -215,4 +216,16 @@ describe("an output that was checked elsewhere", () => {
     await busy;
     expect((await asked).output).toEqual({ title: "One two" });
   });
+});
+
+test.each<readonly [string, string | RegExp]>([
+  ["{", /^it is not valid JSON \(/],
+  [`${"[".repeat(300)}${"]".repeat(300)}`, /nested too deep/],
+])("an answer that no journal could keep fits no schema: %#", async (text, message) => {
+  const jsonSchema = {};
+  for (const schema of [null, z.unknown()])
+    expect(await checkText(text, { schema, jsonSchema }, manualClock())).toEqual({
+      type: "invalid",
+      issues: [{ message: expect.stringMatching(message) }],
+    });
 });

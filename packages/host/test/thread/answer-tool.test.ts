@@ -232,7 +232,7 @@ describe("the same answer again", () => {
 
 describe("refused in words", () => {
   test("a call or a thread that is not there, and one that the host runs itself", async () => {
-    const { host, thread } = await waiting({
+    const { host, thread, another } = await waiting({
       tools: [{ ...echo, run: () => new Promise(() => {}) }],
       script: [calls(["ask_user", {}], ["echo", { text: "x" }])],
     });
@@ -244,6 +244,9 @@ describe("refused in words", () => {
       /tool "echo" is the host's, which runs call 1\.1\.1/,
     );
     await host.close();
+    const { host: next } = another({ tools: [echo] });
+    expect(await errorOf(next.thread().answerTool("7.1.0", ""))).toMatchObject({ refusal: { kind: "unknown" } });
+    await next.close();
   });
 
   test.each<[string, unknown]>([

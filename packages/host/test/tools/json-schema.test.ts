@@ -36,6 +36,12 @@ test.each<[string, JsonObject, Json, Json]>([
   ],
   ["prefixItems", { prefixItems: [{ type: "string" }], items: { type: "number" } }, ["a", 1], [1, 1]],
   ["items behind prefixItems", { prefixItems: [{ type: "string" }], items: false }, ["a"], ["a", 1]],
+  [
+    "anyOf of one definition twice",
+    { $defs: { a: { type: "string" } }, anyOf: [{ $ref: "#/$defs/a" }, { allOf: [{ $ref: "#/$defs/a" }] }] },
+    "a",
+    1,
+  ],
   ["minProperties", { minProperties: 1 }, { a: 1 }, {}],
   ["maxProperties", { maxProperties: 1 }, { a: 1 }, { a: 1, b: 2 }],
   [

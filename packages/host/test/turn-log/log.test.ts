@@ -1,7 +1,8 @@
 import type { AskPart } from "@colloquy/host";
+import { LeaseLostError, type PartBatch } from "@colloquy/host/store";
 import { expect, test } from "vitest";
 import { partsMax, TurnLog, TurnLogs } from "../../src/turn-log/log.ts";
-import { StoredParts } from "../../src/turn-log/sink.ts";
+import { partOf, partsIn, PartSink, StoredParts } from "../../src/turn-log/sink.ts";
 import { manualClock } from "../stage.ts";
 
 const text = (more: object = {}): AskPart => ({ type: "text.delta", turn: 1, step: 1, attempt: 1, text: "a", ...more });
@@ -257,4 +258,127 @@ test("parts that were read from the store are dropped some time after their last
   stored.end();
   await clock.advance(1_000);
   expect(logs.of("t", 1)).toBeUndefined();
+});
+
+test("of reads of the store's log that fail in a row the first is reported", async () => {
+  const clock = manualClock();
+  const reported: string[] = [];
+  let answers: readonly (Error | readonly [])[] = [];
+  const log = {
+    append: async () => {},
+    read: async () => {
+      const [next, ...others] = answers;
+      answers = others;
+      if (next instanceof Error) throw next;
+      return next ?? [];
+    },
+  };
+  const logging = { log, clock, everyMs: 1, keepMs: 1_000, report: (thrown: unknown) => reported.push(String(thrown)) };
+  const stored = new StoredParts("t", logging, new TurnLogs(clock, 1_000));
+  answers = [new Error("one"), new Error("two"), [], new Error("three")];
+  for (let reads = 0; reads < 4; reads++) await stored.read();
+  expect(reported).toEqual(["Error: one", "Error: three"]);
+});
+
+test("a batch of parts has an index, an offset and a part each; of unknown types there is nothing", () => {
+  const place = { epoch: 7, index: 0, offset: 2 };
+  expect(
+    partsIn(
+      JSON.stringify([
+        [0, 2, text()],
+        [1, 0, { type: "part.to.come" }],
+      ]),
+      7,
+    ),
+  ).toEqual([{ part: text(), place }]);
+  for (const body of ["{", "{}", "[1]", "[[0,0]]", "[[-1,0,{}]]", "[[0,0.5,{}]]", "[[0,0,null]]", '[[0,0,{"type":1}]]'])
+    expect(() => partsIn(body, 7)).toThrow(/JSON|it /);
+  expect(() => partsIn('[[0,0,{"type":"text.delta","text":1}]]', 7)).toThrow("it has an item that is not a part");
+  expect(() => partsIn('[[0,0,{"type":"toolCall.delta","name":"f"}]]', 7)).toThrow("it has an item that is not a part");
+  expect(partsIn(JSON.stringify([[0, 0, written(0)]]), 7)).toHaveLength(1);
+  expect([partOf(text()), partOf({ type: "part.to.come" }), partOf(7)]).toEqual([text(), null, null]);
+});
+
+/** Makes a sink whose store notes the batches, and fails at the numbers that are given with their errors. */
+const sinkWith = (failures: Readonly<Record<number, Error>> = {}) => {
+  const clock = manualClock();
+  const begun = clock.now();
+  const batches: unknown[] = [];
+  const reported: string[] = [];
+  const append = async (_: unknown, { number, turn, body, at, until }: PartBatch): Promise<void> => {
+    const failure = failures[number];
+    if (failure !== undefined) throw failure;
+    batches.push([
+      number,
+      turn,
+      at - begun,
+      until - at,
+      ...partsIn(body, 7).map(({ part }) => ("text" in part ? part.text : part.type)),
+    ]);
+  };
+  const log = { append, read: async () => [] };
+  const report = (thrown: unknown): void => void reported.push(String(thrown));
+  const sink = new PartSink({ log, clock, everyMs: 10, keepMs: 1_000, report }, lease);
+  /** Shows parts of a turn. */
+  const show = (of: TurnLog, ...parts: readonly AskPart[]): void => {
+    for (const part of parts) {
+      of.append(7, part);
+      sink.added(of);
+    }
+  };
+  return { clock, batches, reported, sink, show };
+};
+const lease = { threadId: "t", token: 7, owner: "me" };
+
+test("the parts of a turn are written in batches, each when it is due, and what remains at the end", async () => {
+  const { clock, batches, sink, show } = sinkWith();
+  const log = new TurnLog(1);
+  show(log, started, saying("a"), saying("b"));
+  expect(batches).toEqual([]);
+  await clock.advance(10);
+  await clock.advance(10);
+  expect(batches).toEqual([[0, 1, 10, 1_000, "turn.started", "ab"]]);
+  show(log, saying("c"));
+  await clock.advance(9);
+  expect(batches).toHaveLength(1);
+  await clock.advance(1);
+  show(log, saying("d"));
+  await sink.end();
+  show(log, saying("e"));
+  await clock.advance(10);
+  expect(batches.slice(1)).toEqual([
+    [1, 1, 30, 1_000, "c"],
+    [2, 1, 30, 1_000, "d"],
+  ]);
+  expect(clock.sleepers).toBe(0);
+});
+
+test("a turn that ends before its first batch is due is not written, and one that has a batch is written to its end", async () => {
+  const { clock, batches, show } = sinkWith();
+  show(new TurnLog(1), started, ended);
+  await clock.advance(10);
+  expect([batches, clock.sleepers]).toEqual([[], 0]);
+  const second = new TurnLog(2);
+  show(second, { ...started, turn: 2 }, text({ turn: 2 }));
+  // Another turn is shown meanwhile.
+  const third = new TurnLog(3);
+  show(third, { ...started, turn: 3 });
+  await clock.advance(10);
+  show(third, { ...ended, turn: 3 });
+  await clock.advance(0);
+  expect(batches).toEqual([
+    [0, 2, 10, 1_000, "turn.started", "a"],
+    [1, 3, 20, 1_000, "turn.started"],
+    [2, 3, 20, 1_000, "turn.ended"],
+  ]);
+});
+
+test("a batch that can't be written is reported and left out, and none is written once the lease is lost", async () => {
+  const { clock, batches, reported, show } = sinkWith({ 0: new Error("full"), 2: new LeaseLostError(lease) });
+  const log = new TurnLog(1);
+  for (const words of ["a", "b", "c", "d"]) {
+    show(log, saying(words));
+    await clock.advance(10);
+  }
+  expect([batches, reported]).toEqual([[[1, 1, 20, 1_000, "b"]], ["Error: full"]]);
 });

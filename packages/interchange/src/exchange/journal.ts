@@ -53,10 +53,11 @@ export const toJournal = (
     ...(system === null ? {} : { system }),
     ...(seed.length === 0 ? {} : { seed }),
   });
-  const drive: Drive = { machine, at, state: begun.state, entries: [begun.entry] };
+  const first = tools === undefined ? withoutTools(begun.entry) : begun.entry;
+  const drive: Drive = { machine, at, state: begun.state, entries: [first] };
   const refused = performAll(drive, drafts, from);
   if (refused !== null) return Either.left(refused);
-  return Either.right(tools === undefined ? withoutTools(drive.entries) : drive.entries);
+  return Either.right(drive.entries);
 };
 
 interface Drive {
@@ -138,12 +139,10 @@ const send = (drive: Drive, untimed: Untimed<Event>): string | null => {
 type Untimed<Timed> = Timed extends unknown ? Omit<Timed, "at"> : never;
 
 /** Removes the list of tools, so that a replay does not compare them. */
-const withoutTools = (entries: readonly Entry[]): readonly Entry[] => {
-  const [first, ...later] = entries;
-  if (first?.event.type !== "thread.started" || first.event.configuration === undefined) return entries;
-  const { tools: _, ...configuration } = first.event.configuration;
-  // The first entry is unchanged except for the list.
-  return [{ ...first, event: { ...first.event, configuration } } as Entry, ...later];
+const withoutTools = ({ event, ...entry }: ReturnType<typeof start>["entry"]): Entry => {
+  const { tools: _, ...configuration } = event.configuration ?? {};
+  // The entry is unchanged except for the list.
+  return { ...entry, event: { ...event, configuration } } as Entry;
 };
 
 const firstOf = <Value>(

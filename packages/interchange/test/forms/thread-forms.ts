@@ -169,4 +169,17 @@ export const threadForms: Readonly<Record<string, readonly Message[]>> = {
     messageFromReply("1.4", "1.4", { content: [] }),
     messageFromReply("1.5", "1.5", { content: "c" }),
   ],
+  "replies one after the other, with thoughts": [
+    ...reply({
+      content: [
+        { type: "reasoning", text: "hm" },
+        { type: "text", text: "a" },
+      ],
+    }),
+    messageFromReply("1.2", "1.2", {
+      content: [{ type: "reasoning", text: "so" }],
+      toolCalls: [{ id: "a", name: "f", arguments: "{}" }],
+    }),
+    messageFromResult({ callId: "1.2.0", providerCallId: "a", name: "f" }, "completed", "4"),
+  ],
 };

@@ -52,7 +52,6 @@ export class PartBuffer<Part extends object> implements AsyncIterable<Part | Par
 
   /** @param error the error that reading throws at the end, if the call got no turn. */
   end(error: unknown = null): void {
-    if (this.#ended) return;
     this.#ended = true;
     this.#error = error;
     this.#wake();

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { asked, type Options, questions, seeing, sessionOf } from "../programs.ts";
-import { reply, scriptedModel, toolCalls } from "@colloquy/runtime-test/models";
+import { fails, reply, scriptedModel, toolCalls } from "@colloquy/runtime-test/models";
 import { tool } from "@colloquy/host";
 import { ConfigurationError } from "@colloquy/machine";
 import * as z from "zod";
@@ -212,6 +212,14 @@ test("58: a summariser that fails costs neither the answer nor the turn, which i
   expect(questions(seen[1])).toEqual([[1, "Q1"]]);
   expect(seen[2]?.text.split("\n")[0]).toBe("[Turn 1] Asked: q: Q1 Answered: a: A");
   expect(tried.slice(0, 2)).toEqual(["Q1", "Q1"]);
+});
+
+test("a summary for which a model fails is not tried again at once", async () => {
+  const model = scriptedModel([fails({ kind: "rate_limit" }), reply("S1"), reply("S2")]);
+  const { qa, summaries } = summarising({ llm: model });
+  await asked(qa, 1);
+  await summaries(1);
+  expect(model.calls).toHaveLength(1);
 });
 
 test("summaries are written by the model where there is no summariser, by an instruction of one's own", async () => {

@@ -57,6 +57,15 @@ test("what is given goes before the file, and a subagent that names no model has
   ]);
 });
 
+test("a subagent has one host, which is closed with that of its caller", async () => {
+  const { host } = await hostOf(pair("parent"));
+  const helper = host.subagent("helper");
+  expect(host.subagent("helper")).toBe(helper);
+  await helper.ask("a");
+  await host.close();
+  await expect(helper.ask("b")).rejects.toThrow(/closed/);
+});
+
 test("the limit of a file ends a turn", async () => {
   const files = pair("own");
   const { host } = await hostOf({ ...files, "agent.yaml": `${files["agent.yaml"] ?? ""}\nlimits: { steps: 1 }` });

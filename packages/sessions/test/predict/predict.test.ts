@@ -41,6 +41,27 @@ describe("a program that is a signature alone", () => {
     ]);
   });
 
+  test("shows the model all that earlier turns have, whoever added them", async () => {
+    const llm = scriptedModel([saying(first)]);
+    const qa = closing(session(predict({ inputs, outputs }), { name: "qa", llm }));
+    const content = [
+      { type: "text", text: "Look:" },
+      { type: "data", field: "n", value: 1 },
+      { type: "image", url: "https://example.org/a.png" },
+      { type: "opaque", value: { type: "input_audio" } },
+    ] as const;
+    await qa.checkpoint("begun");
+    await qa.thread.addTurn([
+      { role: "user", content },
+      { role: "assistant", content: "Nice." },
+    ]);
+    await qa.call({ question: "Q" });
+    expect(llm.calls[0]?.messages.slice(1, 3).map(({ parts }) => parts)).toEqual([
+      content,
+      [{ type: "text", text: "Nice." }],
+    ]);
+  });
+
   test("shows outputs as a model writes them, as partial parts of the call", async () => {
     const llm = scriptedModel([streams(['{"answer": "A li', 'ne.", "su', 're": true}'])]);
     const qa = closing(session(predict({ inputs, outputs }), { name: "qa", llm }));

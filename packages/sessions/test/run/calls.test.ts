@@ -92,6 +92,20 @@ describe("the parts of a call", () => {
     expect(late.length - 1).toBe(2 + 2_500 + 2 - 1_000);
   });
 
+  it("end with the turn, whatever a run shows that it left behind", async () => {
+    const over = Promise.withResolvers<void>();
+    const late = Promise.withResolvers<void>();
+    const qa = sessionOf((_, { status }) => {
+      void over.promise.then(() => status("late")).then(late.resolve);
+      return { a: "" };
+    });
+    const call = qa.call({ q: "Q1" });
+    await partsOf(call);
+    over.resolve();
+    await late.promise;
+    expect((await partsOf(call)).at(-1)?.type).toBe("turn.ended");
+  });
+
   it("end with the error where the call got no turn", async () => {
     const qa = sessionOf(() => ({ a: "" }), { overlap: "reject" });
     const call = qa.call({ q: "Q1" }, { history: { exchanges: [], as: "never" as "override" } });

@@ -1,8 +1,8 @@
 import { memoryStore } from "@colloquy/runtime-node";
-import { virtualClock } from "@colloquy/runtime-test";
+import { runningClock, virtualClock } from "@colloquy/runtime-test";
 import { reply, scriptedModel } from "@colloquy/runtime-test/models";
 import { expect, it, onTestFinished, vi } from "vitest";
-import { asked, seeing, sessionOf } from "../programs.ts";
+import { asked, questions, seeing, sessionOf } from "../programs.ts";
 
 it("two that take back a call at once take back two", async () => {
   const { qa } = seeing();
@@ -10,6 +10,10 @@ it("two that take back a call at once take back two", async () => {
   await asked(qa, 1, 2, 3);
   const [last, before] = await Promise.all([qa.pop(), qa.pop()]);
   expect([last?.number, before?.number, await qa.count()]).toEqual([3, 2, 1]);
+  await asked(qa, 4, 5, 6);
+  const [first, second] = [qa.pop(), qa.pop()];
+  const taken = [await first, await Promise.all([second, qa.pop()])].flat();
+  expect([taken.map((turn) => turn?.inputs.q), await qa.count()]).toEqual([["Q6", "Q5", "Q4"], 1]);
 });
 
 it("a copy of a copy knows what was called within the turns of the original", async () => {
@@ -151,4 +155,30 @@ it("a conversation that was begun anew stays so in later processes, and a call t
   const second = begin();
   await asked(second.made, 2);
   expect([first.seen, second.seen, reported]).toEqual([[[], [], ["anew"]], [["anew"]], []]);
+});
+
+it("a first call waits for a host that may be about to begin the thread, and begins it if that host did not", async () => {
+  const clock = runningClock();
+  const store = memoryStore({ clock });
+  const seed = [{ inputs: { q: "Hi" }, outputs: { a: "Hello!" } }];
+  const dead = await store.acquire("qa", "a host that died", 60_000);
+  expect(dead).not.toBeNull();
+  const { qa, seen } = seeing({ store, seed, host: { clock } });
+  await asked(qa, 1);
+  expect(seen.map(questions)).toEqual([[[0, "Hi"]]]);
+  expect((await qa.thread.state())?.context.metadata).toMatchObject({ program: "qa", version: "1" });
+});
+
+it("a call is answered after one for which the store failed", async () => {
+  const store = memoryStore();
+  const read = store.read.bind(store);
+  let fails = true;
+  const failing = Object.assign(store, {
+    read: (...given: Parameters<typeof read>) =>
+      fails ? Promise.reject(new Error("the disk is full")) : read(...given),
+  });
+  const { qa } = seeing({ store: failing });
+  await expect(qa.call({ q: "Q1" })).rejects.toThrow(/the disk is full/);
+  fails = false;
+  expect(await qa.call({ q: "Q2" })).toEqual({ a: "A" });
 });

@@ -64,12 +64,8 @@ const answer = async (host: Host, subagent: Subagent, call: ToolCall, input: Ask
     if (signal.reason instanceof DOMException) asked.abort("the call was cancelled");
   };
   signal.addEventListener("abort", cancel);
-  try {
-    const result = await asked;
-    return "output" in result ? result.output : result.text;
-  } finally {
-    signal.removeEventListener("abort", cancel);
-  }
+  const result = await asked;
+  return "output" in result ? result.output : result.text;
 };
 
 /** Returns a schema that validates by a JSON Schema, in bounded steps, and shows it unchanged to models. */

@@ -142,6 +142,12 @@ describe("a line", () => {
     expect(state.right.context.model).toEqual({ parallel_tool_calls: false });
     expect(turnsOf(state.right).map(({ annotations }) => annotations?.map(({ value }) => value))).toEqual([[1]]);
     expect(state.right.context.conversation.turns.length).toBe(2);
+    expect(
+      pairsIn(importDataset(JSON.stringify(row), { from: "dpo" })).map(({ chosen, rejected }) => [
+        chosen.score,
+        rejected.score,
+      ]),
+    ).toEqual([[1, 0]]);
   });
 
   const message = (role: string, content: string, more: object = {}) => ({ role, content, ...more });

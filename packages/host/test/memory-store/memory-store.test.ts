@@ -1,6 +1,5 @@
 import { memoryStore } from "@colloquy/host";
-
-import { storeContract } from "../../../src/contracts/index.ts";
+import { storeContract } from "@colloquy/runtime-test/contracts";
 
 storeContract("memoryStore", async ({ clock }) => ({ store: memoryStore({ clock }) }), {
   features: ["inbox", "search", "parts"],

@@ -1,0 +1,87 @@
+import type { Event } from "@colloquy/machine";
+import { redactEntry } from "@colloquy/machine/storage";
+import { expect, test } from "vitest";
+import {
+  idOf,
+  isEntryOf,
+  isRequest,
+  itemsIn,
+  mayBeInInbox,
+  readAnswer,
+  readItem,
+  requestOf,
+} from "../../src/delegation/inbox-items.ts";
+import { manualClock } from "../stage.ts";
+
+const ask: Event = { type: "ask.received", at: 5, askId: "a", input: "Q" };
+const done: Event = { type: "tool.completed", at: 5, effectId: "t/1.1.0", content: "4" };
+const cancel: Event = { type: "cancel.requested", at: 5, askId: "a" };
+
+test("an inbox has what is recognised when it is sent again, and nothing else", () => {
+  const failed: Event = { type: "tool.failed", at: 5, effectId: "e", outcome: "failed", content: "" };
+  const approval: Event = { type: "approval.answered", at: 5, effectId: "e", approved: true };
+  const { askId: _, ...all } = cancel;
+  const reset: Event = { type: "message.appended", at: 5, message: { role: "user", content: "Hi" } };
+  expect([ask, done, failed, approval, cancel, all, reset].map((event) => mayBeInInbox(event))).toEqual([
+    ...Array<boolean>(5).fill(true),
+    false,
+    false,
+  ]);
+  expect(readItem("1", { id: "1", event: ask })).toEqual({ id: "1", event: ask });
+  expect(readItem("1", { id: "1", event: reset })).toMatchObject({ problem: expect.stringMatching(/can't be left/) });
+  for (const stored of [null, 7, {}, { event: { type: "ask.received" } }])
+    expect(readItem("1", stored)).toMatchObject({ id: "1", problem: expect.any(String) as string });
+  expect([itemsIn({ id: "1", event: ask }), itemsIn({ id: "1" }), itemsIn({ event: ask })]).toEqual([
+    [{ id: "1", event: ask }],
+    [],
+    [],
+  ]);
+  expect([{ id: "1" }, { id: 1 }, {}, null, "1"].map(idOf)).toEqual(["1", null, null, null, null]);
+});
+
+test("a request for a thread is an item that cancels an ask of its own id", () => {
+  const clock = manualClock();
+  const event = requestOf("1", clock);
+  expect(event).toEqual({ type: "cancel.requested", at: clock.now(), askId: "1" });
+  expect([{ id: "1", event }, { id: "2", event }, { id: "a", event: ask }, { id: "1" }, null].map(isRequest)).toEqual([
+    true,
+    false,
+    false,
+    false,
+    false,
+  ]);
+});
+
+test.each<readonly [string, unknown, Event, boolean]>([
+  ["the same ask", ask, ask, true],
+  ["the same ask, accepted later", { ...ask, at: 9 }, ask, true],
+  ["an ask before it was made", { ...ask, at: 4 }, ask, false],
+  ["another ask", { ...ask, askId: "b" }, ask, false],
+  ["the same ask with other words", { ...ask, input: "R" }, ask, false],
+  ["the same ask with what was shown of another", { ...ask, partial: { text: "x" } }, ask, true],
+  ["the same result", done, done, true],
+  ["the same result of another time", { ...done, at: 6 }, done, false],
+  ["a result of another call", { ...done, effectId: "t/1.1.1" }, done, false],
+  ["another event", cancel, ask, false],
+  ["no event", undefined, ask, false],
+])("the entry of an item's event is found: %s", (_, event, own, isIts) => {
+  expect(isEntryOf({ seq: 1, event }, own)).toBe(isIts);
+});
+
+test("the entry of an item's event is found after it was redacted, too, and only then is it compared so", () => {
+  const redacted = redactEntry({ seq: 1, event: ask });
+  expect([isEntryOf(redacted, ask), isEntryOf({ ...redacted, redacted: undefined }, ask)]).toEqual([true, false]);
+  expect([isEntryOf(null, ask), isEntryOf(7, ask)]).toEqual([false, false]);
+});
+
+test("an answer is read as it was written, and no other value is one", () => {
+  const refusal = { kind: "full", reason: "no room" };
+  expect(readAnswer({ id: "1", handled: true, seq: 3, more: 1 })).toEqual({ id: "1", handled: true, seq: 3 });
+  expect(readAnswer({ id: "1", handled: false, refusal: { ...refusal, turn: "3" } })).toEqual({
+    id: "1",
+    handled: false,
+    refusal,
+  });
+  for (const other of [{ handled: true, seq: 3 }, { id: 1, handled: true, seq: 3 }, { id: "1", seq: 3 }, 7])
+    expect(readAnswer(other)).toBeNull();
+});

@@ -1,0 +1,240 @@
+import type { AskPart } from "@colloquy/host";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { cursorAt, HandleCursor, LogCursor, placeOf } from "../../src/turn-log/cursor.ts";
+import { ofJournal, partsMax, TurnLog } from "../../src/turn-log/log.ts";
+import { joined } from "../joined.ts";
+
+const text = (words: string, step = 1): AskPart => ({ type: "text.delta", turn: 1, step, attempt: 1, text: words });
+const step = (number: number): AskPart => ({ type: "step.started", turn: 1, step: number });
+const started: AskPart = { type: "turn.started", turn: 1, askIds: ["a"] };
+const ended: AskPart = { type: "turn.ended", turn: 1, status: "completed" };
+const partial = (value: string): AskPart => ({ type: "output.partial", turn: 1, step: 1, attempt: 1, value });
+
+const logOf = (...parts: readonly AskPart[]): TurnLog => {
+  const log = new TurnLog(1);
+  for (const part of parts) log.append(7, part);
+  return log;
+};
+
+/** Reads all that there is. */
+const rest = (cursor: LogCursor, until?: number): readonly AskPart[] => {
+  const parts: AskPart[] = [];
+  for (let part = cursor.next(until); part !== null; part = cursor.next(until)) parts.push(part);
+  return parts;
+};
+
+describe("a reader of a log", () => {
+  test("begins at the first part, at the newest, or behind it", () => {
+    const log = logOf(started, step(1), text("a"));
+    const cursors = (["first", "newest", "end"] as const).map((start) => new LogCursor(log, start));
+    expect(cursors.map(({ place }) => place)).toEqual([null, null, null]);
+    log.append(7, text("b"));
+    log.append(7, step(2));
+    expect(cursors.map((cursor) => rest(cursor))).toEqual([
+      [started, step(1), text("ab"), step(2)],
+      [text("ab"), step(2)],
+      [text("b"), step(2)],
+    ]);
+    for (const { place } of cursors) expect(place).toEqual({ turn: 1, epoch: 7, index: 3, offset: 0 });
+  });
+
+  test("reads text that grows piece by piece, and no further than it should", () => {
+    const log = logOf(text("a"));
+    const cursor = new LogCursor(log, "first");
+    expect([cursor.next(), cursor.next()]).toEqual([text("a"), null]);
+    for (const words of ["b", "c"]) log.append(7, text(words));
+    expect([rest(cursor), cursor.place?.offset]).toEqual([[text("bc")], 3]);
+    log.append(7, step(2));
+    log.append(7, text("d", 2));
+    expect([rest(cursor, 1), rest(cursor, 2), rest(cursor)]).toEqual([[], [step(2)], [text("d", 2)]]);
+  });
+
+  test("of the moment reads each partial output once, the newest behind its text", () => {
+    const log = logOf(text("a"), partial("1"), partial("2"));
+    const [live, later] = [new LogCursor(log, "first", true), new LogCursor(log, "first")];
+    expect([rest(live), rest(later)]).toEqual([[text("a"), partial("2")], [text("a")]]);
+    log.append(7, partial("3"));
+    log.append(7, step(2));
+    expect([rest(live), rest(later)]).toEqual([[partial("3"), step(2)], [step(2)]]);
+    expect(rest(new LogCursor(log, "newest", true))).toEqual([step(2)]);
+  });
+
+  test("behind a place that the log does not have reads all anew, and says so", () => {
+    const log = logOf(started, text("a"));
+    const elsewhere = { turn: 1, epoch: 3, index: 0, offset: 0 };
+    const anew = { type: "replay.started", turn: 1, step: 1, synthesised: false };
+    const cursor = new LogCursor(log, elsewhere);
+    expect(cursor.place).toEqual(elsewhere);
+    expect(cursor.next()).toEqual(anew);
+    expect(cursor.place).toEqual({ turn: 1, epoch: ofJournal, index: 0, offset: 0 });
+    expect(rest(cursor)).toEqual([started, text("a")]);
+    const replayed = new TurnLog(1);
+    replayed.appendOfJournal(0, { type: "replay.started", turn: 1, step: 1, synthesised: true });
+    replayed.appendOfJournal(1, started);
+    expect(rest(new LogCursor(replayed, elsewhere)).map(({ type }) => type)).toEqual([
+      "replay.started",
+      "turn.started",
+    ]);
+    const empty = new LogCursor(new TurnLog(1), elsewhere);
+    expect([empty.next(), empty.place]).toEqual([null, elsewhere]);
+    empty.log.append(7, started);
+    expect(rest(empty)).toEqual([anew, started]);
+  });
+
+  test("that is too slow is told how many parts are missing, once", () => {
+    const log = logOf(started);
+    const [slow, slower] = [new LogCursor(log, "first"), new LogCursor(log, "first")];
+    expect(slow.next()).toEqual(started);
+    for (let number = 1; number <= partsMax; number++) log.append(7, step(number));
+    const [lost, next] = [slow.next(), slow.next()];
+    expect([lost, next]).toEqual([{ type: "parts.dropped", count: partsMax / 2 - 1 }, step(partsMax / 2)]);
+    expect([slower.next(), slower.place]).toEqual([
+      { type: "parts.dropped", count: partsMax / 2 },
+      { turn: 1, epoch: 7, index: partsMax / 2 - 1, offset: 0 },
+    ]);
+    const place = slower.place;
+    expect(place === null ? [] : rest(new LogCursor(log, place))).toEqual(rest(slower));
+    const before = { turn: 1, epoch: 7, index: 9, offset: 0 };
+    expect(new LogCursor(log, before).next()).toEqual({ type: "parts.dropped", count: partsMax / 2 - 10 });
+  });
+
+  const act = fc.oneof(
+    fc.record({ type: fc.constant("text"), words: fc.constantFrom("a", "bc", "def") }),
+    fc.record({ type: fc.constantFrom("step", "host", "read") }),
+  );
+
+  test("behind any place reads what another reads that went on from there", () => {
+    fc.assert(
+      fc.property(fc.array(act, { maxLength: 20 }), (acts) => {
+        const log = new TurnLog(1);
+        const cursor = new LogCursor(log, "first");
+        const read: AskPart[] = [];
+        let [epoch, number] = [1, 1];
+        for (const each of acts) {
+          if (each.type === "host") epoch++;
+          else if (each.type === "step") log.append(epoch, step(++number));
+          else if (each.type === "read") read.push(...[cursor.next()].filter((part) => part !== null));
+          else if ("words" in each) log.append(epoch, text(each.words, number));
+        }
+        const { place } = cursor;
+        const after = place === null ? [] : rest(new LogCursor(log, place));
+        const whole = rest(new LogCursor(log, "first"));
+        expect(joined(rest(cursor))).toEqual(joined(place === null ? whole : after));
+        expect(joined(place === null ? whole : [...read, ...after])).toEqual(joined(whole));
+      }),
+    );
+  });
+});
+
+test("a cursor is a text that names its place, and no other text is one", () => {
+  for (const place of [
+    { turn: 1, epoch: 7, index: 0, offset: 12 },
+    { turn: 12, epoch: ofJournal, index: 3, offset: 0 },
+  ])
+    expect(placeOf(cursorAt(place))).toEqual(place);
+  expect([cursorAt({ turn: 1, epoch: 7, index: 0, offset: 12 }), placeOf("1.journal.2.3")]).toEqual([
+    "1.7.0.12",
+    { turn: 1, epoch: ofJournal, index: 2, offset: 3 },
+  ]);
+  for (const other of ["", "1.2.3", "1.2.3.4.5", "journal.2.3.4", "1.-2.3.4", `${"1".repeat(17)}.2.3.4`, " 1.2.3.4"])
+    expect(placeOf(other)).toBeNull();
+});
+
+describe("what the handle to an ask shows", () => {
+  /** Reads to the end. */
+  const partsOf = async (cursor: HandleCursor): Promise<readonly AskPart[]> => {
+    const parts: AskPart[] = [];
+    for (let next = await cursor.next(); next.done !== true; next = await cursor.next()) parts.push(next.value);
+    return parts;
+  };
+  const wait = (until: number): AskPart => ({ type: "wait.started", for: "lease", until });
+  const waitEnded: AskPart = { type: "wait.ended" };
+  const forked: AskPart = { type: "thread.forked", threadId: "t", turn: 1 };
+
+  test("has the parts for it alone between those of the log, and the end once there is an outcome", async () => {
+    const cursor = new HandleCursor();
+    cursor.push(forked);
+    const log = logOf(started);
+    cursor.follow(log, "first");
+    cursor.follow(log, "end");
+    log.append(7, step(1));
+    cursor.push(forked);
+    log.append(7, ended);
+    const reading = partsOf(cursor);
+    cursor.endTurn(ended);
+    cursor.endTurn(ended);
+    cursor.push(forked);
+    expect(await reading).toEqual([forked, started, step(1), forked, ended]);
+  });
+
+  test("says once that another host has the thread, and when that is over", async () => {
+    const cursor = new HandleCursor();
+    cursor.beginWait(1);
+    cursor.beginWait(2);
+    cursor.endWait();
+    cursor.endWait();
+    cursor.beginWait(3);
+    cursor.follow(logOf(started, { type: "thread.lost", turn: 1 }, { type: "thread.lost", turn: 1 }), "first");
+    cursor.follow(logOf(started), "first");
+    cursor.endTurn(ended);
+    expect(await partsOf(cursor)).toEqual([
+      wait(1),
+      waitEnded,
+      wait(3),
+      waitEnded,
+      started,
+      { type: "thread.lost", turn: 1 },
+      ended,
+    ]);
+  });
+
+  test("is read up to an error, which is thrown once", async () => {
+    const cursor = new HandleCursor();
+    const log = logOf(started);
+    cursor.follow(log, "first");
+    cursor.end(new Error("lost"));
+    cursor.end(null);
+    log.append(7, step(1));
+    expect(await cursor.next()).toEqual({ value: started, done: false });
+    await expect(cursor.next()).rejects.toThrow("lost");
+    expect(await cursor.next()).toEqual({ value: undefined, done: true });
+  });
+
+  test("reaches readers in their order, whether they wait for it or not", async () => {
+    const cursor = new HandleCursor();
+    const waiting = [cursor.next(), cursor.next()];
+    const log = logOf(started, step(1));
+    cursor.follow(log, "first");
+    expect((await Promise.all(waiting)).map(({ value }) => value)).toEqual([started, step(1)]);
+    const [later, last] = [cursor.next(), cursor.next()];
+    log.append(7, text("a"));
+    expect((await later).value).toEqual(text("a"));
+    log.append(7, text("b"));
+    expect((await last).value).toEqual(text("b"));
+    expect(cursor.place).toEqual({ turn: 1, epoch: 7, index: 2, offset: 2 });
+  });
+
+  test("of a reader behind a place is the log alone, from there on", async () => {
+    const cursor = new HandleCursor(false, { turn: 1, epoch: 7, index: 0, offset: 0 });
+    expect(cursor.place).toEqual({ turn: 1, epoch: 7, index: 0, offset: 0 });
+    cursor.beginWait(1);
+    const log = logOf(started, text("a"), partial("1"));
+    cursor.follow(log, "first");
+    cursor.push(forked);
+    log.append(7, ended);
+    cursor.endTurn({ ...ended, status: "failed" });
+    expect(await partsOf(cursor)).toEqual([text("a"), ended]);
+  });
+
+  test("asks for an answer once, and again where its step is void", async () => {
+    const request = (callId: string): AskPart => {
+      return { type: "result.requested", turn: 1, step: 1, position: 0, callId, name: "f", arguments: "{}" };
+    };
+    const lost: AskPart = { type: "thread.lost", turn: 1 };
+    const cursor = new HandleCursor();
+    cursor.follow(logOf(request("a"), request("a"), request("b"), lost, request("a"), ended), "first");
+    cursor.endTurn(ended);
+    expect(await partsOf(cursor)).toEqual([request("a"), request("b"), lost, request("a"), ended]);
+  });
+});

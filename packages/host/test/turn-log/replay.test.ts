@@ -1,0 +1,169 @@
+import type { AskPart } from "@colloquy/host";
+import {
+  conversationMachine,
+  type Event,
+  outstanding,
+  start,
+  type State,
+  transition,
+  turnNumbered,
+} from "@colloquy/machine";
+import { describe, expect, test } from "vitest";
+import { ofJournal, TurnLog } from "../../src/turn-log/log.ts";
+import { agrees, completeLog, completeOpenLog, replayOf, replayOfOpen } from "../../src/turn-log/replay.ts";
+
+const machine = conversationMachine({ tools: [{ name: "f" }, { name: "g" }], unknownTool: "ask" });
+
+/** An event, or the answer to an outstanding effect. */
+type Given = Event | { readonly at: number; readonly effect: number; readonly is: object };
+
+/** Returns the state of a thread after events; the effect of an answer is the outstanding one at that place. */
+const stateAfter = (...events: readonly Given[]): State => {
+  let { state } = start(machine, { threadId: "t", at: 0 });
+  for (const given of events) {
+    // Cast: the effect completes the event.
+    const event =
+      "effect" in given ? ({ ...given.is, at: 1, effectId: outstanding(state)[given.effect]?.id } as Event) : given;
+    const step = transition(machine, state, event);
+    if (!step.handled) throw new Error(step.refusal.reason);
+    ({ state } = step);
+  }
+  return state;
+};
+const ask: Event = { type: "ask.received", at: 1, askId: "a", input: "Q" };
+const says = (reply: object) => ({ at: 1, effect: 0, is: { type: "llm.completed", reply, finishReason: "stop" } });
+const gives = (content: unknown, effect = 0) => ({ at: 1, effect, is: { type: "tool.completed", content } });
+const called = {
+  content: [
+    { type: "reasoning", text: "hm" },
+    { type: "text", text: "One moment." },
+    { type: "text", text: "" },
+  ],
+  toolCalls: ["f", "g"].map((name) => ({ id: null, name, arguments: "{}" })),
+};
+const rounds = [ask, says(called), gives("1"), gives([{ type: "image", url: "u" }])];
+
+const at = { turn: 1, step: 1 };
+const first: readonly AskPart[] = [
+  { type: "turn.started", turn: 1, askIds: ["a"] },
+  { type: "step.started", ...at },
+  { type: "reasoning.delta", ...at, attempt: 1, text: "hm" },
+  { type: "text.delta", ...at, attempt: 1, text: "One moment." },
+  { type: "toolCall", ...at, position: 0, callId: "1.1.0", name: "f", arguments: "{}" },
+  { type: "toolCall", ...at, position: 1, callId: "1.1.1", name: "g", arguments: "{}" },
+  { type: "toolResult", ...at, position: 0, callId: "1.1.0", name: "f", outcome: "completed", content: "1" },
+  {
+    type: "toolResult",
+    ...at,
+    position: 1,
+    callId: "1.1.1",
+    name: "g",
+    outcome: "completed",
+    content: [{ type: "image", url: "u" }],
+  },
+  { type: "step.ended", ...at },
+];
+const second: readonly AskPart[] = [
+  { type: "step.started", turn: 1, step: 2 },
+  { type: "text.delta", turn: 1, step: 2, attempt: 1, text: "Done." },
+  { type: "step.ended", turn: 1, step: 2 },
+  { type: "turn.ended", turn: 1, status: "completed" },
+];
+const whole = [...first, ...second];
+const anew = (step: number): AskPart => ({ type: "replay.started", turn: 1, step, synthesised: true });
+const textOf = (words: string, attempt = 1): AskPart => ({ type: "text.delta", ...at, attempt, text: words });
+
+describe("a turn that is made from its journal", () => {
+  test("has the parts of its steps, with whole texts, and results in the order of the calls", () => {
+    const turn = turnNumbered(stateAfter(...rounds, says({ content: "Done." })), 1);
+    expect(turn === undefined ? null : replayOf(turn)).toEqual(whole);
+  });
+
+  test("has what is there of it while it is open, and no step for a message that no model gave", () => {
+    const partsOf = (...events: readonly Given[]) => {
+      const { open } = stateAfter(...events).context;
+      return open === null ? null : replayOfOpen(open);
+    };
+    const appended: Event = { type: "message.appended", at: 1, message: { role: "assistant", content: "Well." } };
+    expect(partsOf(ask)).toEqual(first.slice(0, 1));
+    expect(partsOf(ask, appended)).toEqual(first.slice(0, 1));
+    expect(partsOf(...rounds.slice(0, 2))).toEqual(first.slice(0, 6));
+    expect(partsOf(...rounds.slice(0, 3))).toEqual(first.slice(0, 7));
+    expect(partsOf(...rounds)).toEqual(first.slice(0, 8));
+    const closed = turnNumbered(stateAfter(appended, ask, says({ content: "Done." })), 1);
+    expect(closed === undefined ? null : replayOf(closed).flatMap((part) => ("text" in part ? part.text : []))).toEqual(
+      ["Done."],
+    );
+  });
+});
+
+describe("a log that is completed from the journal", () => {
+  /** Returns the parts that a log with these parts gets. */
+  const completed = (...shown: readonly AskPart[]): readonly AskPart[] => {
+    const log = new TurnLog(1);
+    for (const part of shown) log.append(7, part);
+    const { end } = log;
+    completeLog(log, whole);
+    return log.parts.slice(end);
+  };
+
+  test.each<readonly [string, readonly AskPart[], readonly AskPart[]]>([
+    ["nothing", [], [anew(1), ...whole]],
+    ["all", whole, []],
+    ["all but the end", whole.slice(0, -1), whole.slice(-1)],
+    ["one step", first, second],
+    ["a half of a text", [...first.slice(0, 3), textOf("One ")], [textOf("moment."), ...first.slice(4), ...second]],
+    [
+      "a text in another attempt",
+      [...first.slice(0, 2), textOf("Oh", 1), textOf("One ", 2)],
+      [{ ...first[2], attempt: 2 } as AskPart, textOf("moment.", 2), ...first.slice(4), ...second],
+    ],
+    ["another text", [...first.slice(0, 3), textOf("Two ")], [anew(1), ...whole]],
+    [
+      "another text in the second step",
+      [...first, ...second.slice(0, 1), { ...second[1], text: "Doing" } as AskPart],
+      [anew(2), ...second],
+    ],
+    ["another result", [...first.slice(0, 6), { ...first[6], content: "2" } as AskPart], [anew(1), ...whole]],
+    ["a step that is void", [...first.slice(0, 4), { type: "thread.lost", turn: 1 }], whole.slice(1)],
+    ["the second step alone", second.slice(0, 2), second.slice(2)],
+    [
+      "results in another order",
+      [...first.slice(0, 6), ...first.slice(6, 8).toReversed()],
+      [...first.slice(8), ...second],
+    ],
+    ["a step of which a part is missing, and its end", [...first.slice(0, 5), ...first.slice(6)], [anew(1), ...whole]],
+    ["a step without its end, and the next one", [...first.slice(0, -1), ...second.slice(0, 2)], second.slice(2)],
+  ])("had %s", (_, shown, added) => {
+    expect(completed(...shown)).toEqual(added);
+  });
+
+  test("agrees with it unless something differs", () => {
+    expect([agrees([], whole), agrees(first, whole), agrees(whole, whole)]).toEqual([true, true, true]);
+    expect(agrees([...first.slice(0, 3), textOf("Two ")], whole)).toBe(false);
+  });
+
+  test("has the open step from where it was shown, and no earlier one again", () => {
+    const state = stateAfter(...rounds.slice(0, 3));
+    const log = new TurnLog(1);
+    for (const part of first.slice(0, 4)) log.append(7, part);
+    completeOpenLog(log, 7, state);
+    expect([log.parts.slice(4), log.journalledStep]).toEqual([first.slice(4, 7), 1]);
+    completeOpenLog(log, 7, state);
+    expect(log.end).toBe(7);
+    const none = new TurnLog(1);
+    completeOpenLog(none, 7, stateAfter(ask));
+    completeOpenLog(none, 7, stateAfter(ask, says({ content: "Done." })));
+    expect([none.end, none.journalledStep]).toEqual([0, 0]);
+  });
+
+  test("has the places of the journal, which are the same in every process", () => {
+    const log = new TurnLog(1);
+    completeLog(log, whole);
+    expect([log.at(0), log.at(1), log.at(whole.length)].map((kept) => [kept?.epoch, kept?.index])).toEqual([
+      [ofJournal, 0],
+      [ofJournal, 1],
+      [ofJournal, whole.length],
+    ]);
+  });
+});
