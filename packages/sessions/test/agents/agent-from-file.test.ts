@@ -300,3 +300,11 @@ test("two tools of one name are refused, be they modules or subagents", async ()
     expect.stringContaining('two tools called "b"'),
   ]);
 });
+
+test("the error of a file has its problems as data", async () => {
+  const file = join(folderOf({ "agent.yaml": "name: 9" }), "agent.yaml");
+  const message = expect.stringContaining("name is 9") as string;
+  await expect(agentFromFile(file)).rejects.toMatchObject({
+    problems: [{ file, line: 1, column: 7, message, chain: [] }],
+  });
+});
