@@ -206,3 +206,12 @@ describe("clearResults", () => {
     expect([clearResults().stable, clearResults({ slack: 1 }).stable]).toEqual([false, true]);
   });
 });
+
+test.each([
+  [{}, false],
+  [{ when: "always" }, true],
+  [{ when: "always", slack: 1 }, false],
+  [{ slack: 0, when: "pressed" }, false],
+] as const)("%j: that a larger budget shows no less is %s", (options, monotone) => {
+  expect(clearResults(options).monotone).toBe(monotone);
+});
