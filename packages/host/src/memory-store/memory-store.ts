@@ -92,7 +92,7 @@ class MemoryStore implements Store {
 
   async read(threadId: string, fromSeq: number = 0): Promise<readonly unknown[]> {
     const { entries } = this.#journals.get(threadId) ?? { entries: [] };
-    return entries.slice(Math.max(fromSeq, 0)).map(entryOf);
+    return entries.slice(Math.max(fromSeq, 0)).map(copyOf);
   }
 
   async rewrite(lease: Lease, entries: readonly Entry[]): Promise<void> {
@@ -206,8 +206,11 @@ const isFrozen = (value: unknown): boolean => {
   return true;
 };
 
-/** Returns a copy as any other store would give. The casts say what was stored: `append` and `rewrite` keep entries. */
-const entryOf = (kept: KeptEntry): Entry => JSON.parse(typeof kept === "string" ? kept : JSON.stringify(kept)) as Entry;
+/** Returns a copy as any other store would give. */
+const copyOf = (kept: KeptEntry): unknown => JSON.parse(typeof kept === "string" ? kept : JSON.stringify(kept));
+
+/** Returns an entry for reading here. The casts say what was stored: `append` and `rewrite` keep entries. */
+const entryOf = (kept: KeptEntry): Entry => (typeof kept === "string" ? (JSON.parse(kept) as Entry) : kept);
 
 const entriesOf = ({ entries }: StoredJournal): readonly Entry[] => entries.map(entryOf);
 

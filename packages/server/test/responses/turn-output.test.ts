@@ -108,6 +108,7 @@ test("arguments are shown as they come if the caller has the tool, and else not 
       ...place(0),
       name,
       attempt: 1,
+      providerCallId: null,
       arguments: text,
     });
     const end: TurnPart = { type: "turn.ended", turn: 1, status: "completed" };
