@@ -24,7 +24,9 @@ const noWord = "which JSON has no word for";
 const tooDeep = "is nested too deep, or holds itself";
 const isoText = (object: object): unknown => (object instanceof Date ? object.toISOString() : object);
 const inherited: unknown = Object.create({ old: 1 });
-const nameless = new (class {})();
+const nameless = new (class {
+  readonly size = 1;
+})();
 
 describe("a copy of plain data, as JSON has it", () => {
   test.each<readonly [string, unknown, unknown]>([

@@ -59,9 +59,13 @@ test.each<readonly [string, readonly TurnPart[], readonly string[]]>([
   ["of a later attempt", [wrote("B", 2)], ["B"]],
   ["of a refused output", [signal({ type: "output.refused" }), wrote("B")], ["B"]],
   ["of a warning", [signal({ type: "context.warning" }), wrote("B")], ["AB"]],
-  ["of a lost thread", [{ type: "thread.lost", turn: 1 } as TurnPart, wrote("B")], ["B"]],
-  ["of a replay of its step", [{ type: "replay.started", turn: 1, step: 1 } as TurnPart, wrote("B")], ["B"]],
-  ["of a replay of a later step", [{ type: "replay.started", turn: 1, step: 2 } as TurnPart, wrote("B")], ["A", "B"]],
+  ["of a lost thread", [{ type: "thread.lost", turn: 1 }, wrote("B")], ["B"]],
+  ["of a replay of its step", [{ type: "replay.started", turn: 1, step: 1, synthesised: false }, wrote("B")], ["B"]],
+  [
+    "of a replay of a later step",
+    [{ type: "replay.started", turn: 1, step: 2, synthesised: false }, wrote("B")],
+    ["A", "B"],
+  ],
   ["of a text without letters", [wrote(""), wrote("B")], ["AB"]],
   ["of the next step", [{ type: "step.started", turn: 1, step: 2 }, wrote("B")], ["A", "B"]],
   ["of the same step, told again", [{ type: "step.started", turn: 1, step: 1 }, wrote("B")], ["AB"]],
@@ -85,12 +89,14 @@ test("a call that a new attempt writes is shown from its start", () => {
   writer.voidFrom(1);
   writer.writeCall(at, { ...call, arguments: '{"id"' });
   writer.closeCall(at, { ...call, arguments: '{"id":1}' });
-  expect(events.map((event) => ("delta" in event ? `${event.type} ${String(event["delta"])}` : event.type))).toEqual([
+  expect(
+    events.map((event) => ("delta" in event ? `${event.type} ${JSON.stringify(event["delta"])}` : event.type)),
+  ).toEqual([
     "response.output_item.added",
-    'response.function_call_arguments.delta {"i',
+    String.raw`response.function_call_arguments.delta "{\"i"`,
     "response.output_item.added",
-    'response.function_call_arguments.delta {"id"',
-    "response.function_call_arguments.delta :1}",
+    String.raw`response.function_call_arguments.delta "{\"id\""`,
+    'response.function_call_arguments.delta ":1}"',
     "response.function_call_arguments.done",
     "response.output_item.done",
   ]);
@@ -107,8 +113,8 @@ test("arguments are shown as they come if the caller has the tool, and else not 
       type: "toolCall.delta",
       ...place(0),
       name,
-      attempt: 1,
       providerCallId: null,
+      attempt: 1,
       arguments: text,
     });
     const end: TurnPart = { type: "turn.ended", turn: 1, status: "completed" };
