@@ -12,7 +12,8 @@
 //    so `decide` rehearses: it calls `update` with what is decided so far, and looks at the data that this gives.
 // 3. Update. `update` computes the data after the event from the data before it, the event and the decision alone. It
 //    imports neither `decide` nor settings. So a journal folds to the same state years later, under any configuration. It
-//    returns a `Plan`: the data, the name of an arrow, and the effects as a function, which folding never calls.
+//    returns a `Plan`: the data, the name of an arrow, and the effects as a function, which folding never calls. The
+//    events of a plain thread go a straight way here, which gives the same in less time (`update/straight`).
 // 4. Step. The plan names the arrow (`responding`, `completed`, …, or `stays`); the statechart of `machine.ts` only says
 //    which state that arrow leads to, from which state and for which event. The arrows are read from XState once, when
 //    this code loads: to interpret the statechart for each event would cost more than all other stages. The law
@@ -30,19 +31,21 @@
 // - Why states are immutable at little cost: `protocol/thaw`, `../thread/plain-data`.
 // - Uses of entries: `../journal` (read, fold, fork), `../snapshot`, `../redaction`.
 import * as Either from "fp-ts/lib/Either.js";
+import type { Prompts } from "../prompt/prompts.ts";
 import { frozen } from "../thread/plain-data.ts";
 import { begin, SeedError } from "./update/begin.ts";
 import { withDefaults } from "./decide/settings.ts";
 import type { ThreadInput, Event } from "./protocol/event.ts";
 import { decide } from "./decide/decide.ts";
 import type { Effect } from "./protocol/effect.ts";
-import { type FirstEntry, journalFormat, type LaterEntry } from "./protocol/entry.ts";
+import { type Decided, type FirstEntry, journalFormat, type LaterEntry } from "./protocol/entry.ts";
 import { readEvent, readThreadInput } from "./protocol/event-forms.ts";
 import { problemOfCalls } from "./update/turn-opening.ts";
 import { type ConversationMachine, internals } from "./machine.ts";
 import type { Refusal } from "./protocol/refusal.ts";
-import type { Leaf, State, StateValue } from "./protocol/data.ts";
+import type { ConversationData, Leaf, State, StateValue } from "./protocol/data.ts";
 import { frozenSince, ownedState, thawed } from "./protocol/thaw.ts";
+import { mayGoStraight, type StraightStep, straightStep } from "./update/straight.ts";
 import { update } from "./update/update.ts";
 
 /** A thread that has just begun. */
@@ -124,26 +127,41 @@ export const transitionRead = (
   const { settings, arrows } = machine[internals];
   const leading = arrows[leafOf(state.value)];
   const { value, context } = ownedState(state);
-  const data = thawed(context);
-  const decided = decide(settings, data, event);
+  const isStraight = mayGoStraight(context, event);
+  const before = isStraight ? context : thawed(context);
+  const decided = decide(settings, before, event);
   if (Either.isLeft(decided)) return refused(state, decided.left);
-  const plan = update(data, event, decided.right);
-  const target = leading[event.type]?.[plan.arrow];
+  const step =
+    (isStraight ? straightStep(context, event, decided.right, settings.prompts) : null) ??
+    generalStep(context, isStraight ? thawed(context) : before, event, decided.right, settings.prompts);
+  const target = leading[event.type]?.[step.arrow];
   if (target === undefined) return refused(state, noArrow(state, event));
-  const effects = plan.effects(settings.prompts);
-  frozenSince(plan.data, context, decided.right, effects);
   const entry: LaterEntry = {
-    seq: plan.data.seq,
+    seq: step.data.seq,
     event,
     ...(Object.keys(decided.right).length === 0 ? {} : { decided: decided.right }),
     ...(options.recovered === true ? { recovered: true } : {}),
   };
   return Object.freeze({
     handled: true,
-    state: Object.freeze({ value: plan.arrow === "stays" ? value : target, context: plan.data }),
-    effects,
+    state: Object.freeze({ value: step.arrow === "stays" ? value : target, context: step.data }),
+    effects: step.effects,
     entry: Object.freeze(entry),
   });
+};
+
+/** Applies any event. @param data unfrozen copies of the data before it */
+export const generalStep = (
+  before: ConversationData,
+  data: ConversationData,
+  event: Event,
+  decided: Decided,
+  prompts: Prompts,
+): StraightStep => {
+  const plan = update(data, event, decided);
+  const effects = plan.effects(prompts);
+  frozenSince(plan.data, before, decided, effects);
+  return { data: plan.data, arrow: plan.arrow, effects };
 };
 
 const leafOf = (value: StateValue): Leaf => {

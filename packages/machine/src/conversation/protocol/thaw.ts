@@ -22,16 +22,20 @@ export const ownedState = (state: State): State => {
  * Returns a frozen state's data for a transition to work on. Its three large objects are fresh, with their members in
  * the order of `begin` and `openTurn`. All other values are shared.
  */
-export const thawed = (data: ConversationData): ConversationData => {
+export const thawed = (data: ConversationData): ConversationData =>
+  dataAround(data, thawedThread(data.conversation), data.open === null ? null : thawedTurn(data.open));
+
+/** Returns the data with this thread and this open turn, unfrozen. */
+export const dataAround = (data: ConversationData, conversation: Thread, open: OpenTurn | null): ConversationData => {
   return {
     threadId: data.threadId,
     seq: data.seq,
     createdAt: data.createdAt,
     updatedAt: data.updatedAt,
     metadata: data.metadata,
-    conversation: thawedThread(data.conversation),
+    conversation,
     usage: data.usage,
-    open: data.open === null ? null : thawedTurn(data.open),
+    open,
     queue: data.queue,
     waking: data.waking,
     cut: data.cut,
@@ -92,7 +96,7 @@ export const frozenSince = (
   frozen(effects);
 };
 
-const thawedThread = (thread: Thread): Thread => {
+export const thawedThread = (thread: Thread): Thread => {
   const fresh = {
     system: thread.system,
     systems: thread.systems,
@@ -109,7 +113,7 @@ const thawedThread = (thread: Thread): Thread => {
   return appendedCharacters === undefined ? fresh : { ...fresh, appendedCharacters };
 };
 
-const thawedTurn = (open: OpenTurn): OpenTurn => {
+export const thawedTurn = (open: OpenTurn): OpenTurn => {
   const fresh = {
     number: open.number,
     parent: open.parent,

@@ -143,7 +143,7 @@ const metadataOf = (asks: readonly QueuedAsk[]): JsonObject | null =>
   );
 
 /** The entry of a thread's first call always has a cut. This default is for journals that lack it. */
-const nothingCut: Cut = Object.freeze({ policy: "keep-all@1", from: null, interrupted: "keep" });
+export const nothingCut: Cut = Object.freeze({ policy: "keep-all@1", from: null, interrupted: "keep" });
 
 export const draftsOf = (ask: Pick<QueuedAsk, "input" | "name" | "metadata">): readonly MessageDraft[] => {
   const { input } = ask;

@@ -348,7 +348,7 @@ const placesOf = (before: ConversationData, effectId: string): readonly CallPlac
   }
 };
 
-const modelSignal = (place: CallPlace, event: LlmCompleted | LlmFailed, { cost }: Decided): Signal => {
+export const modelSignal = (place: CallPlace, event: LlmCompleted | LlmFailed, { cost }: Decided): Signal => {
   const { model, usage } = event;
   const reported: { readonly model?: string; readonly usage?: ReportedUsage } = {
     ...(model === undefined ? {} : { model }),
