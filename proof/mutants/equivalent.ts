@@ -53,8 +53,8 @@ export const equivalent: readonly Equivalent[] = [
   },
   {
     path: "packages/machine/src/thread/chunks.ts",
-    original: "if (index < 0 || index >= chunks.length) return undefined;",
-    mutated: "if (index < 0 || index > chunks.length) return undefined;",
+    original: "if (!(index >= 0 && index < chunks.length)) return undefined;",
+    mutated: "if (!(index >= 0 && index <= chunks.length)) return undefined;",
     reason: "no level holds an index after the last element either, and the result is undefined, too",
   },
   {

@@ -78,10 +78,10 @@ export class LlmRun implements Running, Responding, Sender {
   }
 
   journalProgress(): void {
-    const news = this.#shown.map(({ type, text, journalled }) => ({ type, text: text.slice(journalled) }));
-    const partial = this.#over ? undefined : draftOf(news.filter(({ text }) => text !== ""));
+    const news = this.#over ? [] : this.#shown.filter(({ isJournalled }) => !isJournalled);
+    const partial = draftOf(news);
     if (partial === undefined) return;
-    for (const part of this.#shown) part.journalled = part.text.length;
+    for (const part of news) part.isJournalled = true;
     const { host, state } = this.#loop;
     // The partial reply that an earlier run had journalled is void.
     const again = !this.#hasJournalled && hasPartial(state);
@@ -179,22 +179,24 @@ const wentOn = { type: "wait.ended" } as const;
 interface ShownPart {
   readonly type: "text" | "reasoning" | "refusal";
   text: string;
-  /** The number of its characters (UTF-16 units) that are journalled. */
-  journalled: number;
+  /** A journalled part grows no more: an entry that held a slice of its text would keep the whole text in memory. */
+  isJournalled: boolean;
 }
 
 const addTo = (parts: ShownPart[], type: ShownPart["type"], text: string): void => {
   if (text === "") return;
   const last = parts.at(-1);
-  if (last?.type === type) last.text += text;
-  else parts.push({ type, text, journalled: 0 });
+  if (last?.type === type && !last.isJournalled) last.text += text;
+  else parts.push({ type, text, isJournalled: false });
 };
 
-const draftOf = (parts: readonly Pick<ShownPart, "type" | "text">[]): ReplyDraft | undefined => {
-  const first = parts[0];
+const draftOf = (parts: readonly ShownPart[]): ReplyDraft | undefined => {
+  const joined: ShownPart[] = [];
+  for (const { type, text } of parts) addTo(joined, type, text);
+  const first = joined[0];
   if (first === undefined) return undefined;
-  if (first.type === "text" && parts.length === 1) return { content: first.text };
-  return { content: parts.map(({ type, text }) => ({ type, text })) };
+  if (first.type === "text" && joined.length === 1) return { content: first.text };
+  return { content: joined.map(({ type, text }) => ({ type, text })) };
 };
 
 /** The outcome that a handler returned, as an independent copy in plain JSON. It is not validated yet. */

@@ -92,7 +92,7 @@ class MemoryStore implements Store {
 
   async read(threadId: string, fromSeq: number = 0): Promise<readonly unknown[]> {
     const { entries } = this.#journals.get(threadId) ?? { entries: [] };
-    return entries.slice(Math.max(fromSeq, 0)).map(entryOf);
+    return entries.slice(Math.max(fromSeq, 0)).map(copyOf);
   }
 
   async rewrite(lease: Lease, entries: readonly Entry[]): Promise<void> {
@@ -191,14 +191,26 @@ const keepFacts = (journal: StoredJournal, entries: readonly Entry[]): void => {
   if (metadata !== undefined) journal.metadata = JSON.stringify(metadata);
 };
 
-/** An entry of the machine, which is frozen, and shares its texts with the state; any other as JSON text. */
+/** An entry of the machine, which is deeply frozen, and shares its texts with the state; any other as JSON text. */
 type KeptEntry = Entry | string;
 
-const keptEntry = (entry: Entry): KeptEntry =>
-  Object.isFrozen(entry) && Object.isFrozen(entry.event) ? entry : JSON.stringify(entry);
+const keptEntry = (entry: Entry): KeptEntry => (isFrozen(entry) ? entry : JSON.stringify(entry));
 
-/** Returns a copy as any other store would give. The casts say what was stored: `append` and `rewrite` keep entries. */
-const entryOf = (kept: KeptEntry): Entry => JSON.parse(typeof kept === "string" ? kept : JSON.stringify(kept)) as Entry;
+/** Returns whether nobody can change a value, and JSON can express it. */
+const isFrozen = (value: unknown): boolean => {
+  if (typeof value !== "object" || value === null) return typeof value !== "bigint";
+  if (!Object.isFrozen(value)) return false;
+  // Cast: each member is unknown.
+  const members = value as { readonly [name: string]: unknown };
+  for (const name in members) if (!isFrozen(members[name])) return false;
+  return true;
+};
+
+/** Returns a copy as any other store would give. */
+const copyOf = (kept: KeptEntry): unknown => JSON.parse(typeof kept === "string" ? kept : JSON.stringify(kept));
+
+/** Returns an entry for reading here. The casts say what was stored: `append` and `rewrite` keep entries. */
+const entryOf = (kept: KeptEntry): Entry => (typeof kept === "string" ? (JSON.parse(kept) as Entry) : kept);
 
 const entriesOf = ({ entries }: StoredJournal): readonly Entry[] => entries.map(entryOf);
 

@@ -185,5 +185,5 @@ export interface PolicyDecision {
   readonly reasons?: { readonly [unit: string]: string };
 }
 
-/** The decision of a policy that keeps everything. It is known by its identity, so that nothing need be asked. */
+/** The decision of a policy that keeps everything. The machine compares the function, and does not call it. */
 export const keepEverything = (): PolicyDecision => ({ from: null, reason: "everything is kept" });

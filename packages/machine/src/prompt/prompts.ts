@@ -45,7 +45,7 @@ export const grownPrompts = (counts: Counts): Prompts => {
       // The seed's list, even an empty one, is the same object throughout a thread.
       const before = kept.get(thread.seed);
       const end = before === undefined ? null : endOfPrefix(before.blocks, blocks);
-      // If a message cannot be read, what was begun is useless.
+      // If reading a message throws, the kept prompt is incomplete.
       kept.delete(thread.seed);
       const { messages, digest } = grownBy(
         before === undefined || end === null ? noPrompt() : before,

@@ -54,7 +54,8 @@ export const at = <Element>(chunks: Chunks<Element>, index: number): Element | u
  * outside the list. Nodes of higher levels are full, so each chunk begins at a multiple of `chunkSize`.
  */
 export const chunkAt = <Element>(chunks: Chunks<Element>, index: number): readonly Element[] | undefined => {
-  if (index < 0 || index >= chunks.length) return undefined;
+  // Not a number is outside, too.
+  if (!(index >= 0 && index < chunks.length)) return undefined;
   let offset = index;
   for (let level = chunks.levels.length - 1; level >= 0; level--) {
     let nodes: readonly Nested<Element>[] = chunks.levels[level] ?? noNodes;

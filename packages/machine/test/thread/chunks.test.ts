@@ -33,6 +33,10 @@ const length = fc.oneof(
 );
 const numbers = (count: number): readonly number[] => Array.from({ length: count }, (_, index) => index);
 
+test.each([0, 1, chunkSize, chunkSize ** 2, chunkSize ** 2 + 1])("%i elements have none at NaN", (count) => {
+  expect(at(chunksOf(numbers(count)), Number.NaN)).toBeUndefined();
+});
+
 test("chunks are the list that they were made from, element by element", () => {
   fc.assert(
     fc.property(length, fc.integer({ min: -3, max: chunkSize ** 3 + 40 }), (count, index) => {

@@ -47,8 +47,10 @@ const itemOf = (item: string | JsonObject): JsonObject => {
   return output == null || typeof output === "string" ? item : { ...item, output: JSON.stringify(output) };
 };
 
-/** Returns the parts of a content. A text or another value that is not a part becomes a text; null is left out. */
+/** Returns the content with its values that are not parts as texts; null is left out. */
 const partsOf = (content: Json): Json => {
+  // An empty text has no part.
+  if (typeof content === "string") return content;
   const parts: readonly Json[] = [content].flat();
   return parts.flatMap((part): readonly Json[] => {
     if (!isJsonObject(part))

@@ -108,7 +108,7 @@ class Call implements WaitingCall {
   readonly #parts = new PartBuffer<CallPart>();
   readonly #stopped = new AbortController();
   #ask: AskHandle | null = null;
-  /** Parts that the program shows before a part after the start of its turn was read; null from then on. */
+  /** Parts that the program shows before any part but `turn.started` was read; null from then on. */
   #early: CallPart[] | null = [];
   #own: { readonly error: unknown } | null = null;
   #after: Promise<void> = Promise.resolve();

@@ -1,0 +1,95 @@
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
+import { entriesOf, stage, settle } from "../stage.ts";
+import type { LlmContext, LlmOutcome } from "@colloquy/host";
+import { expect, test } from "vitest";
+
+/** A model call that waits until the test answers it, and its context. */
+const open = () => {
+  const { promise, resolve } = Promise.withResolvers<LlmOutcome>();
+  const context = Promise.withResolvers<LlmContext>();
+  return {
+    step: async (_: unknown, given: LlmContext) => {
+      context.resolve(given);
+      return promise;
+    },
+    answer: resolve,
+    context: context.promise,
+  };
+};
+
+test("journals each piece of a reply once, and keeps all pieces of a reply that fails", async () => {
+  const model = open();
+  const { host, store, clock } = stage({ script: [model.step], progressMs: 1_000 });
+  const asked = host.ask("go");
+  asked.catch(() => {});
+  const { onDelta } = await model.context;
+  const pieces = [
+    ["text:Once", "text: upon"],
+    ["text: a", "reasoning:Hm", "reasoning:m"],
+    ["reasoning:!", "text: \ud83d"],
+    ["text:\ude42", "text:", "refusal:No"],
+    ["text:"],
+    ["refusal:."],
+  ] as const;
+  for (const shown of pieces) {
+    for (const piece of shown) {
+      const [type, text = ""] = piece.split(":");
+      if (type === "text" || type === "reasoning" || type === "refusal") onDelta({ type, text });
+    }
+    await clock.advance(1_000);
+  }
+  model.answer({ type: "failed", failure: { kind: "unknown", message: "broken", retryable: false } });
+  await expect(asked).rejects.toThrow("broken");
+  const journalled = (await entriesOf(store)).flatMap(({ event }) =>
+    event.type === "llm.progressed" || event.type === "llm.failed" ? [event.partial?.content] : [],
+  );
+  expect(journalled).toEqual([
+    "Once upon",
+    [
+      { type: "text", text: " a" },
+      { type: "reasoning", text: "Hmm" },
+    ],
+    [
+      { type: "reasoning", text: "!" },
+      { type: "text", text: " \ud83d" },
+    ],
+    [
+      { type: "text", text: "\ude42" },
+      { type: "refusal", text: "No" },
+    ],
+    [{ type: "refusal", text: "." }],
+    [
+      { type: "text", text: "Once upon a" },
+      { type: "reasoning", text: "Hmm!" },
+      { type: "text", text: " 🙂" },
+      { type: "refusal", text: "No." },
+    ],
+  ]);
+});
+
+test("keeps no more text in memory than was said, however often it is journalled", async () => {
+  setFlagsFromString("--expose-gc");
+  // Cast: the flag adds this function to new contexts.
+  const collect = runInNewContext("gc") as () => void;
+  const used = (): number => {
+    collect();
+    return process.memoryUsage().heapUsed;
+  };
+  const model = open();
+  const { host, store, clock } = stage({ script: [model.step], progressMs: 1_000 });
+  const asked = host.ask("go");
+  const { onDelta } = await model.context;
+  const before = used();
+  for (let piece = 0; piece < 100; piece++) {
+    onDelta({ type: "text", text: String(piece).padEnd(40_000, "x") });
+    await clock.advance(1_000);
+  }
+  model.answer({ type: "completed", reply: { content: "short" }, finishReason: "stop" });
+  await asked;
+  await settle();
+  // 4 MB were said. A copy of all that was said so far in each entry would be 200 MB.
+  expect(used() - before).toBeLessThan(40_000_000);
+  expect(await entriesOf(store)).toHaveLength(103);
+  await host.close();
+});
