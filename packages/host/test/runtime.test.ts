@@ -7,7 +7,7 @@ import { manualClock, says } from "./stage.ts";
 const llm = async () => says("hi");
 const echo = tool({ name: "echo", description: "", input: { jsonSchema: {} }, run: () => "" });
 
-/** Makes a host of a platform that notes what it is told. */
+/** Makes a host for a platform that records notices and failure reports. */
 const platform = (options: object = {}) => {
   const told: string[] = [];
   const failures = failureReport(
@@ -20,7 +20,7 @@ const platform = (options: object = {}) => {
   return { host, told, clock: parts.clock };
 };
 
-describe("the host of a platform", () => {
+describe("runtimeHost", () => {
   test.each<readonly [object, string]>([
     [
       { machine: null },
@@ -38,14 +38,14 @@ describe("the host of a platform", () => {
     [{ stor: null }, 'createHost has no option "stor"'],
     [{ llm: "m" }, "createHost: llm must be a function"],
     [{ tools: 7 }, "tools must be a list"],
-  ])("refuses %j, and says nothing of a store in memory", (options, says) => {
+  ])("runtimeHost rejects the options %j before it warns of a store in memory", (options, says) => {
     const { host, told } = platform(options);
     expect(host).toThrow(ConfigurationError);
     expect(host).toThrow(says);
     expect(told).toEqual([]);
   });
 
-  test("keeps threads in memory unless it is given a store, and says so once its options are valid", async () => {
+  test("a host without a store keeps threads in memory, and reports this once", async () => {
     const { host, told, clock } = platform();
     const made = host();
     expect((await made.ask("hello")).text).toBe("hi");
@@ -56,7 +56,7 @@ describe("the host of a platform", () => {
     expect(kept.told).toEqual([]);
   });
 
-  test("declares its tools to its machine, and takes one that declares them already", async () => {
+  test("a host declares its tools to its machine, and accepts a machine that already declares them", async () => {
     for (const machine of [undefined, { limits: { steps: 3 } }, conversationMachine({ tools: [echo.declaration] })]) {
       const made = platform({ machine, tools: [echo] }).host();
       const { turn } = await made.ask("hello");
@@ -71,7 +71,7 @@ describe("the host of a platform", () => {
     [{ thread: { system: "At length:", metadata: { a: 1 } } }, "At length:", { a: 1 }],
     [{ thread: { metadata: { a: 1 } } }, null, { a: 1 }],
     [{}, null, {}],
-  ])("begins threads as it is told: %j", async (options, system, metadata) => {
+  ])("a host starts threads with the system prompt and metadata of %j", async (options, system, metadata) => {
     const made = platform(options).host();
     await made.ask("hello");
     const { conversation, metadata: kept } = (await made.thread().state())?.context ?? {};
@@ -80,7 +80,7 @@ describe("the host of a platform", () => {
     await made.close();
   });
 
-  test("reports errors of hooks without secrets of the platform and of the model, unless it is told where", async () => {
+  test("a host reports hook errors without secrets, or passes them to onObserverError if that is given", async () => {
     const hooks = {
       afterTurn: () => {
         throw new Error("of the platform, of the model, of the application");
@@ -101,7 +101,7 @@ describe("the host of a platform", () => {
     expect([reported, other.told]).toEqual([["afterTurn"], ["in memory"]]);
   });
 
-  test("reads options that a class has, and leaves out those that are undefined", async () => {
+  test("a host reads its options from members and getters of a class", async () => {
     class Options {
       readonly llm = llm;
       get system(): string {
@@ -123,7 +123,7 @@ describe("the host of a platform", () => {
   });
 });
 
-test("a report of a failure says why and where, without secrets, whatever was thrown", () => {
+test("a failure report gives the reason and the stack without secrets, for any thrown value", () => {
   const told: string[] = [];
   const { report, reasonOf } = failureReport(
     () => ["hush-hush"],

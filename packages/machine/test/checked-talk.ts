@@ -30,7 +30,8 @@ type Told = Parameters<Talk["tell"]>[0];
 
 /**
  * A conversation with checks at every step: the state is the fold of the journal through JSON, outstanding effects
- * equal their requests, nobody can change a value, prompts are well-formed, the usage is at most that of the calls, and figures are true.
+ * equal their requests, all values are deeply frozen, prompts are well-formed, the usage is at most that of the calls,
+ * and figures are true.
  */
 export class CheckedTalk extends Talk {
   entries: Entry[];

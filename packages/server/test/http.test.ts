@@ -362,7 +362,7 @@ describe("streams", () => {
     expect(aborted?.asked).toEqual(["next", "return"]);
     expect((await open("ada", { signal: AbortSignal.abort() })).status).toBe(200);
     expect(before?.asked).toEqual(["return"]);
-    // Each stream freed its place, once.
+    // Each stream freed its place exactly once.
     expect((await open()).status).toBe(200);
     expect((await open("bob")).status).toBe(503);
   });

@@ -33,7 +33,7 @@ export class LlmRun implements Running, Responding, Sender {
   readonly #loop: LoopPort;
   readonly #call: CallLlm;
   readonly #controller = new AbortController();
-  /** The text that was shown so far. Tool calls may be incomplete, and are left out. */
+  /** The text that was streamed so far, without tool calls, which may be incomplete. */
   readonly #shown: ShownPart[] = [];
   readonly #place: ShownCall;
   #cancelProgress: (() => void) | null = null;
@@ -179,7 +179,7 @@ const wentOn = { type: "wait.ended" } as const;
 interface ShownPart {
   readonly type: "text" | "reasoning" | "refusal";
   text: string;
-  /** A journalled part grows no more: an entry that held a slice of its text would keep the whole text in memory. */
+  /** A journalled part never grows, since an entry with a slice of its text would keep the whole text in memory. */
   isJournalled: boolean;
 }
 

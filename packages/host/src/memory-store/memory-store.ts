@@ -18,9 +18,9 @@ import {
 } from "../ports/store.ts";
 
 /**
- * A store that lives as long as the process. Entries are kept frozen or as JSON text, so what is journalled can't be
- * changed, and what is read is what any other store would give. Appending is done when it returns. Searching reads
- * everything.
+ * A store that lives as long as the process. It keeps entries frozen or as JSON text, so that nobody can change them. A
+ * read returns the same values as from any other store. An append is complete when the call returns. A search reads all
+ * entries.
  *
  * @throws ConfigurationError for options that are invalid.
  */
@@ -191,12 +191,12 @@ const keepFacts = (journal: StoredJournal, entries: readonly Entry[]): void => {
   if (metadata !== undefined) journal.metadata = JSON.stringify(metadata);
 };
 
-/** An entry of the machine, which is deeply frozen, and shares its texts with the state; any other as JSON text. */
+/** An entry that is deeply frozen, as the machine's are, is kept as it is; any other is kept as JSON text. */
 type KeptEntry = Entry | string;
 
 const keptEntry = (entry: Entry): KeptEntry => (isFrozen(entry) ? entry : JSON.stringify(entry));
 
-/** Returns whether nobody can change a value, and JSON can express it. */
+/** Returns whether a value is deeply frozen and JSON can express it. */
 const isFrozen = (value: unknown): boolean => {
   if (typeof value !== "object" || value === null) return typeof value !== "bigint";
   if (!Object.isFrozen(value)) return false;
@@ -206,10 +206,10 @@ const isFrozen = (value: unknown): boolean => {
   return true;
 };
 
-/** Returns a copy as any other store would give. */
+/** Returns a copy that is equal to the one that any other store returns. */
 const copyOf = (kept: KeptEntry): unknown => JSON.parse(typeof kept === "string" ? kept : JSON.stringify(kept));
 
-/** Returns an entry for reading here. The casts say what was stored: `append` and `rewrite` keep entries. */
+/** Returns a kept entry, for use within the store. Cast: `append` and `rewrite` keep only entries. */
 const entryOf = (kept: KeptEntry): Entry => (typeof kept === "string" ? (JSON.parse(kept) as Entry) : kept);
 
 const entriesOf = ({ entries }: StoredJournal): readonly Entry[] => entries.map(entryOf);

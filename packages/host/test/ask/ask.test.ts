@@ -102,7 +102,7 @@ describe("an ask", () => {
     expect((await first).text).toBe("first");
     await clock.advance(0);
     expect(await journalOf(store)).not.toContain("timer.fired");
-    // Asked again, it is still withdrawn.
+    // A repeated ask with this id is still withdrawn.
     expect(await errorOf(host.ask("two", { askId: "b" }))).toMatchObject({ name: "TurnCancelledError" });
   });
 

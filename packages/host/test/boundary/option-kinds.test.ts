@@ -9,7 +9,7 @@ import { manualClock } from "../stage.ts";
 const echo = tool({ name: "echo", description: "", input: { jsonSchema: {} }, run: () => "" });
 const none = [undefined, null, "", 0, {}, []] as const;
 
-describe("a kind of options", () => {
+describe("a kind of option values", () => {
   test.each<readonly [keyof typeof kinds, (typeof kinds)["text"], readonly unknown[], readonly unknown[]]>([
     ["text", kinds.text, ["a"], [...none, ["a"]]],
     ["anyText", kinds.anyText, ["", "a"], [undefined, null, 0]],
@@ -27,7 +27,7 @@ describe("a kind of options", () => {
     ["oneOf", kinds.oneOf("a", "b"), ["a", "b"], ["c", "", ["a"]]],
     ["store", kinds.store, [memoryStore({ clock: manualClock() })], [{ append: () => {}, acquire: () => {} }, null]],
     ["anything", kinds.anything, none, []],
-  ])("takes what it says: %s", (_, kind, fitting, other) => {
+  ])("the kind %s accepts the values that fit it, and no others", (_, kind, fitting, other) => {
     expect(fitting.map((value) => kind.fits(value))).toEqual(fitting.map(() => true));
     expect(other.map((value) => kind.fits(value))).toEqual(other.map(() => false));
   });
@@ -46,12 +46,12 @@ describe("a kind of options", () => {
     [null, kinds.text, "x must be a text that is not empty (got null); leave it out for the default"],
     [null, kinds.needed(kinds.text), "x must be a text that is not empty (got null)"],
     [7, { ...kinds.text, isSecret: true }, "x must be a text that is not empty (got a value of type number)"],
-  ])("says what it takes, and shows no text that may be a key: %#", (value, kind, says) => {
+  ])("an error names the expected kind, and quotes no text that may be a secret: %#", (value, kind, says) => {
     expect(() => checkValue("x", value, kind)).toThrow(new ConfigurationError(says));
   });
 });
 
-describe("the options of a function", () => {
+describe("a check of a function's options", () => {
   interface Options {
     readonly a: string;
     readonly b?: number;
@@ -71,12 +71,12 @@ describe("the options of a function", () => {
     [{ a: null }, 'f needs the option "a", and it is missing'],
     [{ a: "" }, "f: a must be a text that is not empty (got an empty text)"],
     [{ a: "a", b: "1" }, 'f: b must be a number (got "1")'],
-  ])("are refused with the first problem: %j", (given, problem) => {
+  ])("problemOfOptions returns the first problem of %j, or null", (given, problem) => {
     // Cast: a caller in JavaScript may pass anything.
     expect(problemOfOptions<Options>("f", given as Options, takes)).toBe(problem);
   });
 
-  test("may be required without a kind, and may be checked in part", () => {
+  test("a check may require an option of any kind, and checkKinds checks only the options that it names", () => {
     expect(() => checkOptions<Options>("f", Object({}), takes)).toThrow(ConfigurationError);
     expect(() => checkOptions<Options>("f", { a: "a" }, takes)).not.toThrow();
     expect(problemOfOptions<{ a: string }>("f", Object({}), { a: "required" })).toBe(

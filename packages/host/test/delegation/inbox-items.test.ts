@@ -17,7 +17,7 @@ const ask: Event = { type: "ask.received", at: 5, askId: "a", input: "Q" };
 const done: Event = { type: "tool.completed", at: 5, effectId: "t/1.1.0", content: "4" };
 const cancel: Event = { type: "cancel.requested", at: 5, askId: "a" };
 
-test("an inbox has what is recognised when it is sent again, and nothing else", () => {
+test("an inbox accepts only events that a host recognises when they arrive twice", () => {
   const failed: Event = { type: "tool.failed", at: 5, effectId: "e", outcome: "failed", content: "" };
   const approval: Event = { type: "approval.answered", at: 5, effectId: "e", approved: true };
   const { askId: _, ...all } = cancel;
@@ -39,7 +39,7 @@ test("an inbox has what is recognised when it is sent again, and nothing else", 
   expect([{ id: "1" }, { id: 1 }, {}, null, "1"].map(idOf)).toEqual(["1", null, null, null, null]);
 });
 
-test("a request for a thread is an item that cancels an ask of its own id", () => {
+test("a request for a thread is an inbox item that cancels an ask with the id of the item", () => {
   const clock = manualClock();
   const event = requestOf("1", clock);
   expect(event).toEqual({ type: "cancel.requested", at: clock.now(), askId: "1" });
@@ -55,26 +55,26 @@ test("a request for a thread is an item that cancels an ask of its own id", () =
 test.each<readonly [string, unknown, Event, boolean]>([
   ["the same ask", ask, ask, true],
   ["the same ask, accepted later", { ...ask, at: 9 }, ask, true],
-  ["an ask before it was made", { ...ask, at: 4 }, ask, false],
-  ["another ask", { ...ask, askId: "b" }, ask, false],
-  ["the same ask with other words", { ...ask, input: "R" }, ask, false],
-  ["the same ask with what was shown of another", { ...ask, partial: { text: "x" } }, ask, true],
+  ["the same ask with an earlier time", { ...ask, at: 4 }, ask, false],
+  ["an ask with another id", { ...ask, askId: "b" }, ask, false],
+  ["the same ask with another input", { ...ask, input: "R" }, ask, false],
+  ["the same ask with partial output", { ...ask, partial: { text: "x" } }, ask, true],
   ["the same result", done, done, true],
-  ["the same result of another time", { ...done, at: 6 }, done, false],
+  ["the same result at another time", { ...done, at: 6 }, done, false],
   ["a result of another call", { ...done, effectId: "t/1.1.1" }, done, false],
   ["another event", cancel, ask, false],
   ["no event", undefined, ask, false],
-])("the entry of an item's event is found: %s", (_, event, own, isIts) => {
+])("isEntryOf compares the event of an entry with that of an inbox item: %s", (_, event, own, isIts) => {
   expect(isEntryOf({ seq: 1, event }, own)).toBe(isIts);
 });
 
-test("the entry of an item's event is found after it was redacted, too, and only then is it compared so", () => {
+test("isEntryOf also recognises a redacted event, but only in an entry that is marked as redacted", () => {
   const redacted = redactEntry({ seq: 1, event: ask });
   expect([isEntryOf(redacted, ask), isEntryOf({ ...redacted, redacted: undefined }, ask)]).toEqual([true, false]);
   expect([isEntryOf(null, ask), isEntryOf(7, ask)]).toEqual([false, false]);
 });
 
-test("an answer is read as it was written, and no other value is one", () => {
+test("readAnswer reads an answer without unknown members, and returns null for any other value", () => {
   const refusal = { kind: "full", reason: "no room" };
   expect(readAnswer({ id: "1", handled: true, seq: 3, more: 1 })).toEqual({ id: "1", handled: true, seq: 3 });
   expect(readAnswer({ id: "1", handled: false, refusal: { ...refusal, turn: "3" } })).toEqual({

@@ -74,7 +74,7 @@ describe("an inbox item that can't be read", () => {
   });
 });
 
-test("an answer that the store did not take is written at the next poll", async () => {
+test("the host writes an answer at the next poll after the store failed to write it", async () => {
   const answered: string[] = [];
   let fails = true;
   const reported: string[] = [];

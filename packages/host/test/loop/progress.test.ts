@@ -18,7 +18,7 @@ const open = () => {
   };
 };
 
-test("journals each piece of a reply once, and keeps all pieces of a reply that fails", async () => {
+test("the host journals each piece of a streamed reply once, and all pieces with the failure of the reply", async () => {
   const model = open();
   const { host, store, clock } = stage({ script: [model.step], progressMs: 1_000 });
   const asked = host.ask("go");
@@ -68,7 +68,7 @@ test("journals each piece of a reply once, and keeps all pieces of a reply that 
   ]);
 });
 
-test("keeps no more text in memory than was said, however often it is journalled", async () => {
+test("the host keeps a streamed reply in memory only once, however often it journals progress", async () => {
   setFlagsFromString("--expose-gc");
   // Cast: the flag adds this function to new contexts.
   const collect = runInNewContext("gc") as () => void;
@@ -88,7 +88,7 @@ test("keeps no more text in memory than was said, however often it is journalled
   model.answer({ type: "completed", reply: { content: "short" }, finishReason: "stop" });
   await asked;
   await settle();
-  // 4 MB were said. A copy of all that was said so far in each entry would be 200 MB.
+  // The model streams 4 MB. If each entry kept the text so far, they would take 200 MB.
   expect(used() - before).toBeLessThan(40_000_000);
   expect(await entriesOf(store)).toHaveLength(103);
   await host.close();

@@ -221,7 +221,7 @@ describe("an output that was checked elsewhere", () => {
 test.each<readonly [string, string | RegExp]>([
   ["{", /^it is not valid JSON \(/],
   [`${"[".repeat(300)}${"]".repeat(300)}`, /nested too deep/],
-])("an answer that no journal could keep fits no schema: %#", async (text, message) => {
+])("checkText rejects invalid or too deeply nested JSON under any schema: %#", async (text, message) => {
   const jsonSchema = {};
   for (const schema of [null, z.unknown()])
     expect(await checkText(text, { schema, jsonSchema }, manualClock())).toEqual({

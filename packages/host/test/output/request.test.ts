@@ -149,7 +149,7 @@ describe("what a strict mode takes", () => {
     expect(strictProblems(schema)).toEqual([{ path: "i", reason: expect.stringMatching(/intersection/) }]);
   });
 
-  test("a reference to nothing is no object, and one to a definition is what that is", () => {
+  test("strictProblems follows references, and names each part of a schema that strict mode does not support", () => {
     const object = { type: "object", properties: {}, additionalProperties: false };
     const reasonOf = (schema: JsonObject) => strictProblems(schema).map(({ path, reason }) => `${path}: ${reason}`);
     for (const keyword of ["$defs", "definitions"]) {

@@ -101,7 +101,7 @@ describe("an ask that is rejoined in the process that answers it", () => {
     expect(await replayed).toMatchObject({ text: "hello" });
   });
 
-  test("has no step for an assistant's message that no model gave, where its parts are made from the journal", async () => {
+  test("parts that are made from the journal contain no step for an appended assistant message", async () => {
     const { host, clock } = stage({ keepPartsMs: 1_000, idleMs: 10, script: [says("hello")] });
     const thread = host.thread();
     await thread.append({ role: "assistant", content: "Well," });

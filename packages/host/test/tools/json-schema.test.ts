@@ -37,7 +37,7 @@ test.each<[string, JsonObject, Json, Json]>([
   ["prefixItems", { prefixItems: [{ type: "string" }], items: { type: "number" } }, ["a", 1], [1, 1]],
   ["items behind prefixItems", { prefixItems: [{ type: "string" }], items: false }, ["a"], ["a", 1]],
   [
-    "anyOf of one definition twice",
+    "anyOf with two references to one definition",
     { $defs: { a: { type: "string" } }, anyOf: [{ $ref: "#/$defs/a" }, { allOf: [{ $ref: "#/$defs/a" }] }] },
     "a",
     1,

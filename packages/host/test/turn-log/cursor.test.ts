@@ -17,15 +17,15 @@ const logOf = (...parts: readonly AskPart[]): TurnLog => {
   return log;
 };
 
-/** Reads all that there is. */
+/** Reads all available parts. */
 const rest = (cursor: LogCursor, until?: number): readonly AskPart[] => {
   const parts: AskPart[] = [];
   for (let part = cursor.next(until); part !== null; part = cursor.next(until)) parts.push(part);
   return parts;
 };
 
-describe("a reader of a log", () => {
-  test("begins at the first part, at the newest, or behind it", () => {
+describe("LogCursor", () => {
+  test("a cursor starts at the first part, at the newest part, or after it", () => {
     const log = logOf(started, step(1), text("a"));
     const cursors = (["first", "newest", "end"] as const).map((start) => new LogCursor(log, start));
     expect(cursors.map(({ place }) => place)).toEqual([null, null, null]);
@@ -39,7 +39,7 @@ describe("a reader of a log", () => {
     for (const { place } of cursors) expect(place).toEqual({ turn: 1, epoch: 7, index: 3, offset: 0 });
   });
 
-  test("reads text that grows piece by piece, and no further than it should", () => {
+  test("a cursor reads only the new text of a growing part, and stops at the given limit", () => {
     const log = logOf(text("a"));
     const cursor = new LogCursor(log, "first");
     expect([cursor.next(), cursor.next()]).toEqual([text("a"), null]);
@@ -50,7 +50,7 @@ describe("a reader of a log", () => {
     expect([rest(cursor, 1), rest(cursor, 2), rest(cursor)]).toEqual([[], [step(2)], [text("d", 2)]]);
   });
 
-  test("of the moment reads each partial output once, the newest behind its text", () => {
+  test("a live cursor reads the newest partial output once, after its text; other cursors read none", () => {
     const log = logOf(text("a"), partial("1"), partial("2"));
     const [live, later] = [new LogCursor(log, "first", true), new LogCursor(log, "first")];
     expect([rest(live), rest(later)]).toEqual([[text("a"), partial("2")], [text("a")]]);
@@ -60,7 +60,7 @@ describe("a reader of a log", () => {
     expect(rest(new LogCursor(log, "newest", true))).toEqual([step(2)]);
   });
 
-  test("behind a place that the log does not have reads all anew, and says so", () => {
+  test("a cursor at a place that the log does not contain announces a replay and reads from the start", () => {
     const log = logOf(started, text("a"));
     const elsewhere = { turn: 1, epoch: 3, index: 0, offset: 0 };
     const anew = { type: "replay.started", turn: 1, step: 1, synthesised: false };
@@ -82,7 +82,7 @@ describe("a reader of a log", () => {
     expect(rest(empty)).toEqual([anew, started]);
   });
 
-  test("that is too slow is told how many parts are missing, once", () => {
+  test("a cursor that is too slow reports once how many parts were dropped", () => {
     const log = logOf(started);
     const [slow, slower] = [new LogCursor(log, "first"), new LogCursor(log, "first")];
     expect(slow.next()).toEqual(started);
@@ -104,7 +104,7 @@ describe("a reader of a log", () => {
     fc.record({ type: fc.constantFrom("step", "host", "read") }),
   );
 
-  test("behind any place reads what another reads that went on from there", () => {
+  test("a new cursor at a place reads the same parts as the cursor that reached that place", () => {
     fc.assert(
       fc.property(fc.array(act, { maxLength: 20 }), (acts) => {
         const log = new TurnLog(1);
@@ -127,7 +127,7 @@ describe("a reader of a log", () => {
   });
 });
 
-test("a cursor is a text that names its place, and no other text is one", () => {
+test("placeOf parses the text of a cursor, and returns null for any other text", () => {
   for (const place of [
     { turn: 1, epoch: 7, index: 0, offset: 12 },
     { turn: 12, epoch: ofJournal, index: 3, offset: 0 },
@@ -141,7 +141,7 @@ test("a cursor is a text that names its place, and no other text is one", () => 
     expect(placeOf(other)).toBeNull();
 });
 
-describe("what the handle to an ask shows", () => {
+describe("HandleCursor", () => {
   /** Reads to the end. */
   const partsOf = async (cursor: HandleCursor): Promise<readonly AskPart[]> => {
     const parts: AskPart[] = [];
@@ -152,7 +152,7 @@ describe("what the handle to an ask shows", () => {
   const waitEnded: AskPart = { type: "wait.ended" };
   const forked: AskPart = { type: "thread.forked", threadId: "t", turn: 1 };
 
-  test("has the parts for it alone between those of the log, and the end once there is an outcome", async () => {
+  test("a handle reads its own parts between those of the log, and the end once the turn has an outcome", async () => {
     const cursor = new HandleCursor();
     cursor.push(forked);
     const log = logOf(started);
@@ -168,7 +168,7 @@ describe("what the handle to an ask shows", () => {
     expect(await reading).toEqual([forked, started, step(1), forked, ended]);
   });
 
-  test("says once that another host has the thread, and when that is over", async () => {
+  test("a handle reports once that it waits for another host's lease, and once that the wait ended", async () => {
     const cursor = new HandleCursor();
     cursor.beginWait(1);
     cursor.beginWait(2);
@@ -189,7 +189,7 @@ describe("what the handle to an ask shows", () => {
     ]);
   });
 
-  test("is read up to an error, which is thrown once", async () => {
+  test("a handle reads the parts before an error, throws the error once, and then ends", async () => {
     const cursor = new HandleCursor();
     const log = logOf(started);
     cursor.follow(log, "first");
@@ -201,7 +201,7 @@ describe("what the handle to an ask shows", () => {
     expect(await cursor.next()).toEqual({ value: undefined, done: true });
   });
 
-  test("reaches readers in their order, whether they wait for it or not", async () => {
+  test("concurrent reads of a handle receive parts in the order of the calls", async () => {
     const cursor = new HandleCursor();
     const waiting = [cursor.next(), cursor.next()];
     const log = logOf(started, step(1));
@@ -215,7 +215,7 @@ describe("what the handle to an ask shows", () => {
     expect(cursor.place).toEqual({ turn: 1, epoch: 7, index: 2, offset: 2 });
   });
 
-  test("of a reader behind a place is the log alone, from there on", async () => {
+  test("a handle that starts at a place reads only the log, from that place on", async () => {
     const cursor = new HandleCursor(false, { turn: 1, epoch: 7, index: 0, offset: 0 });
     expect(cursor.place).toEqual({ turn: 1, epoch: 7, index: 0, offset: 0 });
     cursor.beginWait(1);
@@ -227,7 +227,7 @@ describe("what the handle to an ask shows", () => {
     expect(await partsOf(cursor)).toEqual([text("a"), ended]);
   });
 
-  test("asks for an answer once, and again where its step is void", async () => {
+  test("a handle requests a tool result once, and again after its step was lost", async () => {
     const request = (callId: string): AskPart => {
       return { type: "result.requested", turn: 1, step: 1, position: 0, callId, name: "f", arguments: "{}" };
     };

@@ -32,7 +32,7 @@ test.each<[what: string, first: AskPart, next: AskPart, parts: number]>([
   expect(log.parts).toHaveLength(parts);
 });
 
-test("a log has all parts until there are too many, and then drops many at once", () => {
+test("a log keeps all parts up to a maximum, and then drops half of them at once", () => {
   const log = new TurnLog(1);
   for (let step = 1; step <= partsMax; step++) log.append(1, text({ step }));
   expect([log.first, log.end]).toEqual([0, partsMax]);
@@ -43,7 +43,7 @@ test("a log has all parts until there are too many, and then drops many at once"
 
 type Shown = readonly [part: AskPart, epoch: number, index: number, offset?: number];
 
-/** Appends parts that were shown elsewhere. Returns what the log has then: texts, and the other parts by their types. */
+/** Appends parts that other hosts showed. Returns texts, counts of dropped parts, and the types of other parts. */
 const shownElsewhere = (...shown: readonly Shown[]): readonly unknown[] => {
   const log = new TurnLog(1);
   for (const [part, epoch, index, offset = 0] of shown) log.appendShown({ part, place: { epoch, index, offset } });
@@ -58,7 +58,7 @@ const ended: AskPart = { type: "turn.ended", turn: 1, status: "completed" };
 
 test.each<readonly [string, readonly Shown[], readonly unknown[]]>([
   [
-    "in order",
+    "parts in order",
     [
       [started, 1, 0],
       [saying("a"), 1, 1],
@@ -66,7 +66,7 @@ test.each<readonly [string, readonly Shown[], readonly unknown[]]>([
     ["turn.started", "a"],
   ],
   [
-    "the start again",
+    "the start of the turn from two hosts",
     [
       [started, 1, 0],
       [started, 2, 0],
@@ -75,7 +75,7 @@ test.each<readonly [string, readonly Shown[], readonly unknown[]]>([
     ["turn.started", "a"],
   ],
   [
-    "more of a text",
+    "a text that overlaps the last one",
     [
       [saying("ab"), 1, 0],
       [saying("bcd"), 1, 0, 1],
@@ -83,7 +83,7 @@ test.each<readonly [string, readonly Shown[], readonly unknown[]]>([
     ["abcd"],
   ],
   [
-    "a text again",
+    "a repeated text",
     [
       [saying("ab"), 1, 0],
       [saying("ab"), 1, 0],
@@ -117,7 +117,7 @@ test.each<readonly [string, readonly Shown[], readonly unknown[]]>([
     ["b"],
   ],
   [
-    "a part of a later host",
+    "a part of a later host, after missing parts",
     [
       [saying("a"), 1, 7],
       [saying("b"), 2, 0],
@@ -133,18 +133,18 @@ test.each<readonly [string, readonly Shown[], readonly unknown[]]>([
     ["a", 3, "b"],
   ],
   [
-    "nothing after the end",
+    "a part after the end of the turn",
     [
       [ended, 1, 0],
       [saying("a"), 1, 1],
     ],
     ["turn.ended"],
   ],
-])("of parts that were shown elsewhere, a log has: %s", (_, shown, parts) => {
+])("a log merges parts that other hosts showed: %s", (_, shown, parts) => {
   expect(shownElsewhere(...shown)).toEqual(parts);
 });
 
-test("a log knows how far its turn is, and where its parts are", () => {
+test("a log tracks the started and ended steps of its turn, and the positions of its parts", () => {
   const log = new TurnLog(1);
   expect([log.hasStartedStep(1), log.hasShown(1), log.positionOf(1, 0), log.askIds]).toEqual([
     false,
@@ -202,13 +202,13 @@ test.each<readonly [AskPart, number]>([
         size,
       ] as const,
   ),
-])("a part has a size by its words: %j", (part, size) => {
+])("a log counts 100 characters for each part, and those of its content: %j", (part, size) => {
   const log = new TurnLog(1);
   log.append(1, part);
   expect(log.characters).toBe(100 + size);
 });
 
-test("the newest partial output is kept with the text that it is read from", () => {
+test("a log keeps only the newest partial output, beside the text that it is parsed from", () => {
   const partial = (value: string): AskPart => ({ type: "output.partial", turn: 1, step: 1, attempt: 1, value });
   const log = new TurnLog(1);
   log.append(1, partial("of nothing"));
@@ -217,12 +217,12 @@ test("the newest partial output is kept with the text that it is read from", () 
   expect([log.end, log.at(0)?.partial]).toEqual([1, partial("b")]);
 });
 
-test("logs of turns at rest are kept for a time, and up to a number, and none of a thread that is forgotten", async () => {
+test("TurnLogs drops logs at rest after a time, above a maximum number, and when their thread is forgotten", async () => {
   const clock = manualClock();
   const logs = new TurnLogs(clock, 1_000);
   for (let turn = 1; turn <= 257; turn++) logs.rest("t", logs.open("t", turn));
   expect([logs.of("t", 1), logs.of("t", 2)?.turn]).toEqual([undefined, 2]);
-  // One that continues is not at rest.
+  // A log that is opened again is not at rest.
   logs.open("t", 2);
   await clock.advance(1_000);
   expect([logs.of("t", 2)?.turn, logs.of("t", 3)]).toEqual([2, undefined]);
@@ -235,7 +235,7 @@ test("logs of turns at rest are kept for a time, and up to a number, and none of
   expect(logs.forgetEarlier("t", 1, ["b"])).toBe(false);
 });
 
-test("logs of turns at rest have so many words together", () => {
+test("TurnLogs drops the oldest logs at rest when their total text exceeds a maximum", () => {
   const logs = new TurnLogs(manualClock(), 1_000);
   for (const turn of [1, 2, 3]) {
     const log = logs.open("t", turn);
@@ -260,7 +260,7 @@ test("parts that were read from the store are dropped some time after their last
   expect(logs.of("t", 1)).toBeUndefined();
 });
 
-test("of reads of the store's log that fail in a row the first is reported", async () => {
+test("the host reports only the first of consecutive failed reads of the store's log", async () => {
   const clock = manualClock();
   const reported: string[] = [];
   let answers: readonly (Error | readonly [])[] = [];
@@ -280,7 +280,7 @@ test("of reads of the store's log that fail in a row the first is reported", asy
   expect(reported).toEqual(["Error: one", "Error: three"]);
 });
 
-test("a batch of parts has an index, an offset and a part each; of unknown types there is nothing", () => {
+test("partsIn reads the parts of a batch, skips parts of unknown types, and rejects a malformed batch", () => {
   const place = { epoch: 7, index: 0, offset: 2 };
   expect(
     partsIn(
@@ -299,7 +299,7 @@ test("a batch of parts has an index, an offset and a part each; of unknown types
   expect([partOf(text()), partOf({ type: "part.to.come" }), partOf(7)]).toEqual([text(), null, null]);
 });
 
-/** Makes a sink whose store notes the batches, and fails at the numbers that are given with their errors. */
+/** Makes a sink whose store records batches, and throws the failure that is given for the number of a batch. */
 const sinkWith = (failures: Readonly<Record<number, Error>> = {}) => {
   const clock = manualClock();
   const begun = clock.now();
@@ -319,7 +319,7 @@ const sinkWith = (failures: Readonly<Record<number, Error>> = {}) => {
   const log = { append, read: async () => [] };
   const report = (thrown: unknown): void => void reported.push(String(thrown));
   const sink = new PartSink({ log, clock, everyMs: 10, keepMs: 1_000, report }, lease);
-  /** Shows parts of a turn. */
+  /** Appends parts to a log, and notifies the sink. */
   const show = (of: TurnLog, ...parts: readonly AskPart[]): void => {
     for (const part of parts) {
       of.append(7, part);
@@ -330,7 +330,7 @@ const sinkWith = (failures: Readonly<Record<number, Error>> = {}) => {
 };
 const lease = { threadId: "t", token: 7, owner: "me" };
 
-test("the parts of a turn are written in batches, each when it is due, and what remains at the end", async () => {
+test("the sink writes the parts of a turn in batches at intervals, and the rest when it ends", async () => {
   const { clock, batches, sink, show } = sinkWith();
   const log = new TurnLog(1);
   show(log, started, saying("a"), saying("b"));
@@ -353,14 +353,14 @@ test("the parts of a turn are written in batches, each when it is due, and what 
   expect(clock.sleepers).toBe(0);
 });
 
-test("a turn that ends before its first batch is due is not written, and one that has a batch is written to its end", async () => {
+test("the sink skips a turn that ends before its first batch is due, and writes any other turn to its end", async () => {
   const { clock, batches, show } = sinkWith();
   show(new TurnLog(1), started, ended);
   await clock.advance(10);
   expect([batches, clock.sleepers]).toEqual([[], 0]);
   const second = new TurnLog(2);
   show(second, { ...started, turn: 2 }, text({ turn: 2 }));
-  // Another turn is shown meanwhile.
+  // Another turn starts before the batch is due.
   const third = new TurnLog(3);
   show(third, { ...started, turn: 3 });
   await clock.advance(10);
@@ -373,7 +373,7 @@ test("a turn that ends before its first batch is due is not written, and one tha
   ]);
 });
 
-test("a batch that can't be written is reported and left out, and none is written once the lease is lost", async () => {
+test("the sink reports and skips a batch that fails to be written, and writes nothing after the lease is lost", async () => {
   const { clock, batches, reported, show } = sinkWith({ 0: new Error("full"), 2: new LeaseLostError(lease) });
   const log = new TurnLog(1);
   for (const words of ["a", "b", "c", "d"]) {

@@ -17,7 +17,7 @@ const machine = conversationMachine({ tools: [{ name: "f" }, { name: "g" }], unk
 /** An event, or the answer to an outstanding effect. */
 type Given = Event | { readonly at: number; readonly effect: number; readonly is: object };
 
-/** Returns the state of a thread after events; the effect of an answer is the outstanding one at that place. */
+/** Returns the state of a thread after events. An answer gives the index of its effect among the outstanding ones. */
 const stateAfter = (...events: readonly Given[]): State => {
   let { state } = start(machine, { threadId: "t", at: 0 });
   for (const given of events) {
@@ -73,13 +73,13 @@ const whole = [...first, ...second];
 const anew = (step: number): AskPart => ({ type: "replay.started", turn: 1, step, synthesised: true });
 const textOf = (words: string, attempt = 1): AskPart => ({ type: "text.delta", ...at, attempt, text: words });
 
-describe("a turn that is made from its journal", () => {
-  test("has the parts of its steps, with whole texts, and results in the order of the calls", () => {
+describe("replayOf", () => {
+  test("the replay of a turn has the parts of its steps, with whole texts, and results in the order of the calls", () => {
     const turn = turnNumbered(stateAfter(...rounds, says({ content: "Done." })), 1);
     expect(turn === undefined ? null : replayOf(turn)).toEqual(whole);
   });
 
-  test("has what is there of it while it is open, and no step for a message that no model gave", () => {
+  test("the replay of an open turn has the parts so far, and no step for an appended assistant message", () => {
     const partsOf = (...events: readonly Given[]) => {
       const { open } = stateAfter(...events).context;
       return open === null ? null : replayOfOpen(open);
@@ -97,8 +97,8 @@ describe("a turn that is made from its journal", () => {
   });
 });
 
-describe("a log that is completed from the journal", () => {
-  /** Returns the parts that a log with these parts gets. */
+describe("completeLog", () => {
+  /** Returns the parts that completion adds to a log with these parts. */
   const completed = (...shown: readonly AskPart[]): readonly AskPart[] => {
     const log = new TurnLog(1);
     for (const part of shown) log.append(7, part);
@@ -108,42 +108,42 @@ describe("a log that is completed from the journal", () => {
   };
 
   test.each<readonly [string, readonly AskPart[], readonly AskPart[]]>([
-    ["nothing", [], [anew(1), ...whole]],
-    ["all", whole, []],
+    ["no parts", [], [anew(1), ...whole]],
+    ["all parts", whole, []],
     ["all but the end", whole.slice(0, -1), whole.slice(-1)],
-    ["one step", first, second],
-    ["a half of a text", [...first.slice(0, 3), textOf("One ")], [textOf("moment."), ...first.slice(4), ...second]],
+    ["only the first step", first, second],
+    ["half of a text", [...first.slice(0, 3), textOf("One ")], [textOf("moment."), ...first.slice(4), ...second]],
     [
       "a text in another attempt",
       [...first.slice(0, 2), textOf("Oh", 1), textOf("One ", 2)],
       [{ ...first[2], attempt: 2 } as AskPart, textOf("moment.", 2), ...first.slice(4), ...second],
     ],
-    ["another text", [...first.slice(0, 3), textOf("Two ")], [anew(1), ...whole]],
+    ["a different text", [...first.slice(0, 3), textOf("Two ")], [anew(1), ...whole]],
     [
-      "another text in the second step",
+      "a different text in the second step",
       [...first, ...second.slice(0, 1), { ...second[1], text: "Doing" } as AskPart],
       [anew(2), ...second],
     ],
-    ["another result", [...first.slice(0, 6), { ...first[6], content: "2" } as AskPart], [anew(1), ...whole]],
-    ["a step that is void", [...first.slice(0, 4), { type: "thread.lost", turn: 1 }], whole.slice(1)],
-    ["the second step alone", second.slice(0, 2), second.slice(2)],
+    ["a different result", [...first.slice(0, 6), { ...first[6], content: "2" } as AskPart], [anew(1), ...whole]],
+    ["a step that was lost with its thread", [...first.slice(0, 4), { type: "thread.lost", turn: 1 }], whole.slice(1)],
+    ["only the start of the second step", second.slice(0, 2), second.slice(2)],
     [
       "results in another order",
       [...first.slice(0, 6), ...first.slice(6, 8).toReversed()],
       [...first.slice(8), ...second],
     ],
-    ["a step of which a part is missing, and its end", [...first.slice(0, 5), ...first.slice(6)], [anew(1), ...whole]],
-    ["a step without its end, and the next one", [...first.slice(0, -1), ...second.slice(0, 2)], second.slice(2)],
-  ])("had %s", (_, shown, added) => {
+    ["a step that has its end but not all other parts", [...first.slice(0, 5), ...first.slice(6)], [anew(1), ...whole]],
+    ["a step without its end, and the start of the next one", [...first.slice(0, -1), ...second.slice(0, 2)], second.slice(2)],
+  ])("completion from the journal adds missing parts, or a replay, to a log with %s", (_, shown, added) => {
     expect(completed(...shown)).toEqual(added);
   });
 
-  test("agrees with it unless something differs", () => {
+  test("agrees returns false only if the parts of a log differ from those of the journal", () => {
     expect([agrees([], whole), agrees(first, whole), agrees(whole, whole)]).toEqual([true, true, true]);
     expect(agrees([...first.slice(0, 3), textOf("Two ")], whole)).toBe(false);
   });
 
-  test("has the open step from where it was shown, and no earlier one again", () => {
+  test("completeOpenLog adds only the missing parts of the open step, and adds them once", () => {
     const state = stateAfter(...rounds.slice(0, 3));
     const log = new TurnLog(1);
     for (const part of first.slice(0, 4)) log.append(7, part);
@@ -157,7 +157,7 @@ describe("a log that is completed from the journal", () => {
     expect([none.end, none.journalledStep]).toEqual([0, 0]);
   });
 
-  test("has the places of the journal, which are the same in every process", () => {
+  test("a log that is completed from the journal has the journal's places, which are the same in every process", () => {
     const log = new TurnLog(1);
     completeLog(log, whole);
     expect([log.at(0), log.at(1), log.at(whole.length)].map((kept) => [kept?.epoch, kept?.index])).toEqual([

@@ -141,7 +141,7 @@ type Untimed<Timed> = Timed extends unknown ? Omit<Timed, "at"> : never;
 /** Removes the list of tools, so that a replay does not compare them. */
 const withoutTools = ({ event, ...entry }: ReturnType<typeof start>["entry"]): Entry => {
   const { tools: _, ...configuration } = event.configuration ?? {};
-  // The entry is unchanged except for the list.
+  // Cast: the entry is unchanged except for the list.
   return { ...entry, event: { ...event, configuration } } as Entry;
 };
 

@@ -44,7 +44,7 @@ describe("logged requests of chat completions", () => {
     ]);
   });
 
-  test("do not continue one whose results are those of other calls", () => {
+  test("a logged request does not continue one whose results belong to other calls", () => {
     const call = (id: string) => ({ id, type: "function", function: { name: "f", arguments: "{}" } });
     const calls = { role: "assistant", content: null, tool_calls: [call("c"), call("d")] };
     const results = ["c", "d"].map((id) => ({ role: "tool", tool_call_id: id, content: "1" }));

@@ -55,14 +55,14 @@ describe("a conversation as a journal", () => {
     });
   });
 
-  test("asks nothing at its end where nothing was asked", () => {
+  test("toJournal appends a final instruction as a message, without an ask", () => {
     const more = right(fromChatMessages([...log.slice(0, -2), { role: "system", content: "It is late." }]));
     const entries = right(toJournal(more, { threadId: "t", at: 7 }));
     expect(entries.at(-1)?.event).toMatchObject({ type: "message.appended", message: { content: "It is late." } });
     expect(entries.every(({ event }) => event.at === 7)).toBe(true);
   });
 
-  test("says which message can't be replayed", () => {
+  test("toJournal returns the index of the message that cannot be replayed", () => {
     const said = (role: "user" | "assistant", content: string) => ({ role, content }) as const;
     const call = { id: "a", name: "f", arguments: "{}" };
     const result = { role: "tool", toolCallId: "a", content: "4" } as const;

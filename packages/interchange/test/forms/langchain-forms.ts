@@ -1,4 +1,4 @@
-// The forms of messages of LangChain, as its versions and integrations store them.
+// LangChain messages in the forms that its versions and integrations store.
 
 const human = (more: object = {}) => ({ type: "human", data: { content: "Hi.", ...more } });
 const said = (more: object = {}) => [human(), { type: "ai", data: { content: "Hello.", ...more } }];
@@ -45,16 +45,16 @@ export const langchainForms: Readonly<Record<string, unknown>> = {
     { type: "chat", data: { content: "Hi.", role: "human" } },
     { type: "chat", data: { content: "Hello.", role: "assistant" } },
   ],
-  "a generic message of a role that there is not": [{ type: "chat", data: { content: "Hi.", role: "critic" } }],
+  "a generic message of an unknown role": [{ type: "chat", data: { content: "Hi.", role: "critic" } }],
   "a generic message without a role": [{ type: "generic", data: { content: "Hi." } }],
   "a role on a message that has a type": [human({ role: "system" })],
-  "a type that there is not": [{ type: "critic", data: { content: "Bad." } }],
+  "an unknown type": [{ type: "critic", data: { content: "Bad." } }],
 
   "a text in a list": blocks("Hi."),
   "texts in a list": blocks("Hi.", text()),
   "a text with fields": blocks(text({ cache_control: { type: "ephemeral" }, index: 0 })),
   "a text with a field of nothing": blocks(text({ annotations: [], id: null })),
-  "a text that is none": blocks({ type: "text", text: 7 }),
+  "a text part without a text": blocks({ type: "text", text: 7 }),
   "an image by its address": blocks({ type: "image_url", image_url: url }),
   "an image as OpenAI's": blocks({ type: "image_url", image_url: { url, detail: "low" } }),
   "an image of a newer form": blocks({ type: "image", url }),
@@ -69,7 +69,7 @@ export const langchainForms: Readonly<Record<string, unknown>> = {
   "an image that has only a type": blocks({ type: "image", mime_type: "image/png" }),
   "an image with a field": blocks({ type: "image", url, id: "x" }),
   "an image with an empty field": blocks({ type: "image", url, metadata: {}, id: null }),
-  "an image that is none": blocks({ type: "image_url", image_url: 7 }, { type: "picture", url }),
+  "an image part without an image": blocks({ type: "image_url", image_url: 7 }, { type: "picture", url }),
   "sound and a file of chat servers": blocks(
     { type: "input_audio", input_audio: { data: "AA==", format: "wav" } },
     { type: "file", file: { file_id: "file-1" } },
@@ -84,13 +84,13 @@ export const langchainForms: Readonly<Record<string, unknown>> = {
   "a reply with its usage": said({ response_metadata: { model_name: "m" }, usage_metadata: { input_tokens: 1 } }),
   reasoning: saying({ type: "reasoning", reasoning: "hm" }, text()),
   "reasoning of Anthropic's": saying({ type: "thinking", thinking: "hm", signature: "s" }, text()),
-  "reasoning that is none": saying({ type: "reasoning", reasoning: 7 }, { type: "thinking", thinking: 7 }),
+  "reasoning without a text": saying({ type: "reasoning", reasoning: 7 }, { type: "thinking", thinking: 7 }),
   "a thought of another type": saying({ type: "note", reasoning: "hm", thinking: "hm", refusal: "No." }),
   "reasoning beside the content": said({ additional_kwargs: { reasoning_content: "hm" } }),
-  "reasoning beside the content that is none": said({ additional_kwargs: { reasoning_content: 7 } }),
+  "reasoning without a text beside the content": said({ additional_kwargs: { reasoning_content: 7 } }),
   "a refusal": saying({ type: "refusal", refusal: "No." }),
   "a refusal with a field": saying({ type: "refusal", refusal: "No.", index: 0 }),
-  "a refusal that is none": saying({ type: "refusal", refusal: 7 }),
+  "a refusal without a text": saying({ type: "refusal", refusal: 7 }),
 
   "a call": called(),
   "a call beside a text": called({ content: "One moment." }),
@@ -111,12 +111,12 @@ export const langchainForms: Readonly<Record<string, unknown>> = {
   "more calls than our export wrote": called({
     ...own({ calls: [] }),
   }),
-  "calls of our export that are none": called(own({ calls: [{ id: "a" }] })),
+  "calls of our export that are malformed": called(own({ calls: [{ id: "a" }] })),
   "fields of our export": [
     human(own({ metadata: { from: "phone" }, provider: { cache_control: { type: "ephemeral" } } })),
     ...said(own({ metadata: 7, provider: 7 })).slice(1),
   ],
-  "fields of our export that are none": [human(own("x"))],
+  "fields of our export that are malformed": [human(own("x"))],
 
   "a result that failed": called({}, { status: "error" }),
   "a result that failed, as our export wrote it": called({}, { status: "error", ...own({ outcome: "refused" }) }),
@@ -141,7 +141,7 @@ export const langchainForms: Readonly<Record<string, unknown>> = {
   "a flat message": [{ type: "human", content: "Hi.", id: "h" }],
   "a flat message of a class": [{ type: "AIMessageChunk", content: "Hi." }],
   "a message without a type": [{ content: "Hi." }],
-  "content that is none": [human({ content: 7 })],
-  "a message that is none": ["Hi."],
-  "no list": human(),
+  "content that is a number": [human({ content: 7 })],
+  "a message that is a text": ["Hi."],
+  "a message instead of a list": human(),
 };

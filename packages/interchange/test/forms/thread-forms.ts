@@ -19,7 +19,7 @@ const round = (
   }),
   messageFromResult({ callId: "1.1.0", providerCallId: "a", name: "f" }, outcome, content),
 ];
-/** A reply with calls of these ids, and a result for each. */
+/** Returns a reply with calls of these ids, and a result for each. */
 const rounds = (...ids: readonly (string | null)[]): readonly Message[] => [
   ...reply({ toolCalls: ids.map((id, index) => ({ id, name: "f", arguments: String(index) })) }),
   ...ids.map((id, index) =>

@@ -97,22 +97,22 @@ describe("the items of an output", () => {
   });
 
   test.each<readonly [string, unknown, string]>([
-    ["no object", 7, "item 0 is not a Responses item: expected an object"],
-    ["of no type", { type: 7 }, "item 0 is not a Responses item: its type is not a text"],
-  ])("are refused if one is %s", (_, item, reason) => {
+    ["not an object", 7, "item 0 is not a Responses item: expected an object"],
+    ["without a valid type", { type: 7 }, "item 0 is not a Responses item: its type is not a text"],
+  ])("replyFromResponseItems rejects an item that is %s", (_, item, reason) => {
     expect(replyFromResponseItems([item])).toMatchObject({ left: { index: 0, reason } });
   });
 
   test.each<readonly [string, object, boolean]>([
     ["without a type or a role", { content: "A" }, true],
     ["of a user", { role: "user", content: "A" }, false],
-    ["of nothing", { role: "assistant", content: "" }, false],
-    ["of no parts", { role: "assistant", content: [] }, false],
-    ["that refuses", { role: "assistant", content: [{ type: "refusal", refusal: "No." }] }, true],
+    ["with an empty text", { role: "assistant", content: "" }, false],
+    ["without parts", { role: "assistant", content: [] }, false],
+    ["with a refusal", { role: "assistant", content: [{ type: "refusal", refusal: "No." }] }, true],
     ["that begins with a text", { content: [{ type: "output_text", text: "A" }, { type: "hologram" }] }, true],
-    ["that begins with something else", { content: [{ type: "hologram" }, { type: "output_text", text: "A" }] }, false],
-    ["whose content is none", { content: 7 }, false],
-  ])("are kept as they are unless a thread has a place for them: a message %s", (_, message, isRead) => {
+    ["that begins with an unknown part", { content: [{ type: "hologram" }, { type: "output_text", text: "A" }] }, false],
+    ["whose content is a number", { content: 7 }, false],
+  ])("replyFromResponseItems keeps a message as it is if a reply cannot represent it: a message %s", (_, message, isRead) => {
     const foreign = { type: "opaque", value: { type: "foreign", format: "responses", value: message } };
     expect(JSON.stringify(replyOf([message]).content) === JSON.stringify([foreign])).toBe(!isRead);
   });

@@ -39,7 +39,7 @@ test("a pattern that began earlier comes before one that ended earlier", () => {
   expect(shownOf(["ab", "xabc"], ["xab"]).join("")).toBe("x");
 });
 
-test("a pattern ends the text at once, also where it may begin a longer one", () => {
+test("a complete stop pattern ends the text at once, even if a longer pattern begins with it", () => {
   const filter = stopFilter(["ab", "abc"]);
   expect([filter.push("xab"), filter.stopped()]).toEqual(["x", true]);
 });

@@ -117,8 +117,8 @@ test("a window is widened if its end would change the tokens around it", () => {
 test.each([
   ["texts", (character: string, part: number) => (part === 0 ? character : "")],
   ["bytes", (character: string, part: number) => new TextEncoder().encode(character).subarray(2 * part, 2 * part + 2)],
-] as const)("no character is cut in two, whatever its length, where tokens are %s", (_, spellOf) => {
-  // Each character has two tokens, and no two tokens are alike.
+] as const)("countText never cuts a character in two, whatever its length, if tokens are %s", (_, spellOf) => {
+  // Each character has two tokens, which no other character has.
   const encoded: string[] = [];
   const tokenizer: Tokenizer = {
     piecesOf: (text) => [text],

@@ -42,7 +42,7 @@ export interface CutDecision {
 export const decideCut = (policy: Policy, situation: Situation): CutDecision => {
   const label = `${policy.name}@${policy.version}`;
   const { calibration, interrupted } = situation;
-  // This decision never depends on the thread, so it is neither asked for nor checked.
+  // This decision never depends on the thread, so the policy gets no input, and its decision is not checked.
   if (policy.decide === keepEverything && calibration === 1)
     return { ...keepEverything(), cut: { policy: label, from: null, interrupted }, pressed: false };
   try {

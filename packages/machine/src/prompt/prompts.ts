@@ -29,10 +29,10 @@ export const promptsAnew: Prompts = Object.freeze<Prompts>({
 });
 
 /**
- * Renders prompts that grow. A thread's next prompt usually begins with the whole last one (law P9). So its list and
- * its digest are kept, and only new messages are added to them; adjacent turns are compared as one block. Each call then
- * only copies the references. At turn 1,000, computing all digests again took a third of a call, and joining the blocks
- * again another third.
+ * Renders prompts incrementally. A thread's next prompt usually begins with the whole last one (law P9). So the renderer
+ * keeps the last list and its digest, and adds only new messages. It compares adjacent turns as one block. Each call
+ * then only copies references. At turn 1,000, a third of a call went into computing all digests again, and another third
+ * into joining the blocks again.
  *
  * One prompt is kept for each thread, as long as the thread is. States that branched off one thread share it. The kept
  * prompt then often belongs to another branch, and rendering starts from the beginning.
@@ -67,7 +67,7 @@ export const partsOf = (thread: Thread, system: Message | null, open: readonly M
 });
 
 interface Grown {
-  /** The messages of all blocks. It grows here alone, so each prompt is a copy. */
+  /** The messages of all blocks. Only this module adds to the list, so each prompt gets a copy. */
   readonly messages: Message[];
   /** The digest of these messages. */
   readonly digest: PromptDigest;
@@ -86,7 +86,7 @@ const start: Place = Object.freeze({ block: 0, message: 0 });
 
 const noPrompt = (): Grown => ({ messages: [], digest: new PromptDigest() });
 
-/** Adds the messages of blocks from a place on. */
+/** Adds the messages of the blocks, starting at a place. */
 const grownBy = (grown: Grown, blocks: Blocks["messages"], from: Place): Grown => {
   let { message } = from;
   for (let block = from.block; block < blocks.length; block++, message = 0) {

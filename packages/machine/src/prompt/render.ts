@@ -68,7 +68,7 @@ export const blocksOf = (parts: PromptParts, cut: Cut, counts: Counts | null): B
     }
     const straight = turn.number >= wholeFrom && cut.interrupted === "keep" ? walk.straightRun() : undefined;
     if (straight !== undefined) {
-      // All at once: the newest turns of a thread are walked at each prompt.
+      // This adds all turns at once, since each prompt walks the newest turns of a thread.
       const from = Math.max(0, wholeFrom - walk.runFrom);
       for (let index = turn.number - walk.runFrom; index >= from; index--) {
         const each = straight[index];

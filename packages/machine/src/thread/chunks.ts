@@ -54,7 +54,7 @@ export const at = <Element>(chunks: Chunks<Element>, index: number): Element | u
  * outside the list. Nodes of higher levels are full, so each chunk begins at a multiple of `chunkSize`.
  */
 export const chunkAt = <Element>(chunks: Chunks<Element>, index: number): readonly Element[] | undefined => {
-  // Not a number is outside, too.
+  // This condition also rejects NaN.
   if (!(index >= 0 && index < chunks.length)) return undefined;
   let offset = index;
   for (let level = chunks.levels.length - 1; level >= 0; level--) {

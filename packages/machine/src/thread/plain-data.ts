@@ -219,8 +219,8 @@ export const frozenCopy = <Value>(value: Value, stays: (value: object) => boolea
   typeof value === "object" && value !== null ? (copied(value, stays) as Value) : value;
 
 /**
- * Returns a frozen copy of a list that was made by pushing or spreading. Engines leave room for 16 more members in such
- * a list, and none in its copy.
+ * Returns a frozen copy of a list that was made by pushing or spreading. Engines reserve memory for 16 more members in
+ * such a list, and for none in its copy.
  */
 export const exact = <Member>(list: readonly Member[]): readonly Member[] => Object.freeze(list.slice());
 

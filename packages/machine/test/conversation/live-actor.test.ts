@@ -69,12 +69,12 @@ describe("the XState machine", () => {
     actor.stop();
   });
 
-  test("says which events it can take, and that a type alone is none", () => {
+  test("snapshot.can accepts a well-formed event, and rejects malformed ones", () => {
     const snapshot = createActor(conversationMachine(), { input: { threadId: "t", at: 0 } })
       .start()
       .getSnapshot();
     const ask: Event = { type: "ask.received", at: 1, askId: "a", input: "Go." };
-    // A caller may write anything in JavaScript.
+    // Cast: a caller in JavaScript may pass anything.
     const given = [ask, { ...ask, from: 7 }, { type: "ask.received" }] as readonly Event[];
     expect(given.map((event) => snapshot.can(event))).toEqual([true, false, false]);
   });

@@ -33,7 +33,7 @@ import fc from "fast-check";
 
 type Step = Pick<TraceStep, "before" | "event">;
 
-/** Requires both ways to give the same. Returns the kind of the event if it goes the straight way. */
+/** Checks that the fast path equals the general one. Returns the kind of an event that takes the fast path. */
 const bothWays = (machine: ConversationMachine, { before: { context }, event }: Step): readonly string[] => {
   const read = readEvent(event);
   if (Either.isLeft(read) || !mayGoStraight(context, read.right)) return [];
@@ -55,7 +55,7 @@ const tools = [{ name: "search" }, { name: "add" }];
 
 interface PlainTurn {
   readonly input: string;
-  /** The replies, as far as the model is called. */
+  /** The replies for the calls of the model; a call without one ends the turn. */
   readonly replies: readonly (readonly [ReplyDraft, ReportedUsage | null])[];
   readonly content: Content;
 }
@@ -93,8 +93,8 @@ const played = function* (machine: ConversationMachine, turns: readonly PlainTur
   }
 };
 
-describe("the straight way of plain events", () => {
-  test("gives the data, the arrow and the effects of the general way, in random conversations", () => {
+describe("straightStep", () => {
+  test("the fast path gives the same data, arrow and effects as the general path in random conversations", () => {
     const asked = new Set<string>();
     fc.assert(
       fc.property(traceArbitrary(), ({ machine, steps }) => {
@@ -111,7 +111,7 @@ describe("the straight way of plain events", () => {
       "that shows two turns, and takes unknown tools",
       conversationMachine({ tools, policy: lastTurns(2), unknownTool: "ask" }),
     ],
-  ])("gives the same in plain conversations of a machine %s", (_, machine) => {
+  ])("the fast path gives the same as the general path in plain conversations of a machine %s", (_, machine) => {
     const straight = new Set<string>();
     fc.assert(
       fc.property(fc.array(plainTurn, { maxLength: 12 }), (turns) => {

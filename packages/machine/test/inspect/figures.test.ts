@@ -34,30 +34,30 @@ test.each<readonly [string, Parameters<typeof turnsUnder>, Partial<ReturnType<ty
   ["the newest turns", [from(3)], { whole: 4, out: 2 }],
   ["the newest turns, from an answer on, with its question", [from(3, 1)], { whole: 4, out: 2 }],
   ["the next turn alone", [from(7)], { out: 6 }],
-  ["no answer of one turn", [{ from: null, dropped: ["3.1"] }], { whole: 5, partly: 1 }],
-  ["nothing of one turn", [{ from: null, dropped: ["3.0", "3.1"] }], { whole: 5, out: 1 }],
-  ["long questions in short", [{ from: null, shrink: [short] }], { partly: 6 }],
-  ["the newest turns, and an older answer with its question", [from(5), ["1.1"]], { whole: 3, out: 3 }],
-  ["the newest turns, and an older question", [from(5), ["1.0"]], { whole: 2, partly: 1, out: 3 }],
+  ["everything but the answer of one turn", [{ from: null, dropped: ["3.1"] }], { whole: 5, partly: 1 }],
+  ["everything but one turn", [{ from: null, dropped: ["3.0", "3.1"] }], { whole: 5, out: 1 }],
+  ["shortened questions", [{ from: null, shrink: [short] }], { partly: 6 }],
+  ["the newest turns, and a pinned older answer with its question", [from(5), ["1.1"]], { whole: 3, out: 3 }],
+  ["the newest turns, and a pinned older question", [from(5), ["1.0"]], { whole: 2, partly: 1, out: 3 }],
   ["the newest turns, with pins in them and in the seed", [from(5), ["0.0", "5.0"]], { whole: 2, out: 4 }],
-  ["older turns in lines", [{ ...from(4), summarised: { from: 1, to: 3 } }], { whole: 3, summarised: 3 }],
-  ["the seed in a line, too", [{ ...from(4), summarised: { from: 0, to: 3 } }], { whole: 3, summarised: 3 }],
-  ["some older turns in lines", [{ ...from(5), summarised: { from: 2, to: 3 } }], { whole: 2, summarised: 2, out: 2 }],
+  ["older turns as summary lines", [{ ...from(4), summarised: { from: 1, to: 3 } }], { whole: 3, summarised: 3 }],
+  ["older turns and the seed as summary lines", [{ ...from(4), summarised: { from: 0, to: 3 } }], { whole: 3, summarised: 3 }],
+  ["some older turns as summary lines", [{ ...from(5), summarised: { from: 2, to: 3 } }], { whole: 2, summarised: 2, out: 2 }],
   [
-    "older turns in lines, and a question of theirs",
+    "older turns as summary lines, and a pinned question of one",
     [{ ...from(4), summarised: { from: 1, to: 3 } }, ["2.0"]],
     { whole: 3, partly: 1, summarised: 2 },
   ],
   [
-    "older turns in lines, and an answer of theirs with its question",
+    "older turns as summary lines, and a pinned answer of one with its question",
     [{ ...from(4), summarised: { from: 2, to: 3 } }, ["2.1", "1.0"]],
     { whole: 4, partly: 1, summarised: 1 },
   ],
-])("counts the turns of a prompt that shows %s", (_, given, figures) => {
+])("figuresOf counts the turns of a prompt that shows %s", (_, given, figures) => {
   expect(turnsUnder(...given)).toEqual({ total: 6, whole: 0, partly: 0, summarised: 0, out: 0, ...figures });
 });
 
-test("counts only the turns of the path, and the messages of the open turn and those that wait", () => {
+test("figuresOf counts turns only on the path, and messages also of the open turn and appended ones", () => {
   const talk = played();
   talk.tell({ type: "head.moved", to: 2 });
   talk.tell({ type: "message.appended", message: { role: "user", content: "Waiting." } });
@@ -82,7 +82,7 @@ test("counts only the turns of the path, and the messages of the open turn and t
   expectSize(7);
 });
 
-test("tells how much of its budget the next prompt takes", () => {
+test("figuresOf and sizeOfThread return the share of the budget that the next prompt takes", () => {
   const machine = conversationMachine({ counter: characterCounter, budget: { tokens: 4_000, reserve: 0 } });
   const { state } = played();
   const { tokens, share, available } = figuresOf(machine, state);

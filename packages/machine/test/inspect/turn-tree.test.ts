@@ -31,18 +31,18 @@ const rowsOf = (talk: Talk, ...folded: readonly number[]) => {
   );
 };
 
-test("the tree of turns shows each branch below the turn that it leaves, and the path straight", () => {
+test("treeRows indents each branch below the turn where it starts, and does not indent the path", () => {
   expect(rowsOf(branched())).toEqual(["- 0", "  + 7", "- 1", "  + 2", "    + 3", "  - 6", "- 4", "- 5"]);
 });
 
-test("at a fold it hides the branches there, or the rest of the branch that begins there, and says how many turns", () => {
+test("treeRows hides the branches at a folded turn, or the rest of a folded branch, and counts the hidden turns", () => {
   expect(rowsOf(branched(), 1)).toEqual(["- 0", "  + 7", "- 1 (3 hidden)", "- 4", "- 5"]);
   expect(rowsOf(branched(), 2, 5, 7)).toEqual(["- 0", "  + 7", "- 1", "  + 2 (2 hidden)", "- 4", "- 5"]);
   const tree = turnTree(branched().state, toArray(branched().state.context.conversation.turns));
   expect(foldable(tree, { turn: 9, depth: 0, begins: false })).toEqual([]);
 });
 
-test("the open turn is on the path, at the end of it or of a branch", () => {
+test("turnTree puts the open turn at the end of the path, also of a path that was a branch", () => {
   const talk = branched();
   talk.tell({ type: "head.moved", to: 3 });
   talk.ask("Still open?");

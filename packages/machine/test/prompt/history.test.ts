@@ -90,7 +90,7 @@ const startsIn = ({ history }: PolicyInput): readonly (UnitPosition | null)[] =>
   { turn: Number.MAX_SAFE_INTEGER, unit: 0 },
 ];
 
-/** Decides as a token window, by measuring the prompt from each place on. */
+/** Decides as `tokenWindow` does, by measuring the prompt from each place, the oldest first. */
 const plainly: Policy = policyOf("plainly", (input) => {
   const starts = startsIn(input);
   const from = starts.find((start) => input.measure({ from: start }) <= (input.available ?? 0));
@@ -101,20 +101,20 @@ const answersOnly = [add("assistant", "assistant"), add("assistant"), add("assis
 
 const threads: readonly (readonly [string, State])[] = [
   ["of questions and answers", played([], say("q", "a"), say("que", "answer"), say("q", "a"))],
-  ["with a seed, rounds, and what came between", played(seed, say("q", "a"), round, append("developer"), round)],
+  ["with a seed, rounds and appended messages", played(seed, say("q", "a"), round, append("developer"), round)],
   ["of answers after one question", played([], say("question?", "a"), ...answersOnly)],
   ["of answers after a seed", played(seed, ...answersOnly)],
-  ["with silent turns", played(seed, add("developer"), ...answersOnly, add("system"), add("assistant"))],
+  ["with turns of instructions alone", played(seed, add("developer"), ...answersOnly, add("system"), add("assistant"))],
   ["with cancelled turns", played(seed, cancelled, add("assistant"), say("q", "a"), cancelled)],
-  ["with a branch that was left", played(seed, say("one", "1"), say("two", "2"), back(1), add("assistant"), round)],
-  ["with pins", played(seed, say("q", "a"), ...answersOnly, round, pin("0.1"), pin("2.1"), pin("5.1.0"))],
-  ["with a pin of its last turn", played([], say("question", "a"), add("assistant"), round, pin("3.2"))],
+  ["with an abandoned branch", played(seed, say("one", "1"), say("two", "2"), back(1), add("assistant"), round)],
+  ["with pinned messages", played(seed, say("q", "a"), ...answersOnly, round, pin("0.1"), pin("2.1"), pin("5.1.0"))],
+  ["with a pinned message in its last turn", played([], say("question", "a"), add("assistant"), round, pin("3.2"))],
   ["whose turn is open", played(seed, say("q", "a"), ...answersOnly, open)],
-  ["whose open turn has a pin", played([], say("question", "a"), add("assistant"), open, pin("3.0"), pin("1.1"))],
-  ["that an answer waits for", played([], say("question", "a"), add("assistant"), append("assistant"))],
+  ["whose open turn has a pinned message", played([], say("question", "a"), add("assistant"), open, pin("3.0"), pin("1.1"))],
+  ["with an appended answer that waits for the next turn", played([], say("question", "a"), add("assistant"), append("assistant"))],
 ];
 
-test.each(threads)("a window finds the same place as trying each one, in any room, in a thread %s", (_, state) => {
+test.each(threads)("tokenWindow starts the prompt where an exhaustive search does, for any budget, in a thread %s", (_, state) => {
   for (const interrupted of ["keep", "omit"] as const) {
     for (let tokens = 0; tokens <= 80; tokens++) {
       const shownBy = (policy: Policy) => {
@@ -131,7 +131,7 @@ test.each(threads)("a window finds the same place as trying each one, in any roo
 const limited = { rule: "headAndTail", of: "messages", characters: 200 } as const;
 const cleared = { rule: "clear", of: "toolResults", characters: 200 } as const;
 
-test.each(threads)("an explanation names what the prompt shows and what that takes, in a thread %s", (_, state) => {
+test.each(threads)("explain lists the messages that the prompt sends, and their tokens, in a thread %s", (_, state) => {
   const decisions: readonly Omit<PolicyDecision, "reason">[] = [
     { from: null },
     { from: null, dropped: ["0.1", "1.0", "2.0", "3.1"] },
@@ -181,14 +181,14 @@ test.each<readonly [string, UnitPosition | null, "keep" | "omit", readonly Messa
   ["a system message of the seed and a question", { turn: 0, unit: 2 }, "keep", seed, everything],
   ["the answer of a cancelled turn", { turn: 1, unit: 1 }, "keep", seed, everything.slice(8)],
   ["an answer", { turn: 2, unit: 0 }, "keep", seed, "1.0 2.0 2.1 3.0 4.0 4.1 4.2 5.0 5.1"],
-  ["an answer after a left-out turn", { turn: 2, unit: 0 }, "omit", seed, "0.3 2.0 2.1 3.0 4.0 4.1 4.2 5.0 5.1"],
+  ["an answer after an omitted turn", { turn: 2, unit: 0 }, "omit", seed, "0.3 2.0 2.1 3.0 4.0 4.1 4.2 5.0 5.1"],
   ["an answer before its turn's question", { turn: 4, unit: 0 }, "keep", seed, "1.0 4.0 4.1 4.2 5.0 5.1"],
   ["a question", { turn: 4, unit: 1 }, "keep", seed, "4.1 4.2 5.0 5.1"],
   ["an answer after its turn's question", { turn: 4, unit: 2 }, "keep", seed, "4.1 4.2 5.0 5.1"],
-  ["a seed without a word", { turn: 0, unit: 1 }, "keep", silent, `0.0 0.1 ${everything.slice(8)}`],
-  ["a seed of which only a system message is not dropped", null, "keep", silent, `0.0 0.1 ${everything.slice(8)}`],
-  ["a turn after such a seed", { turn: 1, unit: 0 }, "keep", silent, everything.slice(8)],
-])("a prompt that would begin with %s begins with a question", (_, from, interrupted, begins, ids) => {
+  ["the instruction of a seed without an answer", { turn: 0, unit: 1 }, "keep", silent, `0.0 0.1 ${everything.slice(8)}`],
+  ["a seed without an answer, whose question is dropped", null, "keep", silent, `0.0 0.1 ${everything.slice(8)}`],
+  ["a turn after a seed without an answer", { turn: 1, unit: 0 }, "keep", silent, everything.slice(8)],
+])("a prompt that a policy starts at %s begins with a question", (_, from, interrupted, begins, ids) => {
   const dropped = from === null ? ["0.0"] : [];
   const policy = policyOf("told", () => ({ from, dropped, reason: "told" }));
   const state = played(begins, cancelled, ...answersOnly, say("q", "a"));

@@ -45,25 +45,25 @@ const plain = (turn: number): string => `[Turn ${turn}] Asked: q${turn} Answered
 const tools = "[Turn 6] Asked: q6 Tools used: look, find. Answered: a6";
 
 test.each<readonly [string, Parameters<typeof threadOf>[0], Partial<typeof all>, readonly string[]]>([
-  ["no turn, by rule", {}, {}, [before, plain(1), plain(2), plain(4), "[Turn 5] Asked: q5", tools]],
-  ["some turns of the path", {}, { from: 2, to: 4 }, [plain(2), plain(4)]],
-  ["all but the seed", {}, { from: 1, to: 2 }, [plain(1), plain(2)]],
-  ["the seed alone", {}, { to: 0 }, [before]],
-  ["one turn", { 2: [of(2, 1)] }, { from: 2, to: 4 }, ["[Turn 2] S1", plain(4)]],
-  ["several turns", { 4: [of(2, 1)] }, { from: 1, to: 4 }, [plain(1), "[Turns 2 to 4] S1"]],
-  ["all from the seed on", { 4: [of(0, 1)] }, { to: 4 }, ["[Up to turn 4] S1"]],
-  ["the first turn alone", { 1: [of(1, 1)] }, { to: 2 }, [before, "[Turn 1] S1", plain(2)]],
-  ["the widest", { 4: [of(4, 1), of(2, 2), of(4, 3)] }, { from: 1, to: 4 }, [plain(1), "[Turns 2 to 4] S2"]],
-  ["the newest of two that are as wide", { 4: [of(2, 1), of(2, 2)] }, { from: 2, to: 4 }, ["[Turns 2 to 4] S2"]],
-  ["not more than is asked for", { 4: [of(1, 1), of(4, 2)] }, { from: 2, to: 4 }, [plain(2), "[Turn 4] S2"]],
-  ["not what is too new", { 4: [of(2, 9), of(2, 10)] }, { from: 2, to: 4 }, ["[Turns 2 to 4] S9"]],
-  ["not what is stale", { 2: [of(2, 1, { stale: true })] }, { from: 2, to: 2 }, [plain(2)]],
-  ["not what ends before it begins", { 2: [of(4, 1)] }, { from: 2, to: 2 }, [plain(2)]],
-])("the lines of a range with summaries of %s", (_, summaries, range, lines) => {
+  ["no summaries", {}, {}, [before, plain(1), plain(2), plain(4), "[Turn 5] Asked: q5", tools]],
+  ["a range of turns on the path", {}, { from: 2, to: 4 }, [plain(2), plain(4)]],
+  ["a range without the seed", {}, { from: 1, to: 2 }, [plain(1), plain(2)]],
+  ["a range of the seed alone", {}, { to: 0 }, [before]],
+  ["a summary of one turn", { 2: [of(2, 1)] }, { from: 2, to: 4 }, ["[Turn 2] S1", plain(4)]],
+  ["a summary of several turns", { 4: [of(2, 1)] }, { from: 1, to: 4 }, [plain(1), "[Turns 2 to 4] S1"]],
+  ["a summary that includes the seed", { 4: [of(0, 1)] }, { to: 4 }, ["[Up to turn 4] S1"]],
+  ["a summary of the first turn", { 1: [of(1, 1)] }, { to: 2 }, [before, "[Turn 1] S1", plain(2)]],
+  ["the widest of several summaries", { 4: [of(4, 1), of(2, 2), of(4, 3)] }, { from: 1, to: 4 }, [plain(1), "[Turns 2 to 4] S2"]],
+  ["the newest of two equally wide summaries", { 4: [of(2, 1), of(2, 2)] }, { from: 2, to: 4 }, ["[Turns 2 to 4] S2"]],
+  ["no summary that is wider than the range", { 4: [of(1, 1), of(4, 2)] }, { from: 2, to: 4 }, [plain(2), "[Turn 4] S2"]],
+  ["no summary that is newer than upTo", { 4: [of(2, 9), of(2, 10)] }, { from: 2, to: 4 }, ["[Turns 2 to 4] S9"]],
+  ["no stale summary", { 2: [of(2, 1, { stale: true })] }, { from: 2, to: 2 }, [plain(2)]],
+  ["no summary that ends before it begins", { 2: [of(4, 1)] }, { from: 2, to: 2 }, [plain(2)]],
+])("summaryLines writes a line for each turn and each summary that it uses: %s", (_, summaries, range, lines) => {
   expect(summaryLines(threadOf(summaries), { ...all, ...range })).toBe(lines.join("\n"));
 });
 
-test("a thread without a seed has no line for it, and one without turns none at all", () => {
+test("summaryLines writes no line for a missing seed, and a fixed text if nothing is to be listed", () => {
   const thread = threadOf({}, false);
   expect(summaryLines(thread, { ...all, to: 1 })).toBe(plain(1));
   expect(summaryLines(thread, { ...all, to: 0 })).toBe("No prior conversation context.");
@@ -72,14 +72,14 @@ test("a thread without a seed has no line for it, and one without turns none at 
   expect(summaryMessage(thread, { interrupted: "keep", summarised: { ...all, to: 0 } })).toBeNull();
 });
 
-test("an interrupted turn is left out where those are, unless a summary covers it", () => {
+test("summaryLines omits interrupted turns if it is told to, unless a summary covers them", () => {
   const lines = (thread: Thread, from: number) =>
     summaryLines(thread, { ...all, from, to: 5 }, { interrupted: "omit" });
   expect(lines(threadOf(), 4)).toBe(plain(4));
   expect(lines(threadOf({ 5: [of(5, 1)] }), 4)).toBe(`${plain(4)}\n[Turn 5] S1`);
 });
 
-test("a long question is cut at 200 characters, never within a pair of surrogates", () => {
+test("summaryLines cuts a long question at 200 characters, never inside a surrogate pair", () => {
   const clip = (text: string): string => {
     const talk = new Talk(conversationMachine());
     talk.ask(text);
@@ -94,7 +94,7 @@ test("a long question is cut at 200 characters, never within a pair of surrogate
   expect(clip(`a \n\t b${" ".repeat(4_000)}c`)).toBe("a b");
 });
 
-test("the section of a turn is the one that covers it", () => {
+test("sectionOf returns the section that covers a turn", () => {
   const sections = summarySections(threadOf({ 4: [of(2, 1)] }), { ...all, from: 1, to: 5 }, { interrupted: "keep" });
   expect(sections.map(({ from, to, number }) => [from, to, number])).toEqual([
     [1, 1, null],

@@ -326,7 +326,7 @@ describe("the entries of a turn, where several asks come in at once,", () => {
     expect(right(entriesToRedact(talk.entries, { turn: 1 }))).toHaveLength(2);
   });
 
-  test("are those of asks that came while it was open and were withdrawn during a later turn", () => {
+  test("the entries of a turn include asks that arrived while it was open and were withdrawn during a later turn", () => {
     const talk = new CheckedTalk(tools);
     talk.ask("one-ask", "a");
     talk.ask("two-ask", "b");

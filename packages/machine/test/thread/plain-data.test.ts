@@ -28,7 +28,7 @@ const nameless = new (class {
   readonly size = 1;
 })();
 
-describe("a copy of plain data, as JSON has it", () => {
+describe("plainCopy", () => {
   test.each<readonly [string, unknown, unknown]>([
     ["null", null, null],
     ["a text", "a", "a"],
@@ -43,12 +43,12 @@ describe("a copy of plain data, as JSON has it", () => {
     ["NaN", { a: [Number.NaN] }, `a.0 is NaN, ${noWord}`],
     ["a bigint", 1n, `it is a bigint, ${noWord}`],
     ["a function in a member", { a: () => 1 }, `a is a function, ${noWord}`],
-    ["an instance", [new Apple()], `0 is an Apple, ${noWord}; give what it says as text or plain data`],
-    ["another instance", new Pear(), `it is a Pear, ${noWord}; give what it says as text or plain data`],
-    ["a nameless instance", nameless, expect.stringContaining("it is an instance of a class, ")],
+    ["an instance of a class", [new Apple()], `0 is an Apple, ${noWord}; give what it says as text or plain data`],
+    ["an instance at the root", new Pear(), `it is a Pear, ${noWord}; give what it says as text or plain data`],
+    ["an instance of a nameless class", nameless, expect.stringContaining("it is an instance of a class, ")],
     ["inherited members", inherited, expect.stringContaining("it is an Object, ")],
     ["__proto__", JSON.parse('{"__proto__":1}'), expect.stringContaining('it has a member "__proto__"')],
-  ])("of %s", (_, value, expected) => {
+  ])("plainCopy copies a value that JSON can express, and describes the problem of any other: %s", (_, value, expected) => {
     const copy = copyOf(value);
     expect(copy).toEqual(expected);
     expect(Object.is(copy, -0)).toBe(false);
@@ -56,42 +56,42 @@ describe("a copy of plain data, as JSON has it", () => {
   });
 
   test.each<readonly [string, unknown, number, ((object: object) => unknown) | undefined, unknown]>([
-    ["at its depth", { a: [1] }, 2, undefined, { a: [1] }],
-    ["one level too deep", { a: [1] }, 1, undefined, `a ${tooDeep}`],
-    ["of values that are read, at its depth", { a: [new Date(0)] }, 3, isoText, { a: ["1970-01-01T00:00:00.000Z"] }],
-    ["of values that are read, one level too deep", { a: [new Date(0)] }, 2, isoText, `a.0 ${tooDeep}`],
-    ["of a value that is read as a list", new Date(0), 2, (one) => (one instanceof Date ? [1] : one), [1]],
+    ["a value of the maximum depth", { a: [1] }, 2, undefined, { a: [1] }],
+    ["a value that is one level too deep", { a: [1] }, 1, undefined, `a ${tooDeep}`],
+    ["converted values of the maximum depth", { a: [new Date(0)] }, 3, isoText, { a: ["1970-01-01T00:00:00.000Z"] }],
+    ["converted values that are one level too deep", { a: [new Date(0)] }, 2, isoText, `a.0 ${tooDeep}`],
+    ["a value that is converted to a list", new Date(0), 2, (one) => (one instanceof Date ? [1] : one), [1]],
     [
-      "of a value that is read as a deeper list",
+      "a value that is converted to a list that is too deep",
       new Date(0),
       2,
       (one) => (one instanceof Date ? [[1]] : one),
       `0 ${tooDeep}`,
     ],
-    ["of a value that is read as nothing", [new Date(0)], 9, () => undefined, `it is undefined, ${noWord}`],
+    ["a root value that is converted to undefined", [new Date(0)], 9, () => undefined, `it is undefined, ${noWord}`],
     [
-      "of a member that is read as nothing",
+      "a member that is converted to undefined",
       [new Date(0)],
       9,
       (one) => (one instanceof Date ? undefined : one),
       `0 is undefined, ${noWord}`,
     ],
-  ])("%s", (_, value, levels, read, expected) => {
+  ])("plainCopy converts values and limits the depth: %s", (_, value, levels, read, expected) => {
     expect(copyOf(value, levels, read)).toEqual(expected);
   });
 
-  test("of an endless value ends at 256 levels", () => {
+  test("plainCopy stops at 256 levels of a value that contains itself", () => {
     const self: unknown[] = [];
     self.push(self);
     expect(copyOf(self)).toMatch(/^0(\.0){15}\.… \(256 levels down\) is nested too deep/);
   });
 });
 
-describe("in an error", () => {
+describe("a description in an error", () => {
   test.each([
     [16, /^m(\.m){15}$/],
     [17, /^m(\.m){15}\.… \(17 levels down\)$/],
-  ])("a path of %i names is shown with at most 16", (length, expected) => {
+  ])("describePath shows at most 16 names of a path of %i", (length, expected) => {
     expect(describePath(Array.from({ length }, () => "m"))).toMatch(expected);
   });
 
@@ -99,22 +99,22 @@ describe("in an error", () => {
   self.self = self;
   test.each<readonly [string, unknown, string]>([
     ["a text", "a", '"a"'],
-    ["a long text", "a".repeat(158), `"${"a".repeat(158)}"`],
-    ["a longer text", "a".repeat(159), `"${"a".repeat(159)}…`],
+    ["a text of the maximum length", "a".repeat(158), `"${"a".repeat(158)}"`],
+    ["a text that is one character too long", "a".repeat(159), `"${"a".repeat(159)}…`],
     ["a number", 5, "5"],
-    ["nothing", undefined, "undefined"],
+    ["undefined", undefined, "undefined"],
     ["null", null, "null"],
-    ["an object with no number", { a: [Number.NaN, 1, "b"] }, '{"a":["NaN",1,"b"]}'],
+    ["an object with NaN", { a: [Number.NaN, 1, "b"] }, '{"a":["NaN",1,"b"]}'],
     ["a function", () => 1, "a function"],
     ["a promise", Promise.resolve(), "a promise"],
-    ["what holds itself", self, "an object"],
-    ["what JSON leaves out", { toJSON: () => undefined }, "an object"],
-  ])("%s is shown on one line", (_, value, expected) => {
+    ["an object that contains itself", self, "an object"],
+    ["an object that JSON leaves out", { toJSON: () => undefined }, "an object"],
+  ])("preview shows %s on one line", (_, value, expected) => {
     expect(preview(value)).toBe(expected);
   });
 });
 
-test("a count is a whole number from 0 on", () => {
+test("isCount accepts only whole numbers that are not negative", () => {
   expect([0, 7, -1, 0.5, Number.NaN, 2 ** 53, "1", null].map(isCount)).toEqual([
     true,
     true,

@@ -6,8 +6,8 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-describe("a store's server", () => {
-  test("that does not answer is unreachable after its time, and no sooner", async () => {
+describe("access to a store's server", () => {
+  test("answerInTime reports a silent server as unreachable after its time limit, and no sooner", async () => {
     vi.useFakeTimers();
     const outcomes: unknown[] = [];
     const silent = new Promise<never>(() => {});
@@ -21,7 +21,7 @@ describe("a store's server", () => {
     ]);
   });
 
-  test("that answers leaves no timer behind, and without a limit there is none", async () => {
+  test("answerInTime leaves no timer after an answer, and sets none without a limit", async () => {
     vi.useFakeTimers();
     expect(await answerInTime(50, Promise.resolve(1), "s")).toBe(1);
     await expect(answerInTime(50, Promise.reject(new Error("no")), "s")).rejects.toThrow("no");
@@ -29,7 +29,7 @@ describe("a store's server", () => {
     expect([vi.getTimerCount(), unlimited]).toEqual([0, expect.any(Promise)]);
   });
 
-  test("is set up by the first call, once, and again by the next if that failed", async () => {
+  test("untilDone runs the set-up once for concurrent calls, and again after a failure", async () => {
     const work = vi.fn<() => Promise<void>>().mockRejectedValueOnce(new Error("down")).mockResolvedValue();
     const setUp = untilDone(work);
     const both = [setUp(), setUp()];
@@ -47,12 +47,12 @@ describe("a store's server", () => {
     ["\ud800", '\u0001"\\ud800"'],
     ["\u0001", '\u0001"\\u0001"'],
     ["a\u0001", "a\u0001"],
-  ])("keeps the text %j as %j, and gives it back", (text, stored) => {
+  ])("toStorable encodes the text %j as %j, and fromStorable decodes it", (text, stored) => {
     expect(toStorable(text)).toBe(stored);
     expect(fromStorable(stored)).toBe(text);
   });
 
-  test("is asked for the chunks of a snapshot that are needed, by their stored names", async () => {
+  test("fetchedSnapshot asks the server for missing chunks by their stored names", async () => {
     const asked: unknown[] = [];
     const snapshot = fetchedSnapshot(toStorable("head\0"), (id, known) => {
       asked.push([id, ...known]);

@@ -47,7 +47,7 @@ const itemOf = (item: string | JsonObject): JsonObject => {
   return output == null || typeof output === "string" ? item : { ...item, output: JSON.stringify(output) };
 };
 
-/** Returns the content with its values that are not parts as texts; null is left out. */
+/** Returns the content with other values than parts as text parts, and without null. */
 const partsOf = (content: Json): Json => {
   // An empty text has no part.
   if (typeof content === "string") return content;

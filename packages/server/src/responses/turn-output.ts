@@ -259,7 +259,7 @@ export class TurnOutput {
   }
 }
 
-/** The counter of each kind of piece, named as the ids of its items are. */
+/** The counter of each kind of piece, named by the prefix of its item ids. */
 const counters = { text: "msg", refusal: "msg", reasoning: "rs" } as const;
 
 type ApprovalRequest = Extract<TurnPart, { readonly type: "approval.requested" }>["request"];

@@ -30,7 +30,7 @@ test("a turn is items in order: what was asked, what ran here, and the answer, e
 test.each([
   ["whole", "stop", "completed"],
   ["cut", "length", "incomplete"],
-])("the pieces of a %s reply are numbered by their kind", (_, finishReason, last) => {
+])("itemsOfTurn numbers the pieces of a %s reply separately for each kind of item", (_, finishReason, last) => {
   const machine = conversationMachine();
   let { state } = start(machine, { threadId: "t", at: 0 });
   const content = [

@@ -2,7 +2,7 @@ import { reply, scriptedModel } from "@colloquy/runtime-test/models";
 import { expect, test } from "vitest";
 import { responding } from "./responding.ts";
 
-test.each(["system", "user", "assistant"] as const)("an empty text of the role %s has no part", async (role) => {
+test.each(["system", "user", "assistant"] as const)("an empty input text of the role %s becomes a message without parts", async (role) => {
   const llm = scriptedModel([reply("Ada.")]);
   const { client } = responding(llm);
   await client.responses.create({

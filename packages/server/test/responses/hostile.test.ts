@@ -227,10 +227,10 @@ describe("items of one conversation in another", () => {
   });
 
   test.each([
-    ["goes on with its turn", {}, 1],
-    ["goes on with its turn, stored as by default", { store: true }, 1],
-    ["is answered apart from it, if it is not to be stored", { store: false }, 0],
-  ] as const)("a history that is sent again with the output that is waited for %s", async (_, more, closed) => {
+    ["continues its turn", {}, 1],
+    ["continues its turn if store is true", { store: true }, 1],
+    ["is answered outside its thread if store is false", { store: false }, 0],
+  ] as const)("a resent history with the awaited tool output %s", async (_, more, closed) => {
     const { client, host } = responding(scriptedModel([oneCall, reply("Ada.")]));
     const first = await client.responses.create({ ...asked, tools: [lookUp] });
     const output = outputOf(waitsFor(first).call, "Ada");

@@ -37,8 +37,8 @@ test("a response goes on behind the one before, and branches behind an earlier o
 test.each([
   ["its own", "Be kind.", {}, "Be kind."],
   ["the host's", null, {}, "Be brief."],
-  ["that of its instructions", null, { instructions: "Be loud." }, "Be loud."],
-])("a conversation that is sent whole has a system message: %s", async (_, own, more, system) => {
+  ["the instructions of the request", null, { instructions: "Be loud." }, "Be loud."],
+])("a conversation that the client sends whole has as its system message %s", async (_, own, more, system) => {
   for (const store of [true, false]) {
     const model = scriptedModel([reply("Oslo.")]);
     const { client } = responding(model, { system: "Be brief." });

@@ -5,7 +5,7 @@ import { Leg } from "../../src/responses/leg.ts";
 import { RunningTurns } from "../../src/responses/running-turns.ts";
 import type { TurnOutput } from "../../src/responses/turn-output.ts";
 
-/** Shows turns with a response each, within these bounds. */
+/** Makes running turns with one response each, within these bounds. */
 const showing = (count: number, bounds: { readonly keepMs: number; readonly charactersMax: number }) => {
   const clock = virtualClock();
   const turns = new RunningTurns(clock, bounds);
@@ -27,7 +27,7 @@ const showing = (count: number, bounds: { readonly keepMs: number; readonly char
   return { clock, turns, kept };
 };
 
-test("where all together do not fit, ended responses go first, then what was read of others, and then all", () => {
+test("RunningTurns frees space from ended responses first, then trims running ones, and drops all at last", () => {
   const { kept } = showing(3, { keepMs: 1000, charactersMax: 50_000 });
   const [first, second, third] = kept;
   const lost = (): readonly (boolean | undefined)[] => kept.map(({ leg }) => leg.blocks(0) === null);
@@ -41,7 +41,7 @@ test("where all together do not fit, ended responses go first, then what was rea
   expect(() => third?.add("and more")).not.toThrow();
 });
 
-test("an ended response is kept for its time, and one of a deleted thread goes at once", async () => {
+test("RunningTurns keeps an ended response for keepMs, and drops those of a deleted thread at once", async () => {
   const { clock, turns, kept } = showing(2, { keepMs: 1000, charactersMax: 50_000 });
   const [first, second] = kept;
   first?.end();

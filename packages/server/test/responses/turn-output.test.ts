@@ -55,21 +55,21 @@ const signal = (told: object): TurnPart =>
   ({ type: "signal", signal: told }) as TurnPart;
 
 test.each<readonly [string, readonly TurnPart[], readonly string[]]>([
-  ["of a retry", [signal({ type: "retry.scheduled" }), wrote("B", 2)], ["B"]],
-  ["of a later attempt", [wrote("B", 2)], ["B"]],
-  ["of a refused output", [signal({ type: "output.refused" }), wrote("B")], ["B"]],
-  ["of a warning", [signal({ type: "context.warning" }), wrote("B")], ["AB"]],
-  ["of a lost thread", [{ type: "thread.lost", turn: 1 }, wrote("B")], ["B"]],
-  ["of a replay of its step", [{ type: "replay.started", turn: 1, step: 1, synthesised: false }, wrote("B")], ["B"]],
+  ["a retry", [signal({ type: "retry.scheduled" }), wrote("B", 2)], ["B"]],
+  ["a later attempt", [wrote("B", 2)], ["B"]],
+  ["a refused output", [signal({ type: "output.refused" }), wrote("B")], ["B"]],
+  ["a warning", [signal({ type: "context.warning" }), wrote("B")], ["AB"]],
+  ["a lost thread", [{ type: "thread.lost", turn: 1 }, wrote("B")], ["B"]],
+  ["a replay of its step", [{ type: "replay.started", turn: 1, step: 1, synthesised: false }, wrote("B")], ["B"]],
   [
-    "of a replay of a later step",
+    "a replay of a later step",
     [{ type: "replay.started", turn: 1, step: 2, synthesised: false }, wrote("B")],
     ["A", "B"],
   ],
-  ["of a text without letters", [wrote(""), wrote("B")], ["AB"]],
-  ["of the next step", [{ type: "step.started", turn: 1, step: 2 }, wrote("B")], ["A", "B"]],
-  ["of the same step, told again", [{ type: "step.started", turn: 1, step: 1 }, wrote("B")], ["AB"]],
-])("keeps or drops the text so far, in view %s", (_, parts, texts) => {
+  ["an empty text", [wrote(""), wrote("B")], ["AB"]],
+  ["the start of the next step", [{ type: "step.started", turn: 1, step: 2 }, wrote("B")], ["A", "B"]],
+  ["a repeated start of the same step", [{ type: "step.started", turn: 1, step: 1 }, wrote("B")], ["AB"]],
+])("TurnOutput keeps, drops or ends the text so far after %s", (_, parts, texts) => {
   const turn = { threadId: "t", turn: 1, startedAt: 0, callerTools: new Set<string>(), echo: {} };
   const output = new TurnOutput(turn);
   for (const part of [...begun, wrote("A"), ...parts, { type: "turn.ended", turn: 1, status: "completed" } as const])
@@ -80,7 +80,7 @@ test.each<readonly [string, readonly TurnPart[], readonly string[]]>([
   expect(said).toEqual(texts);
 });
 
-test("a call that a new attempt writes is shown from its start", () => {
+test("LegWriter writes a call again from its start when a new attempt writes it", () => {
   const events: LegEvent[] = [];
   const writer = new LegWriter((event) => void events.push(event));
   const at = { threadId: "t", turn: 1, step: 1, index: 0 };
@@ -103,7 +103,7 @@ test("a call that a new attempt writes is shown from its start", () => {
   expect(writer.items).toMatchObject([{ type: "function_call", arguments: '{"id":1}', status: "completed" }]);
 });
 
-test("arguments are shown as they come if the caller has the tool, and else not before the call has run", async () => {
+test("TurnOutput streams the arguments of a caller's tool, and holds back those of other tools", async () => {
   const turn = { threadId: "t", turn: 1, startedAt: 0, callerTools: new Set(["look_up"]), echo: {} };
   const deltas = async (name: string): Promise<readonly string[]> => {
     const output = new TurnOutput(turn);

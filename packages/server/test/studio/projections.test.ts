@@ -162,7 +162,7 @@ test.each([
   [[null], "1 call"],
   [[1_500], "1 call, 1,500 tokens in, 20 tokens out, 0.002 EUR"],
   [[1_500, null], "2 calls, ≥ 1,500 tokens in, ≥ 20 tokens out, ≥ 0.002 EUR"],
-])("the usage of calls with %j input tokens reads %s", (calls, words) => {
+])("usageWords describes calls with %j input tokens as %s", (calls, words) => {
   const usages = calls.map((tokens) =>
     usageOfCall(
       tokens === null ? null : { inputTokens: tokens, outputTokens: 20 },

@@ -13,7 +13,7 @@ const counter: Counter = {
   countPart: (part) => (part.type === "text" ? part.text.length : 0),
 };
 
-/** Decides as told, once the first two turns have a summary, and shows everything before. */
+/** Returns the given decision once the first two turns have a summary, and shows everything until then. */
 const telling = (decision: Omit<PolicyDecision, "reason">): Policy => ({
   name: "telling",
   version: 1,
@@ -96,7 +96,7 @@ const viewOf = (
 const segmentsOf = (segments: readonly { readonly kind: string; readonly tokens: number; readonly from: number }[]) =>
   segments.map(({ kind, tokens, from }) => `${from} ${kind} ${tokens}`);
 
-test("a reader of a prompt sees each unit, what became of it, and the summary in its place", () => {
+test("promptView lists each unit with its outcome, and the summary in its place", () => {
   const { view, units } = viewOf(decision);
   expect(
     units.map(({ index, turn: number, name, shown, sentTokens, words }) =>
@@ -160,7 +160,7 @@ const added = (count: number) =>
     ],
   }));
 
-test("up to 200 units are shown by turns, and more of them by their kind", () => {
+test("promptView groups up to 200 units by turn, and more than 200 units by kind", () => {
   const shown = (count: number) =>
     viewOf({ from: null }, "now", [...events.slice(0, -1), ...added(count), asked]).view.whole.map(
       ({ units }) => units,
@@ -169,7 +169,7 @@ test("up to 200 units are shown by turns, and more of them by their kind", () =>
   expect(shown(96)).toEqual([2, 199, 1]);
 });
 
-test("a prompt of many units is shown in at most 200 segments, which hold all of them", () => {
+test("promptView shows a prompt of many units in at most 200 segments, which cover all of them", () => {
   const many = added(150);
   const dropped = many.map((_, index) => `${index + 5}.1`);
   const made = viewOf({ from: null, dropped }, "now", [...events.slice(0, -1), ...many, asked]);
@@ -184,7 +184,7 @@ test("a prompt of many units is shown in at most 200 segments, which hold all of
   );
 });
 
-test("a comparison of two prompts says what was added, removed and changed", () => {
+test("promptChange lists the added, removed and changed messages between two prompts", () => {
   const [one, other] = [viewOf({ from: null }), viewOf(decision)];
   const idsOf = (messages: readonly { readonly id: string }[]) => messages.map(({ id }) => id);
   const change = promptChange(one, other);
@@ -204,6 +204,6 @@ test("a comparison of two prompts says what was added, removed and changed", () 
   expect(change.changed[0]?.before.id).toBe("3.1");
 });
 
-test("without a call there is no prompt to view", () => {
+test("promptView throws an error if no model call is outstanding", () => {
   expect(() => viewOf(decision, "sent", turn(1))).toThrow("no model call is outstanding");
 });

@@ -16,7 +16,7 @@ const completed = (messages: CompletedTurn["messages"]): CompletedTurn => ({
   finishReason: null,
 });
 
-/** Makes an ask that shows these parts, with a completed turn, or fails at its end. */
+/** Makes an ask that yields these parts and completes its turn, or fails at its end. */
 const showing = (
   parts: Iterable<AskPart> | AsyncIterable<AskPart>,
   messages: CompletedTurn["messages"],
@@ -167,7 +167,7 @@ test("parts that nobody keeps any more are an error, and no answer with holes", 
 
 test.each<readonly [string, () => ShownAsk]>([
   [
-    "while it shows parts",
+    "while parts are read",
     () =>
       showing(
         (async function* (): AsyncGenerator<AskPart> {
@@ -177,8 +177,8 @@ test.each<readonly [string, () => ShownAsk]>([
         [],
       ),
   ],
-  ["at its end", () => showing([started], [], new Error("no disk at /var/secret"))],
-])("what goes wrong in the server %s is no news for the page, and all of it for the operator", async (_, asked) => {
+  ["at the end of the turn", () => showing([started], [], new Error("no disk at /var/secret"))],
+])("the stream hides an error of the server %s from the page, and throws it to the operator", async (_, asked) => {
   const seen: UiMessageChunk[] = [];
   const reading = (async () => {
     for await (const chunk of toUiMessageStream(asked())) seen.push(chunk);

@@ -45,7 +45,7 @@ test("a page's only message that is sent again after its answer was made anew is
   expect(textsOf(await load())).toEqual(["hello", "answer 3"]);
 });
 
-test("each request of a page is one ask when it comes twice, also after later turns", async () => {
+test("a page request that arrives twice makes one ask, even after later turns", async () => {
   const { server, prompt, load } = served(...answers(4));
   const one = said("u1", "user", "one");
   const texts: string[] = [];
@@ -102,7 +102,7 @@ test.each([
 test.each([
   ["that failed before it said anything", fails({ kind: "auth" })],
   ["that said nothing", reply("")],
-])("a page without the answer of a turn %s is not told to load it", async (_, first) => {
+])("the server does not tell a page to load the answer of a turn %s", async (_, first) => {
   const { server } = served(first, reply("answer 2"));
   const [one, two] = [said("m1", "user", "one"), said("m2", "user", "two")];
   await (await server.fetch(post("/ui", { id: "t", messages: [one] }))).text();

@@ -108,7 +108,7 @@ class Call implements WaitingCall {
   readonly #parts = new PartBuffer<CallPart>();
   readonly #stopped = new AbortController();
   #ask: AskHandle | null = null;
-  /** Parts that the program shows before any part but `turn.started` was read; null from then on. */
+  /** The program's parts until the turn shows a part after `turn.started`; they wait for that part. Then null. */
   #early: CallPart[] | null = [];
   #own: { readonly error: unknown } | null = null;
   #after: Promise<void> = Promise.resolve();

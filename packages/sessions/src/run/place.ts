@@ -13,7 +13,7 @@ import type { Run } from "./run.ts";
 export interface Where {
   readonly threadId: string;
   readonly named: boolean;
-  /** The runtime of that thread. A nested thread has that of its run. */
+  /** The runtime of that thread; for a nested thread, the runtime of its run. */
   readonly runtime: SessionRuntime;
 }
 

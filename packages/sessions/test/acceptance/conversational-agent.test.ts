@@ -214,7 +214,7 @@ test("58: a summariser that fails costs neither the answer nor the turn, which i
   expect(tried.slice(0, 2)).toEqual(["Q1", "Q1"]);
 });
 
-test("a summary for which a model fails is not tried again at once", async () => {
+test("the session does not retry a summary at once after its model failed", async () => {
   const model = scriptedModel([fails({ kind: "rate_limit" }), reply("S1"), reply("S2")]);
   const { qa, summaries } = summarising({ llm: model });
   await asked(qa, 1);

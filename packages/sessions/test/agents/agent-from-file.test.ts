@@ -179,7 +179,7 @@ test.each([
     "name: a\nsubagents: [{ name: b, agent: { prompt: c } }]",
     "2:33: there is no field subagents.0.agent.prompt; here it is instructions",
   ],
-  // As JSON, one has 60 characters and the other one more.
+  // As JSON, the first value has 60 characters, and the second has 61.
   [`version: ${"a".repeat(58)}`, `1:10: version is "${"a".repeat(58)}"; it must be 1`],
   [`version: ${"a".repeat(59)}`, `1:10: version is "${"a".repeat(58)}…; it must be 1`],
   ["name: a\nname: b", "2:1: this field is there twice; leave one of them out"],
@@ -210,7 +210,7 @@ test.each([
   { path: "a.yaml", options: { allowTools: "yes" }, says: "allowTools must be true, false or a function" },
   { path: "a.yaml", options: { root: 7 }, says: "root must be a text that is not empty (got 7)" },
   { path: "a.yaml", options: { allow: true }, says: 'agentFromFile has no option "allow"' },
-])("refuses an argument that it can't go by: $says", async ({ path, options, says }) => {
+])("agentFromFile rejects an invalid argument: $says", async ({ path, options, says }) => {
   // Cast: a caller in JavaScript could pass this.
   await expect(agentFromFile(path as string, options as object)).rejects.toThrow(says);
 });
@@ -218,13 +218,13 @@ test.each([
 test.each([
   [50, "agent.yaml:50:1: "],
   [51, "and 1 more"],
-])("of %i problems, the message names 50", async (count, last) => {
+])("the error for %i problems lists at most 50 of them", async (count, last) => {
   const lines = Array.from({ length: count }, (_, index) => `f${index}: 1`);
   const problems = await problemsOf({ "agent.yaml": lines.join("\n") });
   expect(problems.at(-1)).toContain(last);
 });
 
-test("all problems of the files that an agent names are found at once, each at its place", async () => {
+test("agentFromFile reports all problems in an agent's files at once, each with its position", async () => {
   const files = {
     "agent.yaml": `name: 9
 tools: [7, ./none.ts, ""]
@@ -246,7 +246,7 @@ limits: { steps: 3 }
     "c.yaml": "nam: c",
     "d.yaml": "nam: d",
   };
-  // Without the list of the fields that there are.
+  // The list of valid fields is cut out.
   expect((await problemsOf(files)).map((problem) => problem.replace(/there are version[\w, ]*\b/u, "…"))).toEqual([
     "agent.yaml:1:7: name is 9; it must be a name of at most 64 letters, digits, - and _ that begins with a letter",
     "agent.yaml:2:9: tools.0 is 7; it must be ./file.ts or ./file.ts#export",
@@ -273,13 +273,13 @@ test.each<readonly [string, string | null]>([
   ["---  \nname: a\n--- \n\nHi \n", "Hi"],
   ["---\nname: a\ninstructions: b\n---\n  \n", "b"],
   ["---\nname: a\n---\nHi\n---\nyou", "Hi\n---\nyou"],
-])("the instructions of %j are %j", async (text, instructions) => {
+])("agentFromFile reads the file %j and returns the instructions %j", async (text, instructions) => {
   const folder = folderOf({ "agent.md": text });
   expect((await agentFromFile(join(folder, "agent.md"))).instructions).toBe(instructions);
 });
 
 test.each(["---\nname: a\n---x\nHi", "--- x\nname: a\n---\nHi", "\n---\nname: a\n---\n"])(
-  "%j has no front matter",
+  "agentFromFile reports missing front matter in %j",
   async (text) => {
     expect(await problemsOf({ "agent.md": text }, "agent.md")).toEqual([
       expect.stringContaining("agent.md:1:1: Markdown begins with no front matter"),
@@ -287,7 +287,7 @@ test.each(["---\nname: a\n---x\nHi", "--- x\nname: a\n---\nHi", "\n---\nname: a\
   },
 );
 
-test("two tools of one name are refused, be they modules or subagents", async () => {
+test("agentFromFile rejects two tools of one name, whether they are modules or subagents", async () => {
   const files = { "one.ts": tool, "two.ts": tool, "forecast.yaml": "name: forecast" };
   const problemsWith = (fields: string) =>
     problemsOf({ ...files, "agent.yaml": `name: a\n${fields}` }, "agent.yaml", { allowTools: true });
@@ -301,7 +301,7 @@ test("two tools of one name are refused, be they modules or subagents", async ()
   ]);
 });
 
-test("the error of a file has its problems as data", async () => {
+test("the error of agentFromFile holds its problems as data", async () => {
   const file = join(folderOf({ "agent.yaml": "name: 9" }), "agent.yaml");
   const message = expect.stringContaining("name is 9") as string;
   await expect(agentFromFile(file)).rejects.toMatchObject({

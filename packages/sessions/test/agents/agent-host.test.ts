@@ -57,7 +57,7 @@ test("what is given goes before the file, and a subagent that names no model has
   ]);
 });
 
-test("a subagent has one host, which is closed with that of its caller", async () => {
+test("an agent's host makes one host for each subagent, and closes it together with itself", async () => {
   const { host } = await hostOf(pair("parent"));
   const helper = host.subagent("helper");
   expect(host.subagent("helper")).toBe(helper);
@@ -114,12 +114,12 @@ test.each<readonly [object, string]>([
   [{ system: 7 }, "agentHost: system must be a text, or { role, content } (got 7)"],
   [{ system: { role: "system" } }, "agentHost: system must be a text, or { role, content }"],
   [{ tools: [] }, "agentHost: tools must be left out: the tools are those of the agent"],
-])("refuses the options %j", async (options, says) => {
+])("agentHost rejects the options %j", async (options, says) => {
   const { host, store } = await hostOf(pair("parent"));
   expect(() => agentHost(host.agent, { store, llm: passing, ...options })).toThrow(says);
 });
 
-test("refuses what is no agent, and no options", async () => {
+test("agentHost rejects a value that is not an agent, and options that are not an object", async () => {
   const { host, store } = await hostOf(pair("parent"));
   const { tools: _, ...others } = host.agent;
   // Casts: a caller in JavaScript could pass these.
@@ -127,7 +127,7 @@ test("refuses what is no agent, and no options", async () => {
   expect(() => agentHost(host.agent, 7 as never)).toThrow("agentHost: options must be an object (got 7)");
 });
 
-test("a copy in memory answers as the agent does, and leaves the store alone", async () => {
+test("inMemory returns a host that answers as the agent does, and leaves the store unchanged", async () => {
   const { host, store } = await hostOf(pair("parent"));
   const copy = host.inMemory();
   expect((await copy.ask("a", { threadId: "t" })).text).toBe("a");
@@ -135,7 +135,7 @@ test("a copy in memory answers as the agent does, and leaves the store alone", a
   await copy.close();
 });
 
-test("the host of an agent takes journals and messages, finds them, and starts their threads as the agent would", async () => {
+test("an agent's host imports journals, lists threads, and starts threads with the agent's instructions", async () => {
   const files = { "agent.yaml": "name: a\ninstructions: listen\ncompression: none" };
   const { host } = await hostOf(files, { thread: { metadata: { from: "phone" } }, defaultThread: "main" });
   await host.ask("a");

@@ -37,7 +37,7 @@ test("the file that DSPy's ConversationalAgent shows is an agent, called after i
   expect(agent.tools.map(({ declaration }) => declaration.name)).toEqual(["search"]);
 });
 
-/** Returns the schema of lists in lists, of a type. */
+/** Returns the JSON Schema of lists of a type, nested to this number of levels. */
 const listOf = (type: string, levels = 1): object =>
   levels === 0 ? { type } : { type: "array", items: listOf(type, levels - 1) };
 
@@ -94,7 +94,7 @@ test.each([
   "list",
   "List[int]",
   `${"list[".repeat(9)}int${"]".repeat(9)}`,
-])("the type %s is none", async (type) => {
+])("agentFromFile rejects the signature type %s", async (type) => {
   const [problem, ...others] = await problemsOf({ "agent.yaml": `signature: ${JSON.stringify(`a -> b: ${type}`)}` });
   expect([problem, others]).toEqual([expect.stringContaining(`(that of "b" is ${JSON.stringify(type)})`), []]);
 });

@@ -62,7 +62,7 @@ test.each([40, 1_000, 10_000])("%i levels are refused", async (levels) => {
 test.each([
   ["[", "]"],
   ["{ a: ", "}"],
-])("32 levels are taken, the two around these %s included, and not one more", async (open, close) => {
+])("agentFromFile accepts a value that nests %s to 32 levels, and none that is deeper", async (open, close) => {
   const nested = (levels: number) =>
     problemsOf({ "agent.yaml": `name: a\nmodelParameters: { b: ${open.repeat(levels)}${close.repeat(levels)} }` });
   expect(await nested(31)).toEqual([]);
@@ -271,7 +271,7 @@ test("levels of subagents end, and siblings of siblings are read once each", asy
   expect(await problemsOf(fan)).toEqual([]);
 });
 
-test("levels are counted below a file that was read before, too", async () => {
+test("agentFromFile also counts the levels of subagents below a file that it read before", async () => {
   const to = (name: string, ...below: readonly string[]) =>
     `name: ${name}\nsubagents: [${below.map((each) => `./${each}.yaml`).join(", ")}]`;
   const files = {

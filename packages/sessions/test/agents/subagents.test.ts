@@ -69,7 +69,7 @@ test("a fork of a fork finds what was said in the thread that both come from", a
   expect(await said(fork.ask("f"))).toBe("a,b,f");
 });
 
-test("a fork at a turn of two digits has what was said up to there", async () => {
+test("a fork at turn 10 has all messages up to that turn", async () => {
   const { host } = await hostOf(pair("parent"));
   const thread = host.thread("t");
   for (const word of "abcdefghijk") await thread.ask(word);
@@ -198,7 +198,7 @@ test("instructions that have changed since are used from the next call on", asyn
   expect(textOf(state?.context.conversation.system ?? never())).toBe("listen well");
 });
 
-test("calls of tools that are no subagents are not among the calls of subagents", async () => {
+test("host.calls lists the calls of subagents, and none of other tools", async () => {
   const { host } = await hostOf(pair("parent"), {
     llm: (call, context) =>
       call.threadId === "t" && call.messages.at(-1)?.role === "user"

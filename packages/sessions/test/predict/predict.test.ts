@@ -41,7 +41,7 @@ describe("a program that is a signature alone", () => {
     ]);
   });
 
-  test("shows the model all that earlier turns have, whoever added them", async () => {
+  test("predict sends the model all content parts of earlier turns, also of turns that were added", async () => {
     const llm = scriptedModel([saying(first)]);
     const qa = closing(session(predict({ inputs, outputs }), { name: "qa", llm }));
     const content = [
@@ -101,13 +101,13 @@ describe("a program that is a signature alone", () => {
     expect(() => predict(given as { inputs: typeof inputs; outputs: typeof outputs })).toThrow(says);
   });
 
-  test("takes limits of none, which the model can't keep", async () => {
+  test("predict accepts a limit of 0 steps, and its calls then fail", async () => {
     const limits = { steps: 0, outputTokens: undefined };
     const qa = closing(session(predict({ inputs, outputs, limits }), { name: "qa", llm: scriptedModel([]) }));
     await expect(qa.call({ question: "Q" })).rejects.toThrow(/steps/);
   });
 
-  test("asks again as often as is said, twice where nothing is", async () => {
+  test("predict asks for a repair of invalid outputs as often as `repairs` says, by default twice", async () => {
     for (const { given, calls } of [
       { given: {}, calls: 3 },
       { given: { repairs: 0 }, calls: 1 },

@@ -69,7 +69,7 @@ test("a model call within a call without a turn is no other call's, whatever ids
   expect(await qa.user("bob").call({ q: "Q" }, once)).toEqual({ a: "4" });
 });
 
-test("a call without a turn shows what its program says, and what models within write, to each reader", async () => {
+test("a call without a turn shows each reader the parts of its program and of the models that this asks", async () => {
   const llm = scriptedModel([reply("A")]);
   const qa = sessionOf(
     async ({ q }, { status, partial, ask }) => {
@@ -89,20 +89,20 @@ test("a call without a turn shows what its program says, and what models within 
   }
 });
 
-test("a call without a turn whose program calls its own session is refused, and may call others", async () => {
+test("the program of a call without a turn may call other sessions, but not its own", async () => {
   const other = sessionOf(({ q }) => ({ a: q }), { name: "other" });
   const itself = sessionOf(({ q }) => (q === "own" ? itself.call({ q }) : other.call({ q })), { name: "itself" });
   await expect(itself.call({ q: "own" }, { history })).rejects.toThrow(/"itself" calls its own session/);
   expect(await itself.call({ q: "other" }, { history })).toEqual({ a: "other" });
 });
 
-test("a call that is refused has its id, no thread, and nothing to cancel", async () => {
+test("a rejected call has its id but no thread, and ignores abort", async () => {
   const qa = sessionOf(() => ({ a: "" }));
-  // @ts-expect-error no option
+  // @ts-expect-error unknown option
   const call = qa.call({ q: "Q" }, { askId: "mine", histroy: [] });
   call.abort("enough");
   expect([call.threadId, call.askId]).toEqual([null, "mine"]);
   await expect(call).rejects.toThrow('call has no option "histroy"');
-  // @ts-expect-error no text
+  // @ts-expect-error not a text
   await expect(qa.call({ q: "Q" }, { askId: 7 })).rejects.toThrow("call: askId must be a text");
 });

@@ -74,7 +74,7 @@ describe("the parts of a call", () => {
     expect([shown(parts)[0], shown(parts).at(-2)]).toEqual([String(8_000 - 2), String(many - 1)]);
   });
 
-  it("that a slow reader missed are counted from where it was", async () => {
+  it("a slow reader of a call learns how many parts it missed since its last read", async () => {
     const gate = Promise.withResolvers<void>();
     const qa = sessionOf(async (_, { status }) => {
       await gate.promise;
@@ -92,7 +92,7 @@ describe("the parts of a call", () => {
     expect(late.length - 1).toBe(2 + 2_500 + 2 - 1_000);
   });
 
-  it("end with the turn, whatever a run shows that it left behind", async () => {
+  it("the parts of a call end with the turn, even if its program shows more later", async () => {
     const over = Promise.withResolvers<void>();
     const late = Promise.withResolvers<void>();
     const qa = sessionOf((_, { status }) => {
@@ -154,7 +154,7 @@ describe("a signature", () => {
     await wrong.close();
   });
 
-  it("says where an issue is, of schemas of any vendor, and judges what can't be copied", async () => {
+  it("a signature error names the path of an issue, for schemas of any vendor and inputs that cannot be copied", async () => {
     const judging = (path: readonly unknown[] | undefined): StandardSchema<object> => ({
       "~standard": {
         version: 1,
@@ -253,7 +253,7 @@ describe("a call", () => {
   });
 
   it.each([true, false])(
-    "that begins the conversation anew waits for those before it, and those behind it wait for it; it fails: %s",
+    "a call that replaces the conversation waits for earlier calls, and later calls wait for it; it fails: %s",
     async (fails) => {
       const gates = { Q1: Promise.withResolvers<void>(), anew: Promise.withResolvers<void>() };
       const seen: (readonly unknown[])[] = [];
@@ -268,7 +268,7 @@ describe("a call", () => {
       const anew = qa.call({ q: "anew" }, { history: { exchanges, as: "replaceSession" } });
       const last = qa.call({ q: "Q3" });
       for (const gate of Object.values(gates)) {
-        // Whatever does not wait goes on meanwhile.
+        // Calls that do not wait proceed in the meantime.
         for (let round = 0; round < 20; round++) await new Promise(setImmediate);
         gate.resolve();
       }

@@ -10,7 +10,7 @@ import { asked, type Options, seeing, sessionOf } from "../programs.ts";
 const usage = { inputTokens: 3, outputTokens: 2 };
 const lifespans = ["persistent", "episodic", "shared", "stateless"] as const;
 
-/** Makes a session whose program calls another one, which answers by a model. */
+/** Makes a session whose program calls another session, which asks a model. */
 const calling = (options: Options, child: Options = {}) => {
   const inner = sessionOf(async ({ q }, { ask }) => ({ a: (await ask("think", q)).text }), { name: "child", ...child });
   const parent = sessionOf((inputs) => inner.call(inputs), { name: "parent", ...options });
@@ -18,7 +18,7 @@ const calling = (options: Options, child: Options = {}) => {
 };
 
 test.each(lifespans)(
-  "what a program within another one (%s) uses counts for both, also where it fails",
+  "the usage of a caller includes that of its nested program (%s), even if that fails",
   async (lifespan) => {
     const llm = scriptedModel([reply("A", { usage }), fails({ kind: "bad_request" }, { usage })]);
     const { parent } = calling({ llm }, { lifespan });
@@ -33,7 +33,7 @@ test.each(lifespans)(
   },
 );
 
-test("a program without model calls has used nothing, which is known", async () => {
+test("a program without model calls has a known usage of zero", async () => {
   const { qa } = seeing();
   await asked(qa, 1);
   const none = { sum: 0, reported: 1 };
@@ -44,7 +44,7 @@ test("a program without model calls has used nothing, which is known", async () 
   });
 });
 
-test.each(lifespans)("a caller that is cancelled cancels the program that it called (%s)", async (lifespan) => {
+test.each(lifespans)("the cancellation of a caller also cancels the program that it called (%s)", async (lifespan) => {
   const begun = Promise.withResolvers<void>();
   const heard = Promise.withResolvers<void>();
   const inner = sessionOf(
@@ -72,7 +72,7 @@ test.each(lifespans)("a caller that is cancelled cancels the program that it cal
   expect(await rejected.promise).toMatchObject({ message: expect.stringContaining("cancelled") });
 });
 
-test("what a program calls after it was cancelled is cancelled at once", async () => {
+test("a call that a program makes after its own cancellation is cancelled at once", async () => {
   const outcomes = Promise.withResolvers<unknown>();
   const { qa: inner, seen } = seeing({ name: "child" });
   const parent = sessionOf(
@@ -91,7 +91,7 @@ test("what a program calls after it was cancelled is cancelled at once", async (
   expect(seen).toEqual([]);
 });
 
-test("tools that were used by models at the same time are named in the order of the calls, and for whom they were used", async () => {
+test("memory lists the tools of concurrent model calls in the order of these calls", async () => {
   const order = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const wait = tool({
     name: "wait",
@@ -129,7 +129,7 @@ test("tools that were used by models at the same time are named in the order of 
   );
 });
 
-test("a call of a model has a cursor once a part of it was read, and its program may abort it", async () => {
+test("a model call has a cursor once one of its parts was read, and its program may abort it", async () => {
   const cursors: unknown[] = [];
   const qa = sessionOf(
     async ({ q }, { ask }) => {
@@ -147,14 +147,14 @@ test("a call of a model has a cursor once a part of it was read, and its program
   expect(cursors.slice(0, 2)).toEqual([null, "string"]);
 });
 
-test("a model call needs a name", async () => {
+test("a model call with an empty name is rejected", async () => {
   const qa = sessionOf(async ({ q }, { ask }) => ({ a: (await ask("", q)).text }), {
     llm: scriptedModel([reply("A")]),
   });
   await expect(qa.call({ q: "Q" })).rejects.toThrow('the program "qa" calls a model as ""; a call needs a name');
 });
 
-test("the trace names the programs without turns that made a call, and sorts by time", async () => {
+test("a trace lists model calls by time, and names the stateless programs that made them", async () => {
   const llm = scriptedModel(["one", "two", "three"].map((text) => reply(text)));
   const inner = sessionOf(async ({ q }, { ask }) => ({ a: (await ask("think", q)).text }), {
     name: "child",
@@ -173,7 +173,7 @@ test("the trace names the programs without turns that made a call, and sorts by 
   expect(await sessionOf(() => ({ a: "" })).trace()).toBeNull();
 });
 
-test("episodes keep nothing where nothing is made of them, and the earlier memory where that fails", async () => {
+test("an episodic program keeps no memory without consolidate, and its earlier memory if consolidate fails", async () => {
   const { parent: forgetful, inner } = calling({ llm: scriptedModel([reply("A")]) }, { lifespan: "episodic" });
   await asked(forgetful, 1);
   const [episode] = (await forgetful.trace())?.calls ?? [];
@@ -200,14 +200,14 @@ test("episodes keep nothing where nothing is made of them, and the earlier memor
   // A fork has the memory of the episodes up to its turn.
   expect((await child.under(await parent.fork(1)).memory()).text).toBe("M1");
   expect((await child.under(await (await parent.fork(2)).fork(1)).memory()).text).toBe("M1");
-  // Its own turns may have the numbers of turns of the original.
+  // Turns of the fork may have the same numbers as turns of the original.
   const other = await parent.fork(1);
   for (const q of ["Q2", "Q3"]) await other.addTurn({ inputs: { q }, outputs: { a: "A" } });
   expect((await child.under(other).memory()).text).toBe("M1");
   expect((await child.under(await parent.fork(0)).memory()).text).toBe("No prior conversation context.");
 });
 
-test("a call that has ended keeps no later one from being answered", async () => {
+test("an ended call does not prevent the answer to a later call with the same askId", async () => {
   const outer = sessionOf(({ q }) => (q === "again" ? { a: "answered" } : inner.call({ q }, once)), { name: "outer" });
   const once = { askId: "once" };
   const inner = sessionOf(({ q }) => (q === "second" ? outer.call({ q: "again" }) : { a: q }), { name: "inner" }).user(
@@ -218,7 +218,7 @@ test("a call that has ended keeps no later one from being answered", async () =>
   expect(await inner.call({ q: "second" }, once)).toEqual({ a: "answered" });
 });
 
-test("callers of one call get its parts and its error, each", async () => {
+test("each caller of one askId receives the parts and the error of the call", async () => {
   const boom = new RangeError("boom");
   const qa = sessionOf((_, { status }) => {
     status("trying");
@@ -231,11 +231,11 @@ test("callers of one call get its parts and its error, each", async () => {
     for await (const { type } of call) types.push(type);
     expect([types.includes("status"), types.at(-1)]).toEqual([true, "turn.ended"]);
   }
-  // Later, only the words of the error are left.
+  // Later, only the text of the error is left.
   await expect(once()).rejects.toThrow(TurnFailedError);
 });
 
-test("a session whose thread another host holds leaves the call, and the version, to that host's program", async () => {
+test("a session leaves a call, and its version, to the program of the host that holds the thread", async () => {
   const clock = runningClock();
   const options = { store: memoryStore({ clock }), host: { clock } };
   const gate = Promise.withResolvers<void>();
@@ -244,7 +244,7 @@ test("a session whose thread another host holds leaves the call, and the version
   const running = first.call({ q: "Q1" });
   for await (const part of running) if (part.type === "step.started") break;
   const waiting = second.call({ q: "Q2" });
-  // The signal says that the call is queued there.
+  // The signal reports that the other host queued the call.
   for await (const part of waiting) if (part.type === "signal") break;
   gate.resolve();
   expect([await running, await waiting]).toEqual([{ a: "first Q1" }, { a: "first Q2" }]);
@@ -252,7 +252,7 @@ test("a session whose thread another host holds leaves the call, and the version
   expect((await second.thread.state())?.context.metadata["version"]).toBe("2");
 });
 
-test("no secret of a model's handler is in the failure of a program that throws it", async () => {
+test("the journal hides secrets of the model's handler in an error that a program throws", async () => {
   const llm: LlmHandler = Object.assign(
     async () => ({ type: "completed", reply: { content: "A" }, finishReason: "stop" }) as const,
     { secrets: () => ["hush-hush"] },
@@ -267,7 +267,7 @@ test("no secret of a model's handler is in the failure of a program that throws 
   expect(JSON.stringify(await qa.thread.exportJournal())).toMatch(/"refused: (?!hush)/);
 });
 
-test("a model is asked what was given when it was asked, and what JSON can't express is refused", async () => {
+test("a model call copies its input when it is made, and rejects input that JSON cannot express", async () => {
   const llm = scriptedModel([reply("A")]);
   const qa = sessionOf(
     async (_, { ask }) => {
@@ -285,7 +285,7 @@ test("a model is asked what was given when it was asked, and what JSON can't exp
   expect(llm.calls[0]?.messages.at(-1)?.parts).toEqual([{ type: "text", text: "Q" }]);
 });
 
-test("a model call has what its program says beside the input: instructions, earlier messages, parameters, metadata", async () => {
+test("a model call has the instructions, earlier messages, parameters and metadata that its program gives", async () => {
   const store = memoryStore();
   const llm = scriptedModel([reply("A"), reply("B")]);
   const seed = [{ role: "user", content: "Before" }] as const;
@@ -306,7 +306,7 @@ test("a model call has what its program says beside the input: instructions, ear
   ]);
 });
 
-test("a trace leaves out a call whose thread is deleted while it is read", async () => {
+test("a trace leaves out a call whose thread is deleted during the read", async () => {
   const store = memoryStore();
   const list = store.list.bind(store);
   let hasDeleted = false;
@@ -328,7 +328,7 @@ test("a trace leaves out a call whose thread is deleted while it is read", async
   expect((await parent.trace())?.calls).toEqual([]);
 });
 
-test("what a queued call shows comes after the start of its turn", async () => {
+test("a queued call shows the parts of its program after the start of its turn", async () => {
   const gate = Promise.withResolvers<void>();
   const qa = sessionOf(async ({ q }, { status }) => {
     status(q);

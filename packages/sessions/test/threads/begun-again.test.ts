@@ -27,7 +27,7 @@ test("what a deleted thread had called answers no thread that takes its id", asy
 });
 
 test.each(["persistent", "episodic"] as const)(
-  "what a program (%s) kept under a deleted thread is not shown under one that takes its id",
+  "a nested program (%s) rejects a call from a new thread that has the id of a deleted one",
   async (lifespan) => {
     let later = 0;
     const clock = { ...systemClock, now: () => systemClock.now() + later };
@@ -41,12 +41,12 @@ test.each(["persistent", "episodic"] as const)(
   },
 );
 
-test("the thread of a nested program may be called from outside, before and after its parent", async () => {
+test("a caller may use the thread of a nested program directly, before and after the parent does", async () => {
   const { qa: child, seen } = seeing({ name: "child" });
   const parent = sessionOf((inputs) => child.call(inputs), { name: "parent" });
   for (const view of [child.under(parent), parent, child.under(parent)]) await asked(view, seen.length);
   expect(seen.map(({ exchanges }) => exchanges.length)).toEqual([0, 1, 2]);
-  // Here the parent's thread was the first.
+  // Here the parent's thread comes first.
   const other = parent.user("ada");
   for (const view of [other, child.under(other)]) await asked(view, seen.length);
   expect(seen.slice(3).map(({ exchanges }) => exchanges.length)).toEqual([0, 1]);

@@ -44,12 +44,12 @@ test.each<readonly [object, string]>([
   [{ host: { store: memoryStore() } }, "session: host must be an object of options of createHost, without llm"],
   [{ compression: "concise" }, "session: compression has turns summarised, and nothing is there to do it"],
   [{ max_turns: 3 }, 'session has no option "max_turns"'],
-])("refuses %j", (options, says) => {
+])("session rejects the options %j", (options, says) => {
   expect(() => made(options)).toThrow(ConfigurationError);
   expect(() => made(options)).toThrow(says);
 });
 
-test("takes each option that has a meaning", async () => {
+test("session accepts each valid option", async () => {
   for (const options of [
     { signature: { inputs: schema, outputs: z.object({}) } },
     { host: { clock: systemClock } },
@@ -61,7 +61,7 @@ test("takes each option that has a meaning", async () => {
     await made(options).close();
 });
 
-test("refuses what is no program, and a version that is no text", async () => {
+test("session and swap reject a program that is not a function, and a version that is not a text", async () => {
   // @ts-expect-error no program
   expect(() => session({ run: () => ({}) }, { name: "qa" })).toThrow(
     'session: the program is of type object; it must be a function, or an object with a method "forward"',
@@ -74,7 +74,7 @@ test("refuses what is no program, and a version that is no text", async () => {
   expect(await qa.call({ q: "Q" })).toEqual({ a: "A" });
 });
 
-test("undo and redo take a whole number of calls", async () => {
+test("undo and redo accept only a whole number of calls", async () => {
   const { qa } = seeing();
   expect([await qa.undo(), await qa.redo(), await qa.pop()]).toEqual([[], [], null]);
   await asked(qa, 1, 2);
@@ -87,7 +87,7 @@ test("undo and redo take a whole number of calls", async () => {
   expect((await qa.redo(2)).map(({ number }) => number)).toEqual([2, 1]);
 });
 
-test("a name of a version counts on: after 9 comes 10, after a word its first successor", async () => {
+test("swap without a version increments the number at the end of the current one", async () => {
   const { qa } = seeing({ version: "v9" });
   const versions: unknown[] = [];
   for (const number of [1, 2]) {

@@ -44,7 +44,7 @@ it.each([
   { excludeFields: ["q"], inputs: {}, outputs: { a: "A" }, text: "[Turn 1] Answered: a: A" },
   { excludeFields: ["a"], inputs: { q: "Q1" }, outputs: {}, text: "[Turn 1] Asked: q: Q1" },
   { onlyInputFields: ["context"], inputs: {}, outputs: { a: "A" }, text: "[Turn 1] Answered: a: A" },
-])("of an exchange without $excludeFields the rest is shown", async ({ inputs, outputs, text, ...options }) => {
+])("memory shows only the fields that the options leave: $text", async ({ inputs, outputs, text, ...options }) => {
   const { qa, seen } = seeing(options);
   await asked(qa, 1, 2);
   expect(seen[1]?.exchanges).toMatchObject([{ turn: 1, inputs, outputs }]);

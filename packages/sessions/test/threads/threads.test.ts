@@ -64,7 +64,7 @@ it("a program can change nothing of the memory that it is shown, nor of that whi
   expect((await qa.call({ q: "Q2" })).a).toMatch(/^TypeError: .*read only.* \{"q":"Q1"\}$/);
 });
 
-it("an error that fails no call is printed with its place where nobody observes errors", async () => {
+it("a session without an error observer prints an error of onTurn with its source", async () => {
   const printed = vi.spyOn(console, "error").mockImplementation(() => {});
   onTestFinished(() => printed.mockRestore());
   const { qa } = seeing({
@@ -76,7 +76,7 @@ it("an error that fails no call is printed with its place where nobody observes 
   expect(printed.mock.calls).toEqual([['Colloquy: onTurn of "qa" failed: full']]);
 });
 
-it("a session with a store of its own keeps its turns there within another program, and one without in that program's", async () => {
+it("a nested session keeps its turns in its own store, or else in the store of its caller", async () => {
   const [own, outer] = [memoryStore(), memoryStore()];
   const { qa: kept } = seeing({ name: "kept", store: own });
   const { qa: lent } = seeing({ name: "lent" });
@@ -93,7 +93,7 @@ it("a session with a store of its own keeps its turns there within another progr
   expect([await kept.under(parent).count(), await lent.under(parent).count()]).toEqual([1, 1]);
 });
 
-it("a start continues the calls of its program that were under way, and none of others", async () => {
+it("start continues the unfinished calls of its own program, and no others", async () => {
   const clock = virtualClock();
   const store = memoryStore({ clock });
   const reports: unknown[] = [];
@@ -132,7 +132,7 @@ it("a start continues the calls of its program that were under way, and none of 
   expect(await made.call({ q: "one" }, { askId: "one" })).toEqual({ a: "one" });
 });
 
-it("a conversation that was begun anew stays so in later processes, and a call that fails reports nothing", async () => {
+it("later processes see a replaced conversation as replaced, and a failed call reports no observer error", async () => {
   const store = memoryStore();
   const reported: unknown[] = [];
   const begin = () => {
@@ -157,7 +157,7 @@ it("a conversation that was begun anew stays so in later processes, and a call t
   expect([first.seen, second.seen, reported]).toEqual([[[], [], ["anew"]], [["anew"]], []]);
 });
 
-it("a first call waits for a host that may be about to begin the thread, and begins it if that host did not", async () => {
+it("the first call waits for a host that may be starting the thread, and starts it if that host did not", async () => {
   const clock = runningClock();
   const store = memoryStore({ clock });
   const seed = [{ inputs: { q: "Hi" }, outputs: { a: "Hello!" } }];
@@ -169,7 +169,7 @@ it("a first call waits for a host that may be about to begin the thread, and beg
   expect((await qa.thread.state())?.context.metadata).toMatchObject({ program: "qa", version: "1" });
 });
 
-it("a call is answered after one for which the store failed", async () => {
+it("a session answers calls again after its store failed once", async () => {
   const store = memoryStore();
   const read = store.read.bind(store);
   let fails = true;

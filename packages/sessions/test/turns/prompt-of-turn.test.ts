@@ -76,7 +76,7 @@ describe("the prompt of a turn", () => {
     await expect(empty.promptOfTurn(1)).rejects.toThrow('thread "empty" has no turn 1; there are none');
   });
 
-  test("is none where the turn ended before its program was called", async () => {
+  test("promptOfTurn returns null if the turn ended before its program was called", async () => {
     const { qa, seen } = answering([]);
     await expect(qa.thread.ask("Q", { limits: { steps: 0 } })).rejects.toThrow(/steps/);
     expect([await qa.promptOfTurn(1), seen]).toEqual([null, []]);

@@ -53,7 +53,7 @@ test("a time is written as Python writes it, in UTC", () => {
   );
 });
 
-test("messages and tools have the form of transformers", () => {
+test("a template receives messages and tools in the form that transformers gives them", () => {
   const shown = jinjaTemplate("{{ messages | tojson }} {{ tools | tojson }} {{ documents | tojson }}");
   const tools = [{ name: "f" }, { name: "g", description: "G.", parameters: { type: "object", title: "g" } }];
   const written = ['{"n":1}', "[1]", "null", "no JSON"];
@@ -107,7 +107,7 @@ test.each([
   ["range(3, 0, -2)", "3,1"],
   ["range(3, 0)", ""],
   ["range(100000)", "0,"],
-])("%s has the numbers that Python's has", (code, begins) => {
+])("%s gives the same numbers as in Python", (code, begins) => {
   const rendered = jinjaTemplate(`{{ ${code} | join(",") }}`).render(hello);
   expect(Either.isRight(rendered) ? rendered.right.slice(0, Math.max(begins.length, 2)) : rendered.left).toBe(begins);
 });
@@ -241,7 +241,7 @@ test.each([
   expect(jinjaTemplate(doubling + use).render(hello)).toEqual(left(/entries|steps/));
 });
 
-test("a text may have 4,194,304 characters, and not twice as many", () => {
+test("rendering fails once a text has more than 4,194,304 characters", () => {
   const doubled = (times: number) =>
     jinjaTemplate(
       `{% set ns = namespace(a='x') %}{% for i in range(${times}) %}{% set ns.a = ns.a ~ ns.a %}{% endfor %}{{ ns.a }}`,

@@ -319,7 +319,7 @@ const identity = ["name", "version", "options"] as const;
 const ownedPolicy = (policy: Policy): Policy => {
   const bound = ownedMembers(policy, [...identity, "decide"]);
   const { decide, summariser } = policy;
-  // This function is known by its identity, which a bound one would lose.
+  // The machine recognises this function by its identity, which a bound copy would lose.
   const owned = decide === keepEverything ? Object.freeze({ ...bound, decide }) : bound;
   if (summariser === undefined) return owned;
   const names = ["instruction", "model", "maxTokens", "requestTokens", "waitMs", "next"] as const;

@@ -25,7 +25,7 @@ export const ownedState = (state: State): State => {
 export const thawed = (data: ConversationData): ConversationData =>
   dataAround(data, thawedThread(data.conversation), data.open === null ? null : thawedTurn(data.open));
 
-/** Returns the data with this thread and this open turn, unfrozen. */
+/** Returns an unfrozen copy of the data with this thread and this open turn. */
 export const dataAround = (data: ConversationData, conversation: Thread, open: OpenTurn | null): ConversationData => {
   return {
     threadId: data.threadId,

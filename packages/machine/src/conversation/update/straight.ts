@@ -1,4 +1,4 @@
-// The straight way of the events that most traffic consists of: a text opens a turn, a model replies, a tool answers.
+// The straight way is a fast path for the most common events: a text opens a turn, a model replies, a tool answers.
 import { append, emptyChunks, replaced, toArray } from "../../thread/chunks.ts";
 import { messageFromDraft, messageFromReply, messageFromResult } from "../../thread/make-message.ts";
 import { type Message, toolCallsOf } from "../../thread/message.ts";
@@ -27,7 +27,7 @@ export interface StraightStep {
   readonly effects: readonly Effect[];
 }
 
-/** Returns whether an event may go the straight way from this data. `straightStep` looks closer. */
+/** Returns whether an event may take the fast path from this data. `straightStep` checks further conditions. */
 export const mayGoStraight = (
   { open, queue, summarising, waking, conversation }: ConversationData,
   event: Event,
@@ -35,7 +35,7 @@ export const mayGoStraight = (
   if (summarising !== null || waking !== null || queue.length > 0) return false;
   switch (event.type) {
     case "ask.received":
-      // Its only members are type, at, askId and input.
+      // The four members are type, at, askId and input.
       return (
         open === null &&
         typeof event.input === "string" &&
@@ -56,9 +56,9 @@ const isPlain = ({ callerTools, deadlineAt, joining, output, waiting }: OpenTurn
   output === undefined && callerTools === undefined && deadlineAt === null && joining.length + waiting.length === 0;
 
 /**
- * Returns what `update` and its effects give for an event that may go the straight way, in a third of their time: no
- * copy is changed again, and nothing is looked for that such a thread does not have. Returns null for a decision that
- * asks for more than the next call. Law `goesStraight` compares the two ways.
+ * Returns the result of `update` and its effects for an event that may take the fast path, in a third of the time. It
+ * copies each object once, and does not look for features that such a thread does not use. Returns null if the decision
+ * asks for more than the next call. Law `goesStraight` compares the two paths.
  */
 export const straightStep = (
   data: ConversationData,
@@ -214,7 +214,7 @@ const answered = (
   return calling(data, { ...thawedTurn(open), messages }, event.at, decided, [ended], prompts);
 };
 
-/** Makes the next call of a turn. */
+/** Calls the model for the next step of a turn. */
 const calling = (
   data: ConversationData,
   open: OpenTurn,

@@ -212,6 +212,6 @@ test.each([
   [{ when: "always" }, true],
   [{ when: "always", slack: 1 }, false],
   [{ slack: 0, when: "pressed" }, false],
-] as const)("%j: that a larger budget shows no less is %s", (options, monotone) => {
+] as const)("with the options %j, clearResults declares that it is monotone: %s", (options, monotone) => {
   expect(clearResults(options).monotone).toBe(monotone);
 });

@@ -154,8 +154,8 @@ describe("the shown turns and summaries", () => {
     fc.assert(fc.property(budgetedArbitrary, fc.nat({ max: 9 }), text, fits), { numRuns: runs(400) });
   });
 
-  test("an answer waits for a summary exactly if the next prompt will fit with it", () => {
-    // Two turns are summarised. The other four take 408, and the summary 40.
+  test("compactTurns lets a call wait for a summary only if the prompt fits with that summary", () => {
+    // The summary covers two turns and takes 40 tokens. The other four turns take 408.
     const decide = (tokens: number, more: Partial<MadeUp> = {}) =>
       compactTurns({ keepTurns: 0, maxTokens: 40, instruction: "I" }).decide(
         inputOf({ turns: turns(6), ...room(tokens), ...more }),
@@ -184,7 +184,7 @@ describe("the shown turns and summaries", () => {
     [816, { turns: 16, units: 0, measured: 2 }],
     [5_000, { turns: 64, units: 0, measured: 4 }],
   ])(
-    "a long thread that does not fit into %i tokens is found to be too long from its newest turns",
+    "fits reads only the newest turns of a long thread that does not fit into %i tokens",
     (tokens, reads) => {
       const looked = { turns: 0, units: 0, measured: 0 };
       expect(fits(inputOf({ turns: turns(1_000), ...room(tokens) }, looked))).toBe(false);
@@ -192,7 +192,7 @@ describe("the shown turns and summaries", () => {
     },
   );
 
-  test("beside a summary, as many of the newest turns are shown as fit", () => {
+  test("compactTurns shows a summary, and as many of the newest turns as fit", () => {
     const machine = conversationMachine({
       policy: compactTurns({ keepTurns: 0, at: 0, maxTokens: 120, requestTokens: 9_999 }),
       counter: characters,
@@ -207,7 +207,7 @@ describe("the shown turns and summaries", () => {
     ];
     for (let turn = 2; turn <= 8; turn++) talk.tell({ type: "turn.added", messages });
     talk.ask("Now?");
-    // The question takes 5, the summary 140, and each turn 102.
+    // The question takes 5 tokens, the summary 140, and each turn 102.
     expect(talk.sent().map(({ length }) => length)).toEqual([139, 50, 50, 50, 50, 50, 50, 4]);
   });
 });

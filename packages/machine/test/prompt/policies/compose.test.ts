@@ -61,7 +61,7 @@ describe("compose", () => {
     ["of answers alone", [["assistant", "assistant"], ["assistant"], ["assistant", "assistant"]]],
     ["with a later question", [["assistant"], ["assistant", "user", "assistant"], ["assistant"]]],
     ["that end with a question", [["assistant", "user"], ["user", "assistant"], ["assistant"]]],
-  ] as const)("a window after a cut has room for the question before the cut, which leads turns %s", (_, turns) => {
+  ] as const)("tokenWindow after lastTurns leaves room for the question that precedes turns %s", (_, turns) => {
     const kept = turns.map((roles, index) => ({
       number: index + 2,
       messages: roles.map((role, at) => said(`${index + 2}.${at}`, role, "a".repeat((index + at * 2) % 4))),

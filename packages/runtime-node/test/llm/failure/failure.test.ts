@@ -317,10 +317,10 @@ describe("a body that says what went wrong under other names", () => {
     expect(failureOfErrorObject({ ...error }, setting)).toMatchObject({ kind, retryable, message: "x" });
   });
 
-  test("the codes of MiniMax and Baidu each have their kind, and all others may be tried again", () => {
+  test("the codes of MiniMax and Baidu map to failure kinds, and other codes are unknown and retryable", () => {
     const codes: Record<string, number[]> = {};
     for (const code of [...Array(2_200).keys(), ...Array.from({ length: 600 }, (_, index) => 336_000 + index)]) {
-      // These are taken for the status of an answer.
+      // Codes of this range are read as HTTP statuses.
       if (code >= 400 && code < 600) continue;
       const { kind, retryable } = failureOfErrorObject({ error_code: code, error_msg: "x" }, setting);
       if (kind !== "unknown" || !retryable) (codes[`${kind}${retryable ? ", again" : ""}`] ??= []).push(code);

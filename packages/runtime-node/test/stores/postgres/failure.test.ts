@@ -54,7 +54,7 @@ test.each<[string | undefined, string, string]>([
   expect(String(failure)).not.toContain("undefined");
 });
 
-test("a failure says what to do, names the row of a word that is there already, and leaves other errors alone", () => {
+test("postgresFailure says what to do, names the row of a duplicate word, and returns other errors unchanged", () => {
   const failureOf = (error: object) => String(postgresFailure(Object.assign(new Error("no"), error), "the store"));
   expect(failureOf({ code: "XX001" })).toBe(
     "StorageError: the store: what is stored is damaged; restore it from a backup (no).",

@@ -144,14 +144,14 @@ const jsonValue: fc.Arbitrary<Json> = fc
   // Normalised as by a transfer as JSON: no -0, and one spelling of each number.
   .map((value) => JSON.parse(JSON.stringify(value)) as Json);
 
-/** Returns the second entry frozen, except for its metadata; the first one as it is. */
+/** Freezes an entry and its event, but nothing within the event. Leaves the first entry as it is. */
 const frozenOutside = (entry: Entry): Entry => {
   if (entry.seq === 0) return entry;
   Object.freeze(entry.event);
   return Object.freeze(entry);
 };
 
-/** Changes everything in a value that can be changed, also within a frozen one. */
+/** Changes each member that can be changed, also within frozen values. */
 const disturb = (value: unknown): void => {
   if (typeof value !== "object" || value === null) return;
   for (const [key, member] of Object.entries(value)) {

@@ -76,7 +76,7 @@ const turnOf = (event: Entry["event"], before: State | null, after: State): numb
   if ("turn" in event && typeof event.turn === "number") return event.turn;
   if (event.type === "turn.added") return after.context.conversation.turns.length;
   const open = event.type === "ask.received" ? null : (before?.context.open ?? null);
-  // A timer, too, opens a turn: that of a waiting ask.
+  // A timer can also open a turn, for a queued ask.
   return (open ?? after.context.open)?.number ?? null;
 };
 
@@ -112,7 +112,7 @@ const wordsOf = (event: Entry["event"], before: State | null): string => {
   }
 };
 
-/** Returns the text of the ask whose turn a timer opens. */
+/** Returns the text of the queued ask whose turn a timer opens. */
 const askWoken = (before: State | null): string | undefined => {
   const waiting = before?.context.open === null ? before.context.queue[0] : undefined;
   return waiting === undefined ? undefined : inputText(waiting.input);

@@ -57,7 +57,7 @@ describe("an example", () => {
     expect(linearise(journals, { tools }).tools).toEqual([]);
   });
 
-  it("of a turn that was added has the tools of its data set, or else those that were given", () => {
+  it("an example of an added turn has the tools of the thread's metadata, or else those of the options", () => {
     const given = [{ name: "g" }];
     const added: Event = {
       type: "turn.added",
@@ -78,7 +78,7 @@ describe("an example", () => {
     expect(toolsOf([], {})).toEqual([]);
   });
 
-  it("is each reply of a turn that was added, once, by its step", () => {
+  it("linearise makes one example for each step of an added turn", () => {
     const added: Event = {
       type: "turn.added",
       at: 1,
@@ -97,7 +97,7 @@ describe("an example", () => {
     ]);
   });
 
-  it("counts the examples of each doubtful tool", async () => {
+  it("linearise counts the examples of each tool that is undeclared or declared differently", async () => {
     const { host, journal } = stage(async () => say("A"), {}, [weather]);
     for (const question of ["Q1", "Q2"]) await host.ask(question, { threadId: "t" });
     await host.close();
@@ -107,7 +107,7 @@ describe("an example", () => {
     expect(bare.examples.map(({ tools }) => tools)).toEqual([[{ name: "weather" }], [{ name: "weather" }]]);
   });
 
-  it("is scored by the annotation that is named, of which the newest counts", () => {
+  it("an example has the score of the newest annotation with the given name", () => {
     const annotated = (name: string, value: boolean | number | string): Event => {
       return { type: "turn.annotated", at: 3, turn: 1, name, value };
     };
@@ -206,7 +206,7 @@ describe("what is left out, and why", () => {
     expect(leftOut.map((each) => each.because)).toEqual([because]);
   });
 
-  it("what a crash lost something of, in its turn only", () => {
+  it("linearise leaves out the turn that a crash cut off, and no other", () => {
     const { entries, name } = addedJournal([
       ask,
       answered("A"),
@@ -219,7 +219,7 @@ describe("what is left out, and why", () => {
     expect(examples.map(({ turn }) => turn)).toEqual([2]);
   });
 
-  it("what was redacted, even if it had no words", () => {
+  it("linearise leaves out a redacted turn, even if it had no text", () => {
     for (const events of [[ask, answered("A")], [add("A")]]) {
       const { entries, name } = addedJournal(events);
       const last = entries.length - 1;

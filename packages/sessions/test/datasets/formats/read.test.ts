@@ -180,7 +180,7 @@ describe("a line", () => {
         ["C", undefined],
       ],
     ],
-  ])("of %s says which replies are trained: %#", (from, row, replies) => {
+  ])("a line of %s tells which replies are trained: %#", (from, row, replies) => {
     const { threads, problems, losses } = importDataset(JSON.stringify(row), { from });
     expect([problems, losses]).toEqual([[], []]);
     const said = (threads[0]?.entries ?? []).flatMap(({ event }) =>
@@ -194,18 +194,18 @@ describe("a line", () => {
     ["none", undefined, undefined],
     ["null", null, undefined],
     ["an empty list", [], undefined],
-    ["a name alone", [{ type: "function", function: { name: "f" } }], [{ name: "f" }]],
+    ["a tool with only a name", [{ type: "function", function: { name: "f" } }], [{ name: "f" }]],
     [
-      "members of other types",
+      "a tool with members of invalid types",
       [{ type: "function", function: { name: "f", description: 1, parameters: [] } }],
       [{ name: "f" }],
     ],
     [
-      "all members",
+      "a tool with all members",
       [{ type: "function", function: { name: "f", description: "d", parameters: {} } }],
       [{ name: "f", description: "d", parameters: {} }],
     ],
-  ])("has the tools of its thread: %s", (_, tools, kept) => {
+  ])("importDataset keeps the tools of a line in the metadata of its thread: %s", (_, tools, kept) => {
     const { threads } = importDataset(JSON.stringify({ messages: [asks, answers], tools }), { from: "sft", at: 7 });
     const first = threads[0]?.entries[0]?.event;
     expect(first).toMatchObject({ type: "thread.started", threadId: "line-1", at: 7 });
@@ -217,14 +217,14 @@ describe("a line", () => {
     { type: "custom", function: { name: "f" } },
     { type: "function" },
     "f",
-  ])("is refused with a tool that is none: %j", (tool) => {
+  ])("importDataset rejects a line with the invalid tool %j", (tool) => {
     for (const tools of [[tool], tool])
       expect(read(JSON.stringify({ messages: [asks, answers], tools }), "sft")[0]).toMatch(
         /^tools is not a list of func/,
       );
   });
 
-  it("is quoted in a problem as far as it helps", () => {
+  it("importDataset quotes only the start of an invalid value in its problem", () => {
     expect(read("x".repeat(61), "sft")).toEqual([`it is not JSON: "${"x".repeat(60)}"`]);
     expect(read(JSON.stringify({ messages: "x".repeat(200) }), "sft")).toEqual([
       "messages is a text; give a list of messages",
@@ -245,7 +245,7 @@ describe("a line", () => {
     ]);
   });
 
-  it("of preferences says what a thread has no place for, of its input, too", () => {
+  it("importDataset reports fields of a preference line, and of its input, that a thread cannot hold", () => {
     const row = {
       input: { messages: [asks], parallel_tool_calls: null, temperature: 1 },
       preferred_output: [answers],

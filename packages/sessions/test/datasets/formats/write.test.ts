@@ -17,7 +17,7 @@ const url = "https://example.org/a.png";
 const text = (words: string) => ({ type: "text", text: words }) as const;
 const image = { type: "image", url } as const;
 
-/** Returns the examples of turns that were added whole. */
+/** Returns the examples of a thread to which these turns were added. */
 const examplesOf = (...turns: readonly (readonly SeedDraft[])[]) =>
   linearise([addedJournal(turns.map((messages): Event => ({ type: "turn.added", at: 1, messages })))]).examples;
 
@@ -28,7 +28,7 @@ const user = (content: Content, more: object = {}): SeedDraft => ({
 });
 const said = (content: string): SeedDraft => ({ role: "assistant", content });
 
-/** Returns the content of the first message in a row, or the reason why there is none; and what was lost. */
+/** Returns the first message of the first row, or why there is no row; and the losses. */
 const written = (write: typeof toSft, ...messages: readonly SeedDraft[]) => {
   const { rows, leftOut, losses } = write(examplesOf([...messages, said("A")]));
   const [row] = rows;
@@ -36,7 +36,7 @@ const written = (write: typeof toSft, ...messages: readonly SeedDraft[]) => {
   return [Array.isArray(all) ? all[0] : leftOut.map(({ because }) => because), losses.map(({ what }) => what)];
 };
 
-describe("a message of a row", () => {
+describe("a message of a dataset row", () => {
   it.each<readonly [string, typeof toSft, SeedDraft, unknown, readonly string[]]>([
     ["one text", toSft, user([text("Q")]), { role: "user", content: "Q" }, []],
     [
@@ -80,12 +80,12 @@ describe("a message of a row", () => {
       ["metadata"],
     ],
     ["a weight", toSft, user("Q", { metadata: { weight: 0 } }), { role: "user", content: "Q" }, []],
-    ["nothing", toTrl, user(""), ["empty"], []],
-  ])("has %s", (_, write, message, first, lost) => {
+    ["an empty text", toTrl, user(""), ["empty"], []],
+  ])("a row has the message, a reason or a loss for %s", (_, write, message, first, lost) => {
     expect(written(write, message)).toEqual([first, lost]);
   });
 
-  it("has a refusal as a text", () => {
+  it("a row has a refusal as text", () => {
     const refusing: SeedDraft = { role: "assistant", content: [text("Well."), { type: "refusal", text: "No." }] };
     const { rows, losses } = toTrl(examplesOf([user("Q"), refusing]));
     expect(rows).toEqual([
@@ -96,7 +96,7 @@ describe("a message of a row", () => {
     expect(toTrl(examplesOf([user("Q"), alone])).losses.map(({ what }) => what)).toEqual(["a refusal"]);
   });
 
-  it("has the arguments of calls as an object for TRL if they are one, as a text for OpenAI", () => {
+  it("a row has call arguments as an object for TRL if they are one, and as text for OpenAI", () => {
     const texts = ['{"n":1}', "[1]", "null", "no JSON"];
     const toolCalls = texts.map((given, index) => ({ id: `c${index}`, name: "f", arguments: given }));
     const results = toolCalls.map(({ id }): SeedDraft => ({ role: "tool", toolCallId: id, content: "" }));
@@ -115,7 +115,7 @@ describe("a message of a row", () => {
   });
 });
 
-it("a row has the tools that were offered, and whether several may be called at once where a format says so", () => {
+it("a row has the offered tools, and parallel_tool_calls if its format has that field", () => {
   const tools = [{ name: "f" }, { name: "g", description: "G.", parameters: { type: "object" } }];
   const [example] = examplesOf([user("Q"), said("A")]);
   if (example === undefined) throw new Error("there is no example");
@@ -133,8 +133,8 @@ it("a row has the tools that were offered, and whether several may be called at 
   expect(membersOf(toTrl, [tools, true])).toEqual([wire, undefined]);
 });
 
-describe("the report for a person", () => {
-  it("has a line for each fact, and none for what there is nothing of", () => {
+describe("datasetReport", () => {
+  it("datasetReport has a line for each count, and none for a count of zero", () => {
     const linearised = linearise([addedJournal([{ type: "turn.added", at: 1, messages: [user("Q"), said("A")] }])]);
     const dataset = toSft(linearised.examples);
     expect(datasetReport({ linearised, dataset })).toEqual(["1 row of 1 example"]);
@@ -145,7 +145,7 @@ describe("the report for a person", () => {
     );
   });
 
-  it("counts tokens, what was left out, doubtful tools, losses and broken journals", () => {
+  it("datasetReport counts tokens, omitted examples, doubtful tools, losses and broken journals", () => {
     const score = (turn: number, value: number): Event => ({
       type: "turn.annotated",
       at: 1,

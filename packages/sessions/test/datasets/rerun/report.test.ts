@@ -29,7 +29,7 @@ const figures = (more: Partial<RerunReport["after"]> = {}) => {
 };
 const known = (sum: number) => ({ sum, reported: 1, unreported: 0 });
 
-/** Returns the lines about the conversations, or those with figures. */
+/** Returns the lines of the report about conversations, or those of its table of figures. */
 const linesOf = (report: Partial<RerunReport>, of: "conversations" | "figures"): readonly string[] => {
   const [said = "", table = ""] = rerunTable({
     conversations: [{ name: "t", problem: null, turns: [] }],
@@ -40,7 +40,7 @@ const linesOf = (report: Partial<RerunReport>, of: "conversations" | "figures"):
   return (of === "figures" ? table : said).split("\n");
 };
 
-it("a table has the turns that differ, what each side did, and why a conversation stopped", () => {
+it("rerunTable shows the turns that differ, the outcome on each side, and why a conversation stopped", () => {
   const long = "x".repeat(200);
   const turns = [
     turn(side(), { same: true }),
@@ -70,7 +70,7 @@ it("a table has the turns that differ, what each side did, and why a conversatio
   );
 });
 
-it("a table has the figures of both sides with their change, and ? for what is not known", () => {
+it("rerunTable shows the figures of both sides with their change, and ? for unknown figures", () => {
   const usage = { ...noUsage, calls: 2, inputTokens: known(7), cost: { USD: known(1_500_000_000) } };
   const before = figures({ turns: 3, completed: 2, usage, score: 0.5, scored: 1 });
   const after = figures({
@@ -129,7 +129,7 @@ it.each<readonly [string, LlmHandler, Partial<RerunOptions>, string]>([
     { machine: { tools: [weather.declaration] } },
     'the recording has no result of weather({"city":"Oslo"})',
   ],
-])("a turn that %s says why: %#", async (status, llm, options, why) => {
+])("rerun reports why a turn is %s: %#", async (status, llm, options, why) => {
   const { conversations, after } = await rerun([journal], { clock, llm, ...options });
   expect(conversations[0]?.turns.map((each) => [each.after.status, each.after.why])).toEqual([[status, why]]);
   expect(after).toMatchObject({ turns: 1, completed: 0, score: null, scored: 0 });

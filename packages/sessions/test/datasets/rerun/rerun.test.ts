@@ -113,7 +113,7 @@ describe("a recorded conversation that is asked again", () => {
     expect(given).toEqual([[{ type: "text", text: "Roll." }, image], "1", "2", "3", "3"]);
   });
 
-  it("gives a call the results of its turn, or else the newest of earlier turns, failed ones as failures", async () => {
+  it("rerun answers a call with recorded results of its turn, or else of the newest earlier turn, failures included", async () => {
     let rolls = 0;
     const dice = tool({
       name: "dice",
@@ -125,7 +125,7 @@ describe("a recorded conversation that is asked again", () => {
         return String(rolls);
       },
     });
-    /** Rolls so often in each turn. */
+    /** Returns a model that rolls this many times in each turn. */
     const rolling = (...turns: readonly number[]): LlmHandler => {
       const roll = () => toolCalls([{ name: "dice", arguments: {} }]);
       return scriptedModel(turns.flatMap((times) => [...Array.from({ length: times }, roll), reply("Done.")]));
@@ -146,7 +146,7 @@ describe("a recorded conversation that is asked again", () => {
     expect([results, after.completed]).toEqual([[one, two, ...Array(3).fill("lost 3 failed"), four], 4]);
   });
 
-  it("has no result for a call that only the machine answered", async () => {
+  it("rerun has no result for a call that only the machine answered in the recording", async () => {
     const { host, journal } = stage(forecaster());
     await host.ask("How is it?", { threadId: "t" });
     await host.close();
@@ -218,7 +218,7 @@ describe("a recorded conversation that is asked again", () => {
     ]);
   });
 
-  it("is asked with all that was said in it: names, metadata, other roles, messages that came together", async () => {
+  it("rerun sends the model the recorded names, metadata, roles and all messages of one turn", async () => {
     const journal = addedJournal(
       [
         {
@@ -249,7 +249,7 @@ describe("a recorded conversation that is asked again", () => {
     expect(conversations[0]?.turns.map(({ question, same }) => [question, same])).toEqual([["Q1\nQ2", true]]);
   });
 
-  it("shows no secret of the model's handler in a failure", async () => {
+  it("rerun hides secrets of the model's handler in a failure", async () => {
     const failure = { kind: "unknown", message: "refused: hush-hush", retryable: false } as const;
     const llm: LlmHandler = Object.assign(async () => ({ type: "failed", failure }) as const, {
       secrets: () => ["hush-hush"],
@@ -310,7 +310,7 @@ describe("a recorded conversation that is asked again", () => {
     [{ history: "new" }, 'rerun: history must be "recorded" or "own" (got "new")'],
     [{ metric: 1 }, "rerun: metric must be a function (got 1)"],
     [{ signal: {} }, "rerun: signal must be"],
-  ])("is refused with options that mean nothing: %j", async (options, says) => {
+  ])("rerun rejects the invalid options %j", async (options, says) => {
     await expect(askedAgain([recorded], { llm: forecaster(), ...options })).rejects.toThrow(says);
   });
 
@@ -319,7 +319,7 @@ describe("a recorded conversation that is asked again", () => {
     ["", " clear in Oslo"],
     [{ role: "developer", content: "Now:" }, "Now: clear in Oslo"],
     [{ role: "system", content: [{ type: "text", text: "Now:" }] }, "Now: clear in Oslo"],
-  ])("is asked under the system prompt %j", async (system, answer) => {
+  ])("rerun asks the model with the system prompt %j", async (system, answer) => {
     const { conversations } = await askedAgain([recorded], { llm: forecaster(), machine, system });
     expect(conversations[0]?.turns.map(({ after }) => after.answer)).toEqual([answer, answer]);
   });
