@@ -23,7 +23,7 @@ export const langchainForms: Readonly<Record<string, unknown>> = {
   "a user with fields of an integration": [human({ additional_kwargs: { a: 1, b: null }, usage_metadata: { n: 1 } })],
   "no content": [human({ content: null }), human({ content: [] }), human({ content: "" })],
   "no content at all": [{ type: "human", data: {} }],
-  "types of other names": [
+  "types under other names": [
     { type: "system", data: { content: "Be brief." } },
     { type: "user", data: { content: "Hi." } },
     { type: "assistant", data: { content: "Hello." } },
@@ -53,19 +53,19 @@ export const langchainForms: Readonly<Record<string, unknown>> = {
   "a text in a list": blocks("Hi."),
   "texts in a list": blocks("Hi.", text()),
   "a text with fields": blocks(text({ cache_control: { type: "ephemeral" }, index: 0 })),
-  "a text with a field of nothing": blocks(text({ annotations: [], id: null })),
+  "a text with empty fields": blocks(text({ annotations: [], id: null })),
   "a text part without a text": blocks({ type: "text", text: 7 }),
   "an image by its address": blocks({ type: "image_url", image_url: url }),
-  "an image as OpenAI's": blocks({ type: "image_url", image_url: { url, detail: "low" } }),
+  "an image in OpenAI's form": blocks({ type: "image_url", image_url: { url, detail: "low" } }),
   "an image of a newer form": blocks({ type: "image", url }),
   "an image of bytes": blocks({ type: "image", data: "AQI=", mimeType: "image/png" }),
-  "an image of bytes, of Python": blocks({
+  "an image of bytes in Python's form": blocks({
     type: "image",
     source_type: "base64",
     data: "AQI=",
     mime_type: "image/png",
   }),
-  "an image of bytes of no type": blocks({ type: "image", data: "AQI=" }),
+  "an image of bytes without a type": blocks({ type: "image", data: "AQI=" }),
   "an image that has only a type": blocks({ type: "image", mime_type: "image/png" }),
   "an image with a field": blocks({ type: "image", url, id: "x" }),
   "an image with an empty field": blocks({ type: "image", url, metadata: {}, id: null }),
@@ -75,8 +75,8 @@ export const langchainForms: Readonly<Record<string, unknown>> = {
     { type: "file", file: { file_id: "file-1" } },
   ),
   "a file of LangChain": blocks({ type: "file", data: "AA==", mime_type: "application/pdf" }),
-  "what only an integration knows": blocks({ type: "document", source: { data: "x" } }),
-  "thoughts of a user": blocks({ type: "reasoning", reasoning: "hm" }, { type: "refusal", refusal: "No." }),
+  "a content block of an integration": blocks({ type: "document", source: { data: "x" } }),
+  "reasoning and a refusal of a user": blocks({ type: "reasoning", reasoning: "hm" }, { type: "refusal", refusal: "No." }),
 
   "a reply": said(),
   "a reply with a name": said({ name: "bot", id: "run-1" }),
@@ -85,7 +85,7 @@ export const langchainForms: Readonly<Record<string, unknown>> = {
   reasoning: saying({ type: "reasoning", reasoning: "hm" }, text()),
   "reasoning of Anthropic's": saying({ type: "thinking", thinking: "hm", signature: "s" }, text()),
   "reasoning without a text": saying({ type: "reasoning", reasoning: 7 }, { type: "thinking", thinking: 7 }),
-  "a thought of another type": saying({ type: "note", reasoning: "hm", thinking: "hm", refusal: "No." }),
+  "reasoning in a block of another type": saying({ type: "note", reasoning: "hm", thinking: "hm", refusal: "No." }),
   "reasoning beside the content": said({ additional_kwargs: { reasoning_content: "hm" } }),
   "reasoning without a text beside the content": said({ additional_kwargs: { reasoning_content: 7 } }),
   "a refusal": saying({ type: "refusal", refusal: "No." }),
@@ -95,13 +95,13 @@ export const langchainForms: Readonly<Record<string, unknown>> = {
   "a call": called(),
   "a call beside a text": called({ content: "One moment." }),
   "a call without arguments": called({ tool_calls: [call({ args: null })] }),
-  "a call of a list": called({ tool_calls: [call({ args: [1] })] }),
+  "a call whose arguments are a list": called({ tool_calls: [call({ args: [1] })] }),
   "a call without an id": called({ tool_calls: [call({ id: null })] }),
   "a call whose arguments were no JSON": called({
     tool_calls: [],
     invalid_tool_calls: [{ type: "invalid_tool_call", id: "a", name: "f", args: "{no", error: "bad" }],
   }),
-  "an invalid call of nothing": called({ tool_calls: [], invalid_tool_calls: [{ id: "a" }] }),
+  "an invalid call without a name or arguments": called({ tool_calls: [], invalid_tool_calls: [{ id: "a" }] }),
   "calls as our export wrote them": called({
     ...own({ calls: [{ id: "a", name: "f", arguments: '{ "n": 1 }' }] }),
   }),
@@ -127,7 +127,7 @@ export const langchainForms: Readonly<Record<string, unknown>> = {
   "a result without a call": [human(), { type: "tool", data: { content: "4" } }],
   "a result without an id": called({}, { tool_call_id: null }),
 
-  "a message of JavaScript's": [
+  "messages that JavaScript serialised": [
     {
       lc: 1,
       type: "constructor",

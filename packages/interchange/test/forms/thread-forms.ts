@@ -146,12 +146,12 @@ export const threadForms: Readonly<Record<string, readonly Message[]>> = {
     messageFromReply("1.2", "1.2", { toolCalls: [{ id: "a", name: "g", arguments: "{}" }] }),
     messageFromResult({ callId: "1.2.0", providerCallId: "a", name: "g" }, "completed", "5"),
   ],
-  "marks of the machine": [
+  "messages that the machine marked as synthesised or truncated": [
     { ...user("Hi."), synthesised: true },
     { ...messageFromReply("1.1", "1.1", { content: "Hello." }), truncated: { characters: 9 } },
   ],
-  "the origin of fields": reply({ content: "Hello.", provider: { origin: "x", cache_control: { type: "ephemeral" } } }),
-  "an origin alone": reply({ content: "Hello.", provider: { origin: "x" } }),
+  "provider fields with their origin": reply({ content: "Hello.", provider: { origin: "x", cache_control: { type: "ephemeral" } } }),
+  "an origin without other provider fields": reply({ content: "Hello.", provider: { origin: "x" } }),
   "a reply of several parts": reply({
     content: [
       { type: "text", text: "a" },

@@ -112,7 +112,7 @@ describe("the items of an output", () => {
     ["that begins with a text", { content: [{ type: "output_text", text: "A" }, { type: "hologram" }] }, true],
     ["that begins with an unknown part", { content: [{ type: "hologram" }, { type: "output_text", text: "A" }] }, false],
     ["whose content is a number", { content: 7 }, false],
-  ])("replyFromResponseItems keeps a message as it is if a reply cannot represent it: a message %s", (_, message, isRead) => {
+  ])("replyFromResponseItems keeps a message that it cannot read as it is: a message %s", (_, message, isRead) => {
     const foreign = { type: "opaque", value: { type: "foreign", format: "responses", value: message } };
     expect(JSON.stringify(replyOf([message]).content) === JSON.stringify([foreign])).toBe(!isRead);
   });

@@ -57,7 +57,7 @@ const isPlain = ({ callerTools, deadlineAt, joining, output, waiting }: OpenTurn
 
 /**
  * Returns the result of `update` and its effects for an event that may take the fast path, in a third of the time. It
- * copies each object once, and does not look for features that such a thread does not use. Returns null if the decision
+ * builds each object once, and does not look for features that such a thread does not use. Returns null if the decision
  * asks for more than the next call. Law `goesStraight` compares the two paths.
  */
 export const straightStep = (
