@@ -10,7 +10,7 @@ test.each(vectorFiles())("does what $file says", ({ vector }) => {
   expect(problemOfFile(vector)).toBeNull();
 });
 
-test("returns only deeply frozen values, in every vector", () => {
+test("the machine returns only deeply frozen values in every vector", () => {
   for (const { started, steps } of presentScripts().map(played))
     for (const given of [started, ...steps.map(({ answer }) => answer)]) expect(unfrozenIn(given)).toBeNull();
 });

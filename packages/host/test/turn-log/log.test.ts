@@ -373,7 +373,7 @@ test("the sink skips a turn that ends before its first batch is due, and writes 
   ]);
 });
 
-test("the sink reports and skips a batch that fails to be written, and writes nothing after the lease is lost", async () => {
+test("the sink reports and skips a batch that the store fails to write, and stops after it lost the lease", async () => {
   const { clock, batches, reported, show } = sinkWith({ 0: new Error("full"), 2: new LeaseLostError(lease) });
   const log = new TurnLog(1);
   for (const words of ["a", "b", "c", "d"]) {

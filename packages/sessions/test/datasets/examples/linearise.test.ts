@@ -206,7 +206,7 @@ describe("what is left out, and why", () => {
     expect(leftOut.map((each) => each.because)).toEqual([because]);
   });
 
-  it("linearise leaves out the turn that a crash cut off, and no other", () => {
+  it("linearise leaves out a turn that was recovered after a crash, and no other", () => {
     const { entries, name } = addedJournal([
       ask,
       answered("A"),

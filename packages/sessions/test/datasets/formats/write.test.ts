@@ -81,7 +81,7 @@ describe("a message of a dataset row", () => {
     ],
     ["a weight", toSft, user("Q", { metadata: { weight: 0 } }), { role: "user", content: "Q" }, []],
     ["an empty text", toTrl, user(""), ["empty"], []],
-  ])("a row has the message, a reason or a loss for %s", (_, write, message, first, lost) => {
+  ])("a writer converts a message with %s, and reports what is lost or left out", (_, write, message, first, lost) => {
     expect(written(write, message)).toEqual([first, lost]);
   });
 
