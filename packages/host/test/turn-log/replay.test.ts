@@ -133,7 +133,11 @@ describe("completeLog", () => {
       [...first.slice(8), ...second],
     ],
     ["a step that has its end but not all other parts", [...first.slice(0, 5), ...first.slice(6)], [anew(1), ...whole]],
-    ["a step without its end, and the start of the next one", [...first.slice(0, -1), ...second.slice(0, 2)], second.slice(2)],
+    [
+      "a step without its end, and the start of the next one",
+      [...first.slice(0, -1), ...second.slice(0, 2)],
+      second.slice(2),
+    ],
   ])("completion from the journal adds missing parts, or a replay, to a log with %s", (_, shown, added) => {
     expect(completed(...shown)).toEqual(added);
   });

@@ -76,7 +76,10 @@ export const langchainForms: Readonly<Record<string, unknown>> = {
   ),
   "a file of LangChain": blocks({ type: "file", data: "AA==", mime_type: "application/pdf" }),
   "a content block of an integration": blocks({ type: "document", source: { data: "x" } }),
-  "reasoning and a refusal of a user": blocks({ type: "reasoning", reasoning: "hm" }, { type: "refusal", refusal: "No." }),
+  "reasoning and a refusal of a user": blocks(
+    { type: "reasoning", reasoning: "hm" },
+    { type: "refusal", refusal: "No." },
+  ),
 
   "a reply": said(),
   "a reply with a name": said({ name: "bot", id: "run-1" }),

@@ -150,7 +150,10 @@ export const threadForms: Readonly<Record<string, readonly Message[]>> = {
     { ...user("Hi."), synthesised: true },
     { ...messageFromReply("1.1", "1.1", { content: "Hello." }), truncated: { characters: 9 } },
   ],
-  "provider fields with their origin": reply({ content: "Hello.", provider: { origin: "x", cache_control: { type: "ephemeral" } } }),
+  "provider fields with their origin": reply({
+    content: "Hello.",
+    provider: { origin: "x", cache_control: { type: "ephemeral" } },
+  }),
   "an origin without other provider fields": reply({ content: "Hello.", provider: { origin: "x" } }),
   "a reply of several parts": reply({
     content: [

@@ -110,7 +110,11 @@ describe("the items of an output", () => {
     ["without parts", { role: "assistant", content: [] }, false],
     ["with a refusal", { role: "assistant", content: [{ type: "refusal", refusal: "No." }] }, true],
     ["that begins with a text", { content: [{ type: "output_text", text: "A" }, { type: "hologram" }] }, true],
-    ["that begins with an unknown part", { content: [{ type: "hologram" }, { type: "output_text", text: "A" }] }, false],
+    [
+      "that begins with an unknown part",
+      { content: [{ type: "hologram" }, { type: "output_text", text: "A" }] },
+      false,
+    ],
     ["whose content is a number", { content: 7 }, false],
   ])("replyFromResponseItems keeps a message that it cannot read as it is: a message %s", (_, message, isRead) => {
     const foreign = { type: "opaque", value: { type: "foreign", format: "responses", value: message } };

@@ -41,8 +41,16 @@ test.each<readonly [string, Parameters<typeof turnsUnder>, Partial<ReturnType<ty
   ["the newest turns, and a pinned older question", [from(5), ["1.0"]], { whole: 2, partly: 1, out: 3 }],
   ["the newest turns, with pins in them and in the seed", [from(5), ["0.0", "5.0"]], { whole: 2, out: 4 }],
   ["older turns as summary lines", [{ ...from(4), summarised: { from: 1, to: 3 } }], { whole: 3, summarised: 3 }],
-  ["older turns and the seed as summary lines", [{ ...from(4), summarised: { from: 0, to: 3 } }], { whole: 3, summarised: 3 }],
-  ["some older turns as summary lines", [{ ...from(5), summarised: { from: 2, to: 3 } }], { whole: 2, summarised: 2, out: 2 }],
+  [
+    "older turns and the seed as summary lines",
+    [{ ...from(4), summarised: { from: 0, to: 3 } }],
+    { whole: 3, summarised: 3 },
+  ],
+  [
+    "some older turns as summary lines",
+    [{ ...from(5), summarised: { from: 2, to: 3 } }],
+    { whole: 2, summarised: 2, out: 2 },
+  ],
   [
     "older turns as summary lines, and a pinned question of one",
     [{ ...from(4), summarised: { from: 1, to: 3 } }, ["2.0"]],

@@ -110,23 +110,32 @@ const threads: readonly (readonly [string, State])[] = [
   ["with pinned messages", played(seed, say("q", "a"), ...answersOnly, round, pin("0.1"), pin("2.1"), pin("5.1.0"))],
   ["with a pinned message in its last turn", played([], say("question", "a"), add("assistant"), round, pin("3.2"))],
   ["whose turn is open", played(seed, say("q", "a"), ...answersOnly, open)],
-  ["whose open turn has a pinned message", played([], say("question", "a"), add("assistant"), open, pin("3.0"), pin("1.1"))],
-  ["with an appended answer that waits for the next turn", played([], say("question", "a"), add("assistant"), append("assistant"))],
+  [
+    "whose open turn has a pinned message",
+    played([], say("question", "a"), add("assistant"), open, pin("3.0"), pin("1.1")),
+  ],
+  [
+    "with an appended answer that waits for the next turn",
+    played([], say("question", "a"), add("assistant"), append("assistant")),
+  ],
 ];
 
-test.each(threads)("tokenWindow starts the prompt where an exhaustive search does, for any budget, in a thread %s", (_, state) => {
-  for (const interrupted of ["keep", "omit"] as const) {
-    for (let tokens = 0; tokens <= 80; tokens++) {
-      const shownBy = (policy: Policy) => {
-        const budget = { tokens, reserve: 0 };
-        const prompt = promptOf(conversationMachine({ policy, counter: characters, budget, interrupted }), state);
-        expect(prompt.failed).toBeUndefined();
-        return prompt.messages.map(({ id }) => id);
-      };
-      expect(shownBy(tokenWindow())).toEqual(shownBy(plainly));
+test.each(threads)(
+  "tokenWindow starts the prompt where an exhaustive search does, for any budget, in a thread %s",
+  (_, state) => {
+    for (const interrupted of ["keep", "omit"] as const) {
+      for (let tokens = 0; tokens <= 80; tokens++) {
+        const shownBy = (policy: Policy) => {
+          const budget = { tokens, reserve: 0 };
+          const prompt = promptOf(conversationMachine({ policy, counter: characters, budget, interrupted }), state);
+          expect(prompt.failed).toBeUndefined();
+          return prompt.messages.map(({ id }) => id);
+        };
+        expect(shownBy(tokenWindow())).toEqual(shownBy(plainly));
+      }
     }
-  }
-});
+  },
+);
 
 const limited = { rule: "headAndTail", of: "messages", characters: 200 } as const;
 const cleared = { rule: "clear", of: "toolResults", characters: 200 } as const;
@@ -185,7 +194,13 @@ test.each<readonly [string, UnitPosition | null, "keep" | "omit", readonly Messa
   ["an answer before its turn's question", { turn: 4, unit: 0 }, "keep", seed, "1.0 4.0 4.1 4.2 5.0 5.1"],
   ["a question", { turn: 4, unit: 1 }, "keep", seed, "4.1 4.2 5.0 5.1"],
   ["an answer after its turn's question", { turn: 4, unit: 2 }, "keep", seed, "4.1 4.2 5.0 5.1"],
-  ["the instruction of a seed without an answer", { turn: 0, unit: 1 }, "keep", silent, `0.0 0.1 ${everything.slice(8)}`],
+  [
+    "the instruction of a seed without an answer",
+    { turn: 0, unit: 1 },
+    "keep",
+    silent,
+    `0.0 0.1 ${everything.slice(8)}`,
+  ],
   ["a seed without an answer, whose question is dropped", null, "keep", silent, `0.0 0.1 ${everything.slice(8)}`],
   ["a turn after a seed without an answer", { turn: 1, unit: 0 }, "keep", silent, everything.slice(8)],
 ])("a prompt that a policy starts at %s begins with a question", (_, from, interrupted, begins, ids) => {

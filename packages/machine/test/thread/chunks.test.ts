@@ -33,9 +33,12 @@ const length = fc.oneof(
 );
 const numbers = (count: number): readonly number[] => Array.from({ length: count }, (_, index) => index);
 
-test.each([0, 1, chunkSize, chunkSize ** 2, chunkSize ** 2 + 1])("at returns undefined for the index NaN of %i elements", (count) => {
-  expect(at(chunksOf(numbers(count)), Number.NaN)).toBeUndefined();
-});
+test.each([0, 1, chunkSize, chunkSize ** 2, chunkSize ** 2 + 1])(
+  "at returns undefined for the index NaN of %i elements",
+  (count) => {
+    expect(at(chunksOf(numbers(count)), Number.NaN)).toBeUndefined();
+  },
+);
 
 test("chunks are the list that they were made from, element by element", () => {
   fc.assert(

@@ -48,12 +48,15 @@ describe("plainCopy", () => {
     ["an instance of a nameless class", nameless, expect.stringContaining("it is an instance of a class, ")],
     ["inherited members", inherited, expect.stringContaining("it is an Object, ")],
     ["__proto__", JSON.parse('{"__proto__":1}'), expect.stringContaining('it has a member "__proto__"')],
-  ])("plainCopy copies a value that JSON can express, and describes the problem of any other: %s", (_, value, expected) => {
-    const copy = copyOf(value);
-    expect(copy).toEqual(expected);
-    expect(Object.is(copy, -0)).toBe(false);
-    expect(Object.isFrozen(copy)).toBe(true);
-  });
+  ])(
+    "plainCopy copies a value that JSON can express, and describes the problem of any other: %s",
+    (_, value, expected) => {
+      const copy = copyOf(value);
+      expect(copy).toEqual(expected);
+      expect(Object.is(copy, -0)).toBe(false);
+      expect(Object.isFrozen(copy)).toBe(true);
+    },
+  );
 
   test.each<readonly [string, unknown, number, ((object: object) => unknown) | undefined, unknown]>([
     ["a value of the maximum depth", { a: [1] }, 2, undefined, { a: [1] }],

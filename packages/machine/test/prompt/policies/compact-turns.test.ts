@@ -183,14 +183,11 @@ describe("the shown turns and summaries", () => {
     [815, { turns: 8, units: 0, measured: 1 }],
     [816, { turns: 16, units: 0, measured: 2 }],
     [5_000, { turns: 64, units: 0, measured: 4 }],
-  ])(
-    "fits reads only the newest turns of a long thread that does not fit into %i tokens",
-    (tokens, reads) => {
-      const looked = { turns: 0, units: 0, measured: 0 };
-      expect(fits(inputOf({ turns: turns(1_000), ...room(tokens) }, looked))).toBe(false);
-      expect(looked).toEqual(reads);
-    },
-  );
+  ])("fits reads only the newest turns of a long thread that does not fit into %i tokens", (tokens, reads) => {
+    const looked = { turns: 0, units: 0, measured: 0 };
+    expect(fits(inputOf({ turns: turns(1_000), ...room(tokens) }, looked))).toBe(false);
+    expect(looked).toEqual(reads);
+  });
 
   test("compactTurns shows a summary, and as many of the newest turns as fit", () => {
     const machine = conversationMachine({
