@@ -65,6 +65,13 @@ const turns = fc.tuple(
   fc.array(fc.boolean(), { minLength: 8, maxLength: 8 }),
 );
 
+/** Turns of one reply each, so that each end is seen, whatever is drawn. */
+const ends: readonly (readonly [readonly (readonly ScriptLine[])[], readonly boolean[]])[] = [
+  streams([{ text: "It rains." }]),
+  streams([{ text: "It " }], { finishReason: "length" }),
+  fails({ kind: "auth", message: "no" }),
+].map((line) => [[[line]], [true]]);
+
 /** Returns the events of a stream, with the errors at which the SDK would throw. */
 const eventsOf = async (server: ThreadServer, path: string, body?: object, first = 0): Promise<readonly Event[]> => {
   const events = await streamed(server, path, body);
@@ -144,7 +151,7 @@ test("what a client was shown is what the journal gives another process, leg by 
       llm.assertComplete();
       await host.close();
     }),
-    { numRuns: runs(160) },
+    { numRuns: runs(160), examples: ends.map((turn) => [turn]) },
   );
   expect([...seen.keys()].toSorted()).toEqual(["completed", "failed", "incomplete"]);
 });
@@ -178,8 +185,17 @@ const shared = fc.record({
   thinksMs: fc.constantFrom(0, 0, 900, 20_000),
 });
 
+type Shared = typeof shared extends fc.Arbitrary<infer Value> ? Value : never;
+
+/** Each turn is asked by a POST, whose answer is read from it. */
+const asks: Omit<Shared, "turns"> = {
+  ways: [{ server: 0, by: "post", reader: 1, acts: [], from: null }],
+  partsMs: null,
+  thinksMs: 0,
+};
+
 /** A case that is seldom drawn: a response is cancelled while the model thinks. */
-const cancelled: typeof shared extends fc.Arbitrary<infer Value> ? Value : never = {
+const cancelled: Shared = {
   turns: [[[streams([{ text: "It rains." }])]], [true]],
   ways: [
     {
@@ -336,7 +352,7 @@ test("whichever of two servers on one store is asked, and however, a response is
       }
       for (const host of hosts) await host.close();
     }),
-    { numRuns: runs(200), examples: [[cancelled]] },
+    { numRuns: runs(200), examples: [[cancelled], ...ends.map((turn) => [{ ...asks, turns: turn }] as const)] },
   );
   expect([...seen.keys()].toSorted()).toEqual(["cancelled", "completed", "failed", "incomplete"]);
 });

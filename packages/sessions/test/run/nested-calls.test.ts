@@ -155,7 +155,9 @@ test("a model call with an empty name is rejected", async () => {
 });
 
 test("a trace lists model calls by time, and names the stateless programs that made them", async () => {
-  const llm = scriptedModel(["one", "two", "three"].map((text) => reply(text)));
+  const clock = runningClock();
+  const options = { store: memoryStore({ clock }), host: { clock } };
+  const llm = scriptedModel(["one", "two", "three"].map((text) => reply(text, { delayMs: 1 })));
   const inner = sessionOf(async ({ q }, { ask }) => ({ a: (await ask("think", q)).text }), {
     name: "child",
     lifespan: "stateless",
@@ -166,7 +168,7 @@ test("a trace lists model calls by time, and names the stateless programs that m
       await inner.call(inputs);
       return { a: (await ask("last", "Q")).text };
     },
-    { name: "parent", llm },
+    { name: "parent", llm, ...options },
   );
   await asked(parent, 1);
   expect((await parent.trace())?.calls.map(({ name }) => name)).toEqual(["zero", "child/think", "last"]);
