@@ -18,7 +18,7 @@ import { ThreadClosedError, ThreadExistsError } from "../boundary/errors.ts";
 import type { EventEnvelope, MadeEnvelope, Envelope, Mailbox } from "../mailbox/mailbox.ts";
 import type { LeasedThread } from "./leased-thread.ts";
 import type { Responding } from "./loop-port.ts";
-import { transitionRead } from "@colloquy/machine/hosting";
+import { readEvent, transitionRead } from "@colloquy/machine/hosting";
 import { SnapshotDamagedError } from "@colloquy/machine/storage";
 import type { RunContext } from "../context/host-context.ts";
 import type { Clock } from "../ports/clock.ts";
@@ -118,8 +118,10 @@ export const stepOf = (
   options: StepOptions = {},
 ): Transition => {
   const given = event.type === "cancel.requested" ? withShown(event, state, shown) : event;
-  const isRead = options.isRead === true && given === event;
-  const step = (isRead ? transitionRead : transition)(machine, state, given, options);
+  const read = options.isRead === true && given === event ? Either.right(given) : readEvent(given);
+  const step = Either.isLeft(read)
+    ? transition(machine, state, given, options)
+    : transitionRead(machine, state, read.right, options);
   // Only now is it known what the ask interrupts; the shown part of that reply is kept.
   if (!step.handled || step.entry.decided?.interrupts !== true || given.type !== "ask.received") return step;
   const partial = given.partial === undefined ? shown() : undefined;

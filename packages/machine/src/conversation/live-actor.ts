@@ -79,9 +79,7 @@ const withOwnContext = <Persisted extends Snapshot<unknown>>(persisted: Persiste
   if (!("context" in persisted)) return persisted;
   const problem = problemOfPersisted("value" in persisted ? persisted.value : undefined, persisted.context);
   if (problem !== null)
-    throw new TypeError(
-      `the persisted snapshot is damaged: ${problem}; begin from one that is whole, or fold the journal again`,
-    );
+    throw new TypeError(`the persisted snapshot is damaged: ${problem}; begin from a whole one, or fold the journal`);
   return Object.assign({}, persisted, { context: owned(persisted.context) });
 };
 

@@ -13,7 +13,7 @@
 // 3. Update. `update` computes the data after the event from the data before it, the event and the decision alone. It
 //    imports neither `decide` nor settings. So a journal folds to the same state years later, under any configuration. It
 //    returns a `Plan`: the data, the name of an arrow, and the effects as a function, which folding never calls. The
-//    common events of a plain thread take a fast path, which gives the same in less time (`update/straight`).
+//    common events of a plain thread take a fast path, which gives the same in less time (`transition-read`).
 // 4. Step. The plan names the arrow (`responding`, `completed`, …, or `stays`); the statechart of `machine.ts` only says
 //    which state that arrow leads to, from which state and for which event. The arrows are read from XState once, when
 //    this code loads: to interpret the statechart for each event would cost more than all other stages. The law
@@ -31,8 +31,7 @@
 // - Why states are immutable at little cost: `protocol/thaw`, `../thread/plain-data`.
 // - Uses of entries: `../journal` (read, fold, fork), `../snapshot`, `../redaction`.
 import * as Either from "fp-ts/lib/Either.js";
-import type { Prompts } from "../prompt/prompts.ts";
-import { frozen } from "../thread/plain-data.ts";
+import { frozen, owned } from "../thread/plain-data.ts";
 import { begin, SeedError } from "./update/begin.ts";
 import { withDefaults } from "./decide/settings.ts";
 import type { ThreadInput, Event } from "./protocol/event.ts";
@@ -43,9 +42,9 @@ import { readEvent, readThreadInput } from "./protocol/event-forms.ts";
 import { problemOfCalls } from "./update/turn-opening.ts";
 import { type ConversationMachine, internals } from "./machine.ts";
 import type { Refusal } from "./protocol/refusal.ts";
-import type { ConversationData, Leaf, State, StateValue } from "./protocol/data.ts";
+import type { Leaf, State, StateValue } from "./protocol/data.ts";
 import { frozenSince, ownedState, thawed } from "./protocol/thaw.ts";
-import { mayGoStraight, type StraightStep, straightStep } from "./update/straight.ts";
+import type { Step } from "./update/plan.ts";
 import { update } from "./update/update.ts";
 
 /** A thread that has just begun. */
@@ -109,59 +108,50 @@ export const transition = (
   const read = readEvent(event);
   return Either.isLeft(read)
     ? refused(state, { kind: "invalid", reason: read.left })
-    : transitionRead(machine, state, read.right, options);
+    : transitionGenerally(machine, state, read.right, options);
 };
 
-/**
- * Applies an event that needs no reading, for a host that makes its own events. The event must be deeply frozen plain
- * data for which `problemOfEvent` finds nothing.
- *
- * @throws SnapshotDamagedError as `transition` does.
- */
-export const transitionRead = (
+/** Applies an event that was read. */
+export const transitionGenerally = (
   machine: ConversationMachine,
   state: State,
   event: Event,
-  options: { readonly recovered?: boolean } = {},
+  options: { readonly recovered?: boolean },
 ): Transition => {
-  const { settings, arrows } = machine[internals];
-  const leading = arrows[leafOf(state.value)];
-  const { value, context } = ownedState(state);
-  const isStraight = mayGoStraight(context, event);
-  const before = isStraight ? context : thawed(context);
-  const decided = decide(settings, before, event);
+  const { settings } = machine[internals];
+  const { context } = ownedState(state);
+  const data = thawed(context);
+  const decided = decide(settings, data, event);
   if (Either.isLeft(decided)) return refused(state, decided.left);
-  const step =
-    (isStraight ? straightStep(context, event, decided.right, settings.prompts) : null) ??
-    generalStep(context, isStraight ? thawed(context) : before, event, decided.right, settings.prompts);
-  const target = leading[event.type]?.[step.arrow];
+  const { data: after, arrow, effects } = update(data, event, decided.right);
+  const step = { data: after, arrow, effects: effects(settings.prompts) };
+  frozenSince(after, context, decided.right, step.effects);
+  return stepped(machine, state, event, decided.right, step, options.recovered);
+};
+
+/** Takes the arrow of a step, and writes its entry. */
+export const stepped = (
+  machine: ConversationMachine,
+  state: State,
+  event: Event,
+  decided: Decided,
+  { data, arrow, effects }: Step,
+  recovered: boolean | undefined,
+): Transition => {
+  const target = machine[internals].arrows[leafOf(state.value)][event.type]?.[arrow];
   if (target === undefined) return refused(state, noArrow(state, event));
   const entry: LaterEntry = {
-    seq: step.data.seq,
+    seq: data.seq,
     event,
-    ...(Object.keys(decided.right).length === 0 ? {} : { decided: decided.right }),
-    ...(options.recovered === true ? { recovered: true } : {}),
+    ...(Object.keys(decided).length === 0 ? {} : { decided }),
+    ...(recovered === true ? { recovered } : {}),
   };
   return Object.freeze({
     handled: true,
-    state: Object.freeze({ value: step.arrow === "stays" ? value : target, context: step.data }),
-    effects: step.effects,
+    state: Object.freeze({ value: arrow === "stays" ? owned(state.value) : target, context: data }),
+    effects,
     entry: Object.freeze(entry),
   });
-};
-
-/** Applies any event. @param data unfrozen copies of the data before it */
-export const generalStep = (
-  before: ConversationData,
-  data: ConversationData,
-  event: Event,
-  decided: Decided,
-  prompts: Prompts,
-): StraightStep => {
-  const plan = update(data, event, decided);
-  const effects = plan.effects(prompts);
-  frozenSince(plan.data, before, decided, effects);
-  return { data: plan.data, arrow: plan.arrow, effects };
 };
 
 const leafOf = (value: StateValue): Leaf => {
@@ -170,7 +160,7 @@ const leafOf = (value: StateValue): Leaf => {
 };
 
 /** Returns a refusal with the caller's own state reference. */
-const refused = (state: State, refusal: Refusal): Refused =>
+export const refused = (state: State, refusal: Refusal): Refused =>
   Object.freeze({ handled: false, state, effects: noEffects, refusal: frozen(refusal) });
 
 const noEffects: readonly [] = Object.freeze<[]>([]);
@@ -178,5 +168,5 @@ const noEffects: readonly [] = Object.freeze<[]>([]);
 /** Only for a state that no transition returned: every accepted decision has an arrow. */
 const noArrow = (state: State, event: Event): Refusal => ({
   kind: "invalid",
-  reason: `"${event.type}" has no arrow from ${JSON.stringify(state.value)}: the state is not one that a transition gave`,
+  reason: `"${event.type}" has no arrow from ${JSON.stringify(state.value)}: no transition gives it`,
 });

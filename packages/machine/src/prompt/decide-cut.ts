@@ -41,15 +41,15 @@ export interface CutDecision {
 /** Asks a policy what the next prompt shows. If it throws or decides something invalid, everything is kept. */
 export const decideCut = (policy: Policy, situation: Situation): CutDecision => {
   const label = `${policy.name}@${policy.version}`;
-  const { calibration, interrupted } = situation;
-  // This decision never depends on the thread, so the policy gets no input, and its decision is not checked.
-  if (policy.decide === keepEverything && calibration === 1)
-    return { ...keepEverything(), cut: { policy: label, from: null, interrupted }, pressed: false };
   try {
-    const decision = decisionCopy(settledAtOnce(policy.decide(policyInput(situation))));
+    // What never depends on the thread needs no input.
+    const decision =
+      policy.decide === keepEverything
+        ? keepEverything()
+        : decisionCopy(settledAtOnce(policy.decide(policyInput(situation))));
     const problem = problemOfDecision(decision, situation);
     if (problem !== null) {
-      return keepingAll(interrupted, `policy "${label}" made an invalid decision: ${problem}`);
+      return keepingAll(situation.interrupted, `policy "${label}" made an invalid decision: ${problem}`);
     }
     return {
       cut: cutOf(label, decision, situation),
@@ -59,7 +59,7 @@ export const decideCut = (policy: Policy, situation: Situation): CutDecision => 
     };
   } catch (thrown) {
     // A policy may be foreign code, and its errors must not stop the conversation.
-    return keepingAll(interrupted, `policy "${label}" threw: ${inWords(thrown)}`);
+    return keepingAll(situation.interrupted, `policy "${label}" threw: ${inWords(thrown)}`);
   }
 };
 

@@ -93,7 +93,7 @@ const newestRunsWithin = (source: HistorySource, pins: Pins, tokens: number): St
   let left = tokens;
   let oldest: UnitPosition | null = null;
   for (let { turn } = walk; turn !== undefined && pins.size === 0; { turn } = walk) {
-    const run = walk.wholeRun();
+    const run = walk.isAtEnd ? walk.straightRun() : undefined;
     if (run !== undefined && (interrupted === "keep" || counts.together(run).completed)) {
       const sums = counts.run(run);
       const from = sums.findIndex((sum) => sum <= left);

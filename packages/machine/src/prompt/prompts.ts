@@ -23,8 +23,7 @@ export interface Prompts {
 export const promptsAnew: Prompts = Object.freeze<Prompts>({
   render: (thread, cut, system, open, output) => {
     const blocks = blocksOf(partsOf(thread, system, open), cut, null);
-    const { messages, digest } = grownBy(noPrompt(), blocks.messages, start);
-    return { messages, digest: digest.of(output) };
+    return promptFrom(grownBy(noPrompt(), blocks.messages, start), output);
   },
 });
 
@@ -47,13 +46,9 @@ export const grownPrompts = (counts: Counts): Prompts => {
       const end = before === undefined ? null : endOfPrefix(before.blocks, blocks);
       // If reading a message throws, the kept prompt is incomplete.
       kept.delete(thread.seed);
-      const { messages, digest } = grownBy(
-        before === undefined || end === null ? noPrompt() : before,
-        blocks,
-        end ?? start,
-      );
-      kept.set(thread.seed, { blocks, messages, digest });
-      return { messages: messages.slice(), digest: digest.of(output) };
+      const grown = grownBy(before === undefined || end === null ? noPrompt() : before, blocks, end ?? start);
+      kept.set(thread.seed, { ...grown, blocks });
+      return promptFrom(grown, output);
     },
   });
 };
@@ -83,6 +78,11 @@ interface Place {
 }
 
 const start: Place = Object.freeze({ block: 0, message: 0 });
+
+const promptFrom = (
+  { messages, digest }: Grown,
+  output: Parameters<Prompts["render"]>[4],
+): ReturnType<Prompts["render"]> => ({ messages: messages.slice(), digest: digest.of(output) });
 
 const noPrompt = (): Grown => ({ messages: [], digest: new PromptDigest() });
 

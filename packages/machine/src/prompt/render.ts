@@ -57,24 +57,17 @@ export const blocksOf = (parts: PromptParts, cut: Cut, counts: Counts | null): B
   const first = cut.from?.turn ?? 0;
   const walk = new PathWalk(thread);
   for (let turn = walk.turn; turn !== undefined && turn.number >= first; turn = walk.turn) {
-    const run = turn.number < wholeFrom ? undefined : walk.wholeRun();
-    const whole = run === undefined ? undefined : counts?.together(run);
-    if (run !== undefined && whole !== undefined && (whole.completed || cut.interrupted === "keep")) {
+    const run = turn.number < wholeFrom ? undefined : walk.straightRun();
+    const whole = run === undefined || !walk.isAtEnd ? undefined : counts?.together(run);
+    if (run !== undefined && (cut.interrupted === "keep" || whole?.completed === true)) {
       const from = Math.max(0, wholeFrom - walk.runFrom);
-      show(from === 0 ? whole.messages : whole.messages.slice(whole.starts[from]), { run, from });
-      begins = { turn: walk.runFrom + from, block: messages.length - 1 };
-      walk.leave(from);
-      continue;
-    }
-    const straight = turn.number >= wholeFrom && cut.interrupted === "keep" ? walk.straightRun() : undefined;
-    if (straight !== undefined) {
-      // This adds all turns at once, since each prompt walks the newest turns of a thread.
-      const from = Math.max(0, wholeFrom - walk.runFrom);
-      for (let index = turn.number - walk.runFrom; index >= from; index--) {
-        const each = straight[index];
-        if (each === undefined) continue;
-        messages.push(toArray(each.messages));
-        turns.push(each);
+      if (whole !== undefined)
+        show(from === 0 ? whole.messages : whole.messages.slice(whole.starts[from]), { run, from });
+      else {
+        for (let index = turn.number - walk.runFrom; index >= from; index--) {
+          const each = run[index];
+          if (each !== undefined) show(toArray(each.messages), each);
+        }
       }
       begins = { turn: walk.runFrom + from, block: messages.length - 1 };
       walk.leave(from);

@@ -68,16 +68,15 @@ export class PathWalk {
     this.#goTo(head);
   }
 
-  /**
-   * Returns the turns of the current chunk, if the walk is at its last turn and all are on the path. The list is the
-   * same object as long as the turns are unchanged.
-   */
-  wholeRun(): readonly Turn[] | undefined {
-    const { turn, runFrom } = this;
-    return turn?.number === runFrom + chunkSize - 1 ? this.straightRun() : undefined;
+  /** Whether the walk is at the last turn of a full chunk. */
+  get isAtEnd(): boolean {
+    return this.turn?.number === this.runFrom + chunkSize - 1;
   }
 
-  /** Returns the turns of the current chunk if those up to the current one are on the path. */
+  /**
+   * Returns the turns of the current chunk if those up to the current one are on the path. The list of a full chunk is
+   * the same object as long as the turns are unchanged.
+   */
   straightRun(): readonly Turn[] | undefined {
     return (this.turn?.place.straightFrom ?? Infinity) <= this.runFrom ? this.#run : undefined;
   }

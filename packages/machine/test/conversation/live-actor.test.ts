@@ -151,7 +151,7 @@ describe("the XState machine", () => {
     dead.subscribe({ error: (thrown) => void errors.push(thrown) });
     dead.start();
     expect(dead.getSnapshot().status).toBe("error");
-    expect(String(errors)).toMatch(/^TypeError: the persisted snapshot is damaged: .+; begin from one that is whole/u);
+    expect(String(errors)).toMatch(/^TypeError: the persisted snapshot is damaged: .+; begin from a whole one/u);
   });
 });
 

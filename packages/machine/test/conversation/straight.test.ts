@@ -13,8 +13,8 @@ import { decide } from "../../src/conversation/decide/decide.ts";
 import { internals } from "../../src/conversation/machine.ts";
 import { readEvent } from "../../src/conversation/protocol/event-forms.ts";
 import { thawed } from "../../src/conversation/protocol/thaw.ts";
-import { generalStep } from "../../src/conversation/transition.ts";
-import { mayGoStraight, straightStep } from "../../src/conversation/update/straight.ts";
+import { mayGoStraight, straightStep } from "../../src/conversation/transition-read.ts";
+import { update } from "../../src/conversation/update/update.ts";
 import {
   type Content,
   type ConversationMachine,
@@ -41,9 +41,9 @@ const bothWays = (machine: ConversationMachine, { before: { context }, event }: 
   if (Either.isLeft(decided)) return [];
   const straight = straightStep(context, read.right, decided.right, promptsAnew);
   if (straight === null) return [];
-  const general = generalStep(context, thawed(context), read.right, decided.right, promptsAnew);
-  expect(JSON.stringify(straight)).toBe(JSON.stringify(general));
-  expect(unfrozenIn(straight.data) ?? unfrozenIn(straight.effects) ?? unfrozenIn(decided.right)).toBeNull();
+  const { data, arrow, effects } = update(thawed(context), read.right, decided.right);
+  expect(JSON.stringify(straight)).toBe(JSON.stringify({ data, arrow, effects: effects(promptsAnew) }));
+  expect(unfrozenIn(straight.data) ?? unfrozenIn(straight.effects) ?? unfrozenIn(decided.right.cut ?? null)).toBeNull();
   return [
     event.type === "llm.completed" && (event.reply.toolCalls ?? []).length > 0 ? "llm.completed, calls" : event.type,
   ];

@@ -151,7 +151,7 @@ test("a walk towards the beginning steps over whole chunks of turns", () => {
     talk.tell({ type: "turn.added", messages: [{ role: "user", content: "Hello" }] });
   const walk = new PathWalk(talk.state.context.conversation);
   const runs: (readonly (number | undefined)[])[] = [];
-  for (let run = walk.wholeRun(); run !== undefined; run = walk.wholeRun()) {
+  for (let run = walk.straightRun(); run !== undefined && walk.isAtEnd; run = walk.straightRun()) {
     runs.push([run[0]?.number, run.at(-1)?.number]);
     walk.leave(0);
   }

@@ -164,24 +164,31 @@ const problemOf = (settings: Omit<Settings, Kept>): string | null => {
   const wrongValue = problemOfPolicy(settings.policy) ?? problemOfCounter(settings.counter);
   if (wrongValue !== null) return wrongValue;
   const { overlap, retry, budget, calibrate, idleTimeoutMs, warnAt } = settings;
-  if ("max" in overlap && !isCount(overlap.max))
-    return `overlap.max is ${preview(overlap.max)}; it must be a whole number of 0 or more`;
-  if (!isCount(retry.attempts) || retry.attempts < 1)
-    return `retry.attempts is ${preview(retry.attempts)}; it counts the first call too, so it must be 1 or more`;
-  for (const name of ["baseDelayMs", "maxDelayMs", "maxRetryAfterMs"] as const) {
-    if (!isCount(retry[name]))
-      return `retry.${name} is ${preview(retry[name])}; it must be a whole number of milliseconds, 0 or more`;
-  }
-  if (budget !== null && !(isCount(budget.tokens) && isCount(budget.reserve) && budget.reserve <= budget.tokens)) {
-    return `the budget is ${preview(budget)}; tokens and reserve must be whole numbers of 0 or more, the reserve within the tokens`;
-  }
+  const wrongCount = problemOfCounts([
+    ["overlap.max", "max" in overlap ? overlap.max : 0, 0],
+    ["retry.attempts", retry.attempts, 1],
+    ["retry.baseDelayMs", retry.baseDelayMs, 0],
+    ["retry.maxDelayMs", retry.maxDelayMs, 0],
+    ["retry.maxRetryAfterMs", retry.maxRetryAfterMs, 0],
+    ["idleTimeoutMs", idleTimeoutMs ?? 1, 1],
+  ]);
+  if (wrongCount !== null) return wrongCount;
+  if (budget !== null && !(isCount(budget.tokens) && isCount(budget.reserve) && budget.reserve <= budget.tokens))
+    return `the budget is ${preview(budget)}; tokens and reserve must be whole numbers, the reserve within the tokens`;
   if (typeof calibrate !== "boolean") return `calibrate is ${preview(calibrate)}; it must be true or false`;
   if (typeof warnAt !== "number" || !(warnAt >= 0 && warnAt <= 1))
-    return `warnAt is ${preview(warnAt)}; it is a share of the room, from 0 to 1`;
-  if (idleTimeoutMs !== null && !(isCount(idleTimeoutMs) && idleTimeoutMs > 0)) {
-    return `idleTimeoutMs is ${preview(idleTimeoutMs)}; it must be a whole number of milliseconds above 0 (leave it out for none)`;
-  }
+    return `warnAt is ${preview(warnAt)}; it must be from 0 to 1`;
   return null;
+};
+
+/** Returns what is wrong with the first number that is not whole or too small; null if there is none. */
+const problemOfCounts = (
+  counts: readonly (readonly [name: string, value: unknown, least: number])[],
+): string | null => {
+  const wrong = counts.find(([, value, least]) => !(isCount(value) && value >= least));
+  return wrong === undefined
+    ? null
+    : `${wrong[0]} is ${preview(wrong[1])}; it must be a whole number of ${wrong[2]} or more`;
 };
 
 /** Rejects unknown words, which callers in plain JavaScript may pass. */
@@ -268,10 +275,12 @@ const problemOfPolicy = ({ name, decide, summariser }: Policy): string | null =>
   if (typeof instruction !== "string" || instruction === "") return `${of} has no instruction; give it a text`;
   if (typeof model !== "object" || model === null || Array.isArray(model))
     return `${of} has the model ${String(model)}; it must be an object of parameters ({} for the thread's)`;
-  if (!isCount(maxTokens) || maxTokens === 0) return `${of} allows ${String(maxTokens)} tokens; it must be 1 or more`;
-  if (!isCount(requestTokens) || requestTokens === 0)
-    return `${of} allows its request ${String(requestTokens)} tokens; it must be 1 or more`;
-  if (!isCount(waitMs)) return `${of} is waited for ${String(waitMs)} ms; it must be a whole number of 0 or more`;
+  const wrongCount = problemOfCounts([
+    ["maxTokens", maxTokens, 1],
+    ["requestTokens", requestTokens, 1],
+    ["waitMs", waitMs, 0],
+  ]);
+  if (wrongCount !== null) return `${of}: ${wrongCount}`;
   return typeof next === "function" ? null : `${of} has no function "next"`;
 };
 

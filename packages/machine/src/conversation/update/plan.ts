@@ -13,6 +13,11 @@ export interface Plan {
   readonly effects: (prompts: Prompts) => readonly Effect[];
 }
 
+/** A plan with its effects; everything is frozen. */
+export interface Step extends Pick<Plan, "data" | "arrow"> {
+  readonly effects: readonly Effect[];
+}
+
 /** The name of the next state; `stays` for no change. */
 export type Arrow = "stays" | Exclude<Leaf, "idle">;
 

@@ -1,7 +1,7 @@
 import { append } from "../../thread/chunks.ts";
 import { messageFromPartial, messageFromReply } from "../../thread/make-message.ts";
 import { frozen } from "../../thread/plain-data.ts";
-import { toolCallsOf } from "../../thread/message.ts";
+import { type ToolCallPart, toolCallsOf } from "../../thread/message.ts";
 import { type Cost, type ReportedUsage, usageMonoid, usageOfCall } from "../../thread/usage.ts";
 import { callTool, retryTimer } from "./call.ts";
 import type { ConversationData, Measured, OpenTurn, RoundCall } from "../protocol/data.ts";
@@ -21,10 +21,8 @@ export const receiveReply = (
   event: LlmCompleted,
   decided: Decided,
 ): Plan => {
-  const measured = measuredBy(before, event);
-  const charged = charge(before, beforeOpen, event.usage, decided.cost);
-  const { open } = charged;
-  const data = { ...charged.data, measured };
+  const { usage, open } = charge(before, beforeOpen, event.usage, decided.cost);
+  const data = { ...before, usage, measured: measuredBy(before, event) };
   const message = messageFromReply(`${open.number}.${open.made}`, stepId(open.number, open.step), event.reply);
   const asked = event.reply.toolCalls === undefined ? [] : toolCallsOf(message);
   if (asked.length === 0 && open.output !== undefined) return receiveOutput(data, open, message, event, decided);
@@ -41,18 +39,8 @@ export const receiveReply = (
     );
   const approvals = new Set(decided.approvals);
   const calls = answerFrom(
-    asked.map(({ callId, providerCallId, name, arguments: written }, position) =>
-      Object.freeze({
-        callId,
-        providerCallId,
-        name,
-        arguments: written,
-        started: false,
-        attempt: 1,
-        ...(isCallers(open, name) ? callers : {}),
-        approval: approvals.has(position) ? required : null,
-        result: null,
-      }),
+    asked.map((part, position) =>
+      roundCall(part, isCallers(open, part.name) ? callers : {}, approvals.has(position) ? required : null),
     ),
     decided.results ?? [],
   );
@@ -68,6 +56,24 @@ export const receiveReply = (
     : runCalls(data, round, calls);
 };
 
+/** Returns a call that waits for its result. */
+export const roundCall = (
+  { callId, providerCallId, name, arguments: written }: ToolCallPart,
+  by: Pick<RoundCall, "by">,
+  approval: RoundCall["approval"],
+): RoundCall =>
+  Object.freeze({
+    callId,
+    providerCallId,
+    name,
+    arguments: written,
+    started: false,
+    attempt: 1,
+    ...by,
+    approval,
+    result: null,
+  });
+
 const callers: Pick<RoundCall, "by"> = Object.freeze({ by: "caller" });
 
 const required: RoundCall["approval"] = Object.freeze({ status: "required" });
@@ -79,7 +85,8 @@ export const receiveFailure = (
   event: LlmFailed,
   decided: Decided,
 ): Plan => {
-  const { data, open } = charge(before, beforeOpen, event.usage, decided.cost);
+  const { usage, open } = charge(before, beforeOpen, event.usage, decided.cost);
+  const data = { ...before, usage };
   const { retry } = decided;
   if (retry === undefined) {
     const shown = messageFromPartial(`${open.number}.${open.made}`, event.partial ?? journalledPartial(open));
@@ -117,21 +124,16 @@ const runCalls = (data: ConversationData, open: OpenTurn, calls: readonly RoundC
   };
 };
 
-const charge = (
-  data: ConversationData,
+/** Adds the usage of a call to a thread and its open turn. */
+export const charge = (
+  { usage: { total, betweenTurns } }: ConversationData,
   open: OpenTurn,
   reported: ReportedUsage | undefined,
-  cost: Cost | undefined,
-): { readonly data: ConversationData; readonly open: OpenTurn } => {
+  cost?: Cost,
+): { readonly usage: ConversationData["usage"]; readonly open: OpenTurn } => {
   const usage = usageOfCall(reported ?? null, cost ?? null);
   return {
-    data: {
-      ...data,
-      usage: Object.freeze({
-        total: usageMonoid.concat(data.usage.total, usage),
-        betweenTurns: data.usage.betweenTurns,
-      }),
-    },
+    usage: Object.freeze({ total: usageMonoid.concat(total, usage), betweenTurns }),
     open: { ...open, usage: usageMonoid.concat(open.usage, usage) },
   };
 };

@@ -30,27 +30,10 @@ export const closeTurn = (
   at: number,
   output?: AcceptedOutput,
 ): Plan => {
-  const whole = withoutRefused(flushWaiting(open));
-  const turn: Turn = {
-    number: whole.number,
-    parent: whole.parent,
-    asks: whole.asks,
-    outcome,
-    messages: whole.messages,
-    usage: whole.usage,
-    steps: whole.step,
-    toolCalls: whole.toolCalls,
-    startedAt: whole.startedAt,
-    endedAt: at,
-    place: placeAfter(data.conversation, whole.parent, whole.number, toArray(whole.messages)),
-    ...(whole.answer === null ? {} : { answer: whole.answer }),
-    ...(whole.metadata === null ? {} : { metadata: whole.metadata }),
-    ...(output === undefined ? {} : { output }),
-    ...(whole.refusedOutputs === undefined ? {} : { refusedOutputs: whole.refusedOutputs }),
-  };
+  const turn = closedTurn(data.conversation, withoutRefused(flushWaiting(open)), outcome, at, output);
   const conversation = {
     ...data.conversation,
-    turns: append(data.conversation.turns, frozen(turn)),
+    turns: append(data.conversation.turns, turn),
     head: turn.number,
   };
   const waking: Waking | null = data.queue.length === 0 ? null : { seq: data.seq, dueAt: at };
@@ -69,6 +52,32 @@ export const closeTurn = (
     },
   };
 };
+
+/** Returns an open turn as a closed one, frozen. */
+export const closedTurn = (
+  thread: Thread,
+  open: OpenTurn,
+  outcome: TurnOutcome,
+  at: number,
+  output?: AcceptedOutput,
+): Turn =>
+  frozen<Turn>({
+    number: open.number,
+    parent: open.parent,
+    asks: open.asks,
+    outcome,
+    messages: open.messages,
+    usage: open.usage,
+    steps: open.step,
+    toolCalls: open.toolCalls,
+    startedAt: open.startedAt,
+    endedAt: at,
+    place: placeAfter(thread, open.parent, open.number, toArray(open.messages)),
+    ...(open.answer === null ? {} : { answer: open.answer }),
+    ...(open.metadata === null ? {} : { metadata: open.metadata }),
+    ...(output === undefined ? {} : { output }),
+    ...(open.refusedOutputs === undefined ? {} : { refusedOutputs: open.refusedOutputs }),
+  });
 
 /** The known facts when a turn is stopped from outside. */
 export interface Stopping {

@@ -8,7 +8,7 @@ import type { Content, Message, MessageDraft } from "../../thread/message.ts";
 import { noUsage } from "../../thread/usage.ts";
 import type { Cut } from "../../prompt/cut.ts";
 import { callLlm, deadlineTimer, waitTimer } from "./call.ts";
-import type { ConversationData, OpenTurn, QueuedAsk, State } from "../protocol/data.ts";
+import type { ConversationData, OpenTurn, OutstandingCall, QueuedAsk, State } from "../protocol/data.ts";
 import type { Decided } from "../protocol/entry.ts";
 import type { Limits } from "../protocol/limits.ts";
 import { type Plan, staying } from "./plan.ts";
@@ -73,12 +73,8 @@ export const attemptCall = (
     };
   }
   const cut = decided.cut ?? data.cut ?? nothingCut;
-  const { idleTimeoutMs = null, tools } = data.configuration;
-  const { system, pins } = data.conversation;
-  const counted = decided.counted ?? null;
-  const known = { attempt, cut, system, pins, idleTimeoutMs, counted, partial: null };
   const joined = withJoined(open);
-  const call = tools === undefined ? known : { ...known, tools: offeredWith(tools, joined) };
+  const call = callOf(data, joined, attempt, cut, decided.counted ?? null);
   const calling: OpenTurn = { ...joined, stage: { type: "responding", call } };
   const after = { ...data, cut, open: calling };
   return {
@@ -86,6 +82,20 @@ export const attemptCall = (
     arrow: "responding",
     effects: (prompts) => [...deliveries(open), callLlm(after, calling, call, prompts)],
   };
+};
+
+/** Returns an outstanding call of a turn, with what the configuration says at the moment. */
+export const callOf = (
+  { configuration, conversation }: ConversationData,
+  open: OpenTurn,
+  attempt: number,
+  cut: Cut,
+  counted: number | null,
+): OutstandingCall => {
+  const { idleTimeoutMs = null, tools } = configuration;
+  const { system, pins } = conversation;
+  const call = { attempt, cut, system, pins, idleTimeoutMs, counted, partial: null };
+  return tools === undefined ? call : { ...call, tools: offeredWith(tools, open) };
 };
 
 /** Makes the call that waited for a summary, or ends the turn. */
@@ -98,33 +108,49 @@ export const goOnCompacted = (
 ): Plan => (attempt === 1 ? nextCall(data, open, decided, at) : attemptCall(data, open, attempt, decided, at));
 
 const openedTurn = (data: ConversationData, asks: readonly QueuedAsk[], decided: Decided, at: number): OpenTurn => {
-  const number = data.conversation.turns.length + 1;
   const led = data.conversation.appended;
+  const number = data.conversation.turns.length + 1;
   const drafts = asks.map(draftsOf);
   const said = drafts.flat().map((draft, index): Message => messageFromDraft(`${number}.${led.length + index}`, draft));
   const messages = said.reduce((all, message) => append(all, message), chunksOf(led));
+  const brought = asks.map((ask, index) => askBringing(ask, drafts[index] ?? []));
+  const open = freshTurn(data, brought, messages, at);
   return {
-    number,
-    parent: data.conversation.head,
-    asks: asks.map((ask, index) => askBringing(ask, drafts[index] ?? [])),
-    startedAt: at,
-    messages,
-    waiting: [],
-    joining: [],
-    made: led.length + said.length,
-    step: 0,
-    toolCalls: 0,
-    usage: noUsage,
-    answer: null,
+    ...open,
     metadata: metadataOf(asks),
-    model: asks.reduce((model, ask) => ({ ...model, ...ask.model }), { ...data.configuration.model, ...data.model }),
+    model: asks.reduce((model, ask) => ({ ...model, ...ask.model }), open.model),
     ...callerToolsOf([], asks),
     limits: asks.reduce<Limits>((limits, ask) => ({ ...limits, ...ask.limits }), {}),
     deadlineAt: decided.deadlineAt ?? null,
     ...outputOf(asks),
-    stage: noCalls,
   };
 };
+
+/** Returns a turn that opens with these messages, and in which nothing else has happened. */
+export const freshTurn = (
+  { configuration, conversation: { head, turns }, model }: ConversationData,
+  asks: readonly Ask[],
+  messages: OpenTurn["messages"],
+  at: number,
+): OpenTurn => ({
+  number: turns.length + 1,
+  parent: head,
+  asks,
+  startedAt: at,
+  messages,
+  waiting: [],
+  joining: [],
+  made: messages.length,
+  step: 0,
+  toolCalls: 0,
+  usage: noUsage,
+  answer: null,
+  metadata: null,
+  model: { ...configuration.model, ...model },
+  limits: {},
+  deadlineAt: null,
+  stage: noCalls,
+});
 
 const noCalls = frozen<OpenTurn["stage"]>({ type: "running", calls: [] });
 
