@@ -12,8 +12,8 @@
 //    so `decide` rehearses: it calls `update` with what is decided so far, and looks at the data that this gives.
 // 3. Update. `update` computes the data after the event from the data before it, the event and the decision alone. It
 //    imports neither `decide` nor settings. So a journal folds to the same state years later, under any configuration. It
-//    returns a `Plan`: the data, the name of an arrow, and the effects as a function, which folding never calls. The
-//    common events of a plain thread take a fast path, which gives the same in less time (`transition-read`).
+//    returns a `Plan`: the data, the name of an arrow, and the effects as a function, which folding never calls. A
+//    host's common events take a fast path, which gives the same in less time (`transition-read`).
 // 4. Step. The plan names the arrow (`responding`, `completed`, …, or `stays`); the statechart of `machine.ts` only says
 //    which state that arrow leads to, from which state and for which event. The arrows are read from XState once, when
 //    this code loads: to interpret the statechart for each event would cost more than all other stages. The law

@@ -28,7 +28,7 @@ const user = (content: Content, more: object = {}): SeedDraft => ({
 });
 const said = (content: string): SeedDraft => ({ role: "assistant", content });
 
-/** Returns the first message of the first row, or why there is no row; and the losses. */
+/** Returns the first message of the first row, or the reason why there is no row, and the losses. */
 const written = (write: typeof toSft, ...messages: readonly SeedDraft[]) => {
   const { rows, leftOut, losses } = write(examplesOf([...messages, said("A")]));
   const [row] = rows;
