@@ -33,7 +33,8 @@ export interface ObjectStorage {
 
 /**
  * Keeps the threads of a Durable Object in its storage. No other object uses it, so leases live in memory, and those of
- * its predecessor are free. Only the tokens are stored, as each must be greater than all earlier ones.
+ * its predecessor are free. Only the tokens are stored, as each must be greater than all earlier ones, and which threads
+ * are leased, as their holder may die.
  *
  * Nothing waits for the disk here: the platform holds back what an object sends until its earlier writes are durable.
  */
@@ -58,6 +59,7 @@ export class ObjectStore implements Store {
       "INSERT INTO tokens VALUES (?, 1) ON CONFLICT DO UPDATE SET token = token + 1 RETURNING token",
     );
     const token = Number(row?.["token"]);
+    this.#rows(threadId, "INSERT OR IGNORE INTO leased VALUES (?)");
     this.#grants.set(threadId, { owner, token, until: now + ttlMs });
     return { threadId, owner, token };
   }
@@ -71,7 +73,14 @@ export class ObjectStore implements Store {
   }
 
   async release({ threadId, token }: Lease): Promise<void> {
-    if (this.#grants.get(threadId)?.token === token) this.#grants.delete(threadId);
+    if (this.#grants.get(threadId)?.token === token) this.#giveBack(threadId);
+  }
+
+  async abandoned(): Promise<readonly string[]> {
+    const leased = this.#storage.sql.exec("SELECT thread FROM leased").toArray();
+    const now = this.#clock.now();
+    const isHeld = (threadId: string): boolean => (this.#grants.get(threadId)?.until ?? now) > now;
+    return leased.map(({ thread }) => String(thread)).filter((threadId) => !isHeld(threadId));
   }
 
   async append(lease: Lease, expectedSeq: number, entries: readonly Entry[]): Promise<void> {
@@ -133,12 +142,17 @@ export class ObjectStore implements Store {
   async delete(threadId: string, lease?: Lease): Promise<boolean> {
     if (lease !== undefined) this.#check(lease);
     const isThere = this.#factsOf(threadId) !== undefined;
-    this.#grants.delete(threadId);
+    this.#giveBack(threadId);
     this.#rows(threadId, "DELETE FROM texts WHERE thread = ? AND kind IN ('entry', 'facts', 'head', 'chunk')");
     return isThere;
   }
 
   async close(): Promise<void> {}
+
+  #giveBack(threadId: string): void {
+    this.#grants.delete(threadId);
+    this.#rows(threadId, "DELETE FROM leased WHERE thread = ?");
+  }
 
   /** @throws LeaseLostError */
   #check(lease: Lease): void {
@@ -209,6 +223,7 @@ export class ObjectStore implements Store {
 const tables = [
   "texts (thread TEXT, kind TEXT, name TEXT, piece INTEGER, text TEXT, PRIMARY KEY (kind, thread, name, piece))",
   "tokens (thread TEXT PRIMARY KEY, token INTEGER)",
+  "leased (thread TEXT PRIMARY KEY)",
 ];
 
 type Kind = "entry" | "facts" | "head" | "chunk";

@@ -80,7 +80,7 @@ const entriesOf = (kept: Kept | undefined): readonly Entry[] =>
 /** Makes the leases of a store. `check` throws for one that is not in force, `end` ends that of a thread. */
 const leasesBy = (clock: Pick<Clock, "now">) => {
   const newestOf = new Map<string, Lease & { readonly until: number }>();
-  const leases: Pick<Store, "acquire" | "renew" | "release"> = {
+  const leases: Pick<Store, "acquire" | "renew" | "release" | "abandoned"> = {
     acquire: async (threadId, owner, ttlMs) => {
       checkTtl(ttlMs);
       const newest = newestOf.get(threadId);
@@ -99,6 +99,10 @@ const leasesBy = (clock: Pick<Clock, "now">) => {
     release: async ({ threadId, token }) => {
       if (newestOf.get(threadId)?.token === token) end(threadId);
     },
+    abandoned: async () =>
+      [...newestOf.values()]
+        .filter(({ until }) => until !== ended && until <= clock.now())
+        .map(({ threadId }) => threadId),
   };
   const check = (lease: Lease): void => {
     const newest = newestOf.get(lease.threadId);

@@ -17,7 +17,7 @@ const host = createHost({
   ...setting,
   llm: scriptedModel([reply("A line that is served from the front.")]),
   // Other threads of this store belong to other programs.
-  recovery: { metadata: { app: "library" }, everyMs: 60_000 },
+  recovery: { continues: ({ app }) => app === "library", everyMs: 60_000 },
   observers: [
     { recovered: ({ continued, left }) => console.log(`${continued.join()} continues, ${left.length} are left`) },
     { recovered: () => recovered.resolve() },

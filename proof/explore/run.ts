@@ -143,7 +143,7 @@ export class Run {
     const mayLease = !isCaller || process.name === "A";
     const options: HostOptions = {
       machine,
-      store: storeOf(process, shelf, { mayLease, tellsWaiting: isCaller }),
+      store: storeOf(process, shelf, mayLease),
       llm: (call) => {
         shelf.performs(process, call.id);
         const busy = { type: "failed", failure: { kind: "overloaded", message: "busy", retryable: true } } as const;

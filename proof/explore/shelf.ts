@@ -99,14 +99,8 @@ const freed = { by: null, token: 0, until: 0 };
 const keyOf = (effect: AnswerableEffect): string =>
   effect.type === "callTool" ? `${effect.threadId}/${effect.callId}#1` : effect.id;
 
-interface Abilities {
-  readonly mayLease: boolean;
-  /** Whether the store says in which threads inbox items wait. */
-  readonly tellsWaiting: boolean;
-}
-
 /** Makes the store as a process sees it: each call waits for the schedule. */
-export const storeOf = (process: Process, shelf: Shelf, { mayLease, tellsWaiting }: Abilities): Store => {
+export const storeOf = (process: Process, shelf: Shelf, mayLease: boolean): Store => {
   const { store } = shelf;
   const journal = (): string => shelf.digest.text;
   const leased = (lease: Lease, ttlMs: number): void => {
@@ -140,14 +134,14 @@ export const storeOf = (process: Process, shelf: Shelf, { mayLease, tellsWaiting
         store.append(...given),
       ),
     read: (...given) => process.call(`read ${given[1] ?? 0}`, "read", () => store.read(...given), journal),
-    list: (...given) => process.call("list", "read", () => store.list(...given), journal),
+    abandoned: () => process.call("ask what is abandoned", "read", () => store.abandoned()),
     inbox: {
       post: (threadId, item) =>
         process.call(`post ${item.event.type}`, "write", async () => {
           await inbox.post(threadId, item);
           if (!shelf.inbox.has(item.id)) shelf.inbox.set(item.id, JSON.stringify(item.event));
         }),
-      ...(tellsWaiting && { waiting: () => process.call("ask who waits", "read", async () => shelf.waiting) }),
+      waiting: () => process.call("ask who waits", "read", async () => shelf.waiting),
       unanswered: (...given) => process.call("look", "read", () => inbox.unanswered(...given)),
       answer: (lease, answers) =>
         process.call(`answer ${answers.map(({ id }) => id).join(", ")}`, "write", async () => {

@@ -10,6 +10,7 @@ export const methodsOf = (store: Store, through: Through = directly): Store => (
   acquire: (...given) => through(() => store.acquire(...given)),
   renew: (...given) => through(() => store.renew(...given)),
   release: (...given) => through(() => store.release(...given)),
+  abandoned: () => through(() => store.abandoned()),
   append: (...given) => through(async () => store.append(...given)),
   read: (...given) => through(() => store.read(...given)),
   rewrite: (...given) => through(() => store.rewrite(...given)),
@@ -24,7 +25,7 @@ export const methodsOf = (store: Store, through: Through = directly): Store => (
 const methodsOfInbox = (inbox: Inbox, through: Through): Inbox => ({
   post: (...given) => through(() => inbox.post(...given)),
   unanswered: (...given) => through(() => inbox.unanswered(...given)),
-  ...(inbox.waiting && { waiting: () => through(async () => inbox.waiting?.() ?? []) }),
+  waiting: () => through(() => inbox.waiting()),
   answer: (...given) => through(() => inbox.answer(...given)),
   answerTo: (...given) => through(() => inbox.answerTo(...given)),
   discard: (...given) => through(() => inbox.discard(...given)),

@@ -75,6 +75,7 @@ const bound = (store: Store): Store => ({
   acquire: (...given) => store.acquire(...given),
   renew: (...given) => store.renew(...given),
   release: (...given) => store.release(...given),
+  abandoned: () => store.abandoned(),
   append: (...given) => store.append(...given),
   read: (...given) => store.read(...given),
   rewrite: (...given) => store.rewrite(...given),

@@ -59,8 +59,8 @@ export interface Host extends AsyncDisposable {
    */
   importMessages(conversation: ForeignConversation, options?: ImportOptions): Promise<HostedThread>;
   /**
-   * Starts recovery in the background. Each thread of the store with unfinished work (an open turn, asks that wait, a
-   * summary, items in its inbox) is continued. From then on, so is each thread whose holder dies. A server calls it
+   * Starts recovery in the background. Each thread that its holder left with unfinished work (an open turn, asks that
+   * wait, a summary), or with items in its inbox, is continued. From then on, so is each thread whose holder dies. A server calls it
    * once it listens. Otherwise recovery starts with the first change of a thread, and looks once. Observers are
    * notified by `recovered`, and `onObserverError` is called if the store fails. May be called again; does nothing if
    * the option `recovery` is false.

@@ -103,7 +103,7 @@ export interface HostOptions {
   /**
    * Whether this host continues by itself the work that a dead process left unfinished: from its first change of a
    * thread on, or from `host.start()`. Then it must be able to continue every thread of the store, with its own
-   * machine, model and tools, or every one with some `metadata`. `false`: it continues only threads that are used.
+   * machine, model and tools, or every one that it `continues`. `false`: it continues only threads that are used.
    * Default: `{}`.
    */
   readonly recovery?: RecoveryOptions | false;
@@ -269,7 +269,7 @@ export const hostOptionKinds: OptionKinds<HostOptions> = {
   recovery: kinds.of("false or an object", (value) => value === false || kinds.object.fits(value)),
 };
 
-const recoveryKinds: OptionKinds<RecoveryOptions> = { metadata: kinds.object, everyMs: kinds.whole(1) };
+const recoveryKinds: OptionKinds<RecoveryOptions> = { continues: kinds.call, everyMs: kinds.whole(1) };
 
 const hookKinds: OptionKinds<Hooks> = {
   beforeTurn: kinds.call,

@@ -36,6 +36,7 @@ export const overriding = (inner: Store, others: Partial<Store>): Store => ({
   acquire: (...given) => inner.acquire(...given),
   renew: (...given) => inner.renew(...given),
   release: (...given) => inner.release(...given),
+  abandoned: () => inner.abandoned(),
   append: (...given) => inner.append(...given),
   read: (...given) => inner.read(...given),
   rewrite: (...given) => inner.rewrite(...given),

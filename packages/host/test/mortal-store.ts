@@ -19,6 +19,7 @@ export const mortal = (inner: Store): { readonly store: Store; readonly die: () 
       acquire: alive((...given) => inner.acquire(...given)),
       renew: alive((...given) => inner.renew(...given)),
       release: alive((...given) => inner.release(...given)),
+      abandoned: alive(() => inner.abandoned()),
       append: alive((...given) => inner.append(...given)),
       read: alive((...given) => inner.read(...given)),
       ...(parts === undefined
@@ -35,6 +36,7 @@ export const mortal = (inner: Store): { readonly store: Store; readonly die: () 
             inbox: {
               post: alive((...given) => inbox.post(...given)),
               unanswered: alive((...given) => inbox.unanswered(...given)),
+              waiting: alive(() => inbox.waiting()),
               answer: alive((...given) => inbox.answer(...given)),
               answerTo: alive((...given) => inbox.answerTo(...given)),
               discard: alive((...given) => inbox.discard(...given)),

@@ -49,6 +49,8 @@ export const engineStore = ({ thread, hub, clock }: EngineStoreOptions): Store =
     acquire: async (threadId, owner, ttlMs) => thread(threadId).lease({ owner, ttlMs }),
     renew: async (lease, ttlMs) => (await thread(lease.threadId).lease({ owner: lease.owner, ttlMs, lease })) !== null,
     release: async (lease) => thread(lease.threadId).release(lease),
+    // Restate itself continues unfinished work.
+    abandoned: async () => [],
     append: async (lease, expectedSeq, entries) =>
       check(lease, expectedSeq, await thread(lease.threadId).append({ lease, expectedSeq, entries })),
     rewrite: async (lease, entries) => check(lease, -1, await thread(lease.threadId).rewrite({ lease, entries })),

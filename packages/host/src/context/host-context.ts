@@ -1,8 +1,7 @@
-import type { ConversationMachine, ThreadInput, ToolDeclaration } from "@colloquy/machine";
+import type { ConversationMachine, JsonObject, ThreadInput, ToolDeclaration } from "@colloquy/machine";
 import { kinds, type OptionKind, type OptionKinds } from "../boundary/option-kinds.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Ids } from "../ports/ids.ts";
-import type { ListOptions } from "../ports/listing.ts";
 import type { LlmHandler } from "../ports/llm.ts";
 import type { Store } from "../ports/store.ts";
 import type { ToolRegistry } from "../tools/registry.ts";
@@ -55,7 +54,9 @@ export interface HostContext extends RunContext {
 }
 
 /** The settings for the threads that a host continues by itself: which ones, and how often it looks for them. */
-export interface RecoveryOptions extends Pick<ListOptions, "metadata"> {
+export interface RecoveryOptions {
+  /** Returns whether it continues a thread with this metadata. Default: it continues each. */
+  readonly continues?: (metadata: JsonObject) => boolean;
   /** How often a host that was started looks for threads whose holder died, in milliseconds. Default 30,000. */
   readonly everyMs?: number;
 }

@@ -16,8 +16,8 @@ interface WatchOptions {
 }
 
 /**
- * Looks at the inboxes of all held threads every `pollMs`, with one timer. If the store says in which threads items
- * wait, only those are looked at: idle threads cost nothing.
+ * Looks at the inboxes of all held threads every `pollMs`, with one timer and one call of the store: idle threads cost
+ * nothing.
  */
 export class InboxWatch {
   readonly #options: WatchOptions;
@@ -55,16 +55,14 @@ export class InboxWatch {
     this.#isLooking = true;
     const waiting = await this.#waiting();
     this.#isLooking = false;
-    for (const [threadId, inbox] of this.#watched)
-      if (waiting === "unknown" || waiting.has(threadId) || inbox.isOwed) void inbox.look();
+    for (const [threadId, inbox] of this.#watched) if (waiting.has(threadId) || inbox.isOwed) void inbox.look();
     if (this.#watched.size > 0) this.#wait();
   }
 
-  async #waiting(): Promise<ReadonlySet<string> | "unknown"> {
+  async #waiting(): Promise<ReadonlySet<string>> {
     const { inbox, report } = this.#options;
-    if (inbox?.waiting === undefined) return "unknown";
     try {
-      const ids = new Set(await inbox.waiting());
+      const ids = new Set(await inbox?.waiting());
       this.#isFailing = false;
       return ids;
     } catch (thrown) {

@@ -5,7 +5,7 @@ import { notAskedEarlier } from "../ask/earlier-ask.ts";
 import { StoreError, ThreadHeldError, JournalUnreadableError } from "../boundary/errors.ts";
 import type { HostContext } from "../context/host-context.ts";
 import { HeldLease } from "../journal/lease.ts";
-import { type Diversion, type Envelope, isIdle, type Sender } from "../mailbox/mailbox.ts";
+import { type Diversion, type Envelope, goesOn, type Sender } from "../mailbox/mailbox.ts";
 import type { Engine, LeaseLostError } from "../ports/store.ts";
 import { FollowedEngine } from "./followed-engine.ts";
 import { FollowedJournal } from "./followed-journal.ts";
@@ -265,7 +265,7 @@ export class Following implements Diversion {
 
   #isWorkLeft(): boolean {
     const { state } = this.#journal;
-    return state !== null && (!isIdle(state) || state.context.summarising !== null);
+    return state !== null && goesOn(state);
   }
 
   /** Returns whether work is left whose holder may be dead: its lease could not have expired yet. */
@@ -326,7 +326,7 @@ export class Following implements Diversion {
       this.#follower.lost = this.#journal.state;
       return lease;
     } catch (thrown) {
-      await lease?.release();
+      await lease?.leave();
       this.#tolerate(thrown);
       return null;
     }

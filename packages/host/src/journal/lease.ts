@@ -1,7 +1,7 @@
 import type { Entry } from "@colloquy/machine";
 import { StoreError, StoreTimeoutError } from "../boundary/errors.ts";
 import type { HostContext } from "../context/host-context.ts";
-import { type Lease, LeaseLostError } from "../ports/store.ts";
+import { type Lease, LeaseLostError, type Store } from "../ports/store.ts";
 
 /** A lease that renews itself at a third of its time, until it is given back or lost. */
 export class HeldLease {
@@ -48,11 +48,23 @@ export class HeldLease {
     });
   }
 
-  /** Gives it back. Never rejects: one that can't be given back runs out. */
+  /** Gives it back, since nothing continues in the thread. Never rejects: one that can't be given back runs out. */
   async release(): Promise<void> {
+    await this.#end((store) => store.release(this.lease));
+  }
+
+  /**
+   * Lets it run out at once, for any host to take, so that the next recovery looks whether something continues in the
+   * thread. Never rejects.
+   */
+  async leave(): Promise<void> {
+    await this.#end((store) => store.renew(this.lease, 0));
+  }
+
+  async #end(call: (store: Store) => Promise<unknown>): Promise<void> {
     this.#stop();
     try {
-      await this.#host.store.release(this.lease);
+      await call(this.#host.store);
     } catch (thrown) {
       this.#host.observation.report(thrown, "store");
     }

@@ -210,8 +210,13 @@ export class LeasedThread {
     this.#snapshots.appended(this.held.lease, entry, state);
   }
 
-  /** Releases the lease, after a last snapshot and the answers to inbox items were written. Never rejects. @param state null where it may be wrong: then no snapshot is written. */
-  async end(state: State | null): Promise<void> {
+  /**
+   * Gives up the lease, after a last snapshot and the answers to inbox items were written. Never rejects.
+   *
+   * @param state null where it may be wrong: then no snapshot is written.
+   * @param isOver whether nothing is outstanding: then the thread is not abandoned.
+   */
+  async end(state: State | null, isOver: boolean): Promise<void> {
     const { clock, storeTimeoutMs, observation } = this.#candidate.host;
     this.#inbox?.stop();
     this.#writer.end();
@@ -221,7 +226,7 @@ export class LeasedThread {
     } catch (thrown) {
       observation.report(new StoreError(this.held.lease.threadId, "take what was left to write", thrown), "store");
     }
-    await this.held.release();
+    await (isOver ? this.held.release() : this.held.leave());
   }
 
   async #finish(state: State | null): Promise<void> {

@@ -6,7 +6,7 @@ import { notAskedEarlier } from "../ask/earlier-ask.ts";
 import { StoreError, ThreadClosedError } from "../boundary/errors.ts";
 import type { HostContext } from "../context/host-context.ts";
 import type { SnapshotReader } from "../journal/snapshot-reader.ts";
-import { type Envelope, isIdle, Mailbox } from "../mailbox/mailbox.ts";
+import { type Envelope, goesOn, isIdle, Mailbox } from "../mailbox/mailbox.ts";
 import { LeaseLostError } from "../ports/store.ts";
 import { begin } from "./beginning.ts";
 import { decide, endedMeanwhile, type Taken, takeTogether } from "./decide.ts";
@@ -44,6 +44,8 @@ export class ThreadLoop implements Candidate, LoopPort {
   /** Resolves when no write is in progress any more, so that the lease can be released. */
   #underWay: Promise<void>;
   #ended: Error | null = null;
+  /** Whether entries were being stored when it ended or failed: then the journal may be ahead of the state here. */
+  #wroteLast = false;
   #released: Promise<void> | null = null;
   #idleSince = 0;
   #cancelIdle: (() => void) | null = null;
@@ -207,6 +209,7 @@ export class ThreadLoop implements Candidate, LoopPort {
       if (this.#ended !== null) throw await endedMeanwhile(this.host.machine, this.#leased, taken, this.#ended);
       for (const each of taken) this.#commit(each);
     } catch (thrown) {
+      this.#wroteLast = true;
       for (const { envelope } of taken) this.#fail(envelope, thrown);
     }
     this.#drain();
@@ -284,7 +287,8 @@ export class ThreadLoop implements Candidate, LoopPort {
 
   async #release(): Promise<void> {
     await this.#underWay;
-    await this.#leased?.end(this.#ended instanceof ThreadClosedError ? this.state : null);
+    const state = this.#ended instanceof ThreadClosedError ? this.state : null;
+    await this.#leased?.end(state, state !== null && !this.#wroteLast && !goesOn(state));
   }
 
   #isIdle(): boolean {

@@ -68,6 +68,11 @@ class MemoryStore implements Store {
     if (this.#grants.get(threadId)?.token === token) this.#giveBack(threadId);
   }
 
+  async abandoned(): Promise<readonly string[]> {
+    const now = this.#clock.now();
+    return [...this.#grants].flatMap(([threadId, { until }]) => (until !== givenBack && until <= now ? threadId : []));
+  }
+
   append(lease: Lease, expectedSeq: number, entries: readonly Entry[]): void | Promise<void> {
     try {
       this.#append(lease, expectedSeq, entries);

@@ -23,7 +23,7 @@ export interface StoreTimes {
 
 /**
  * Returns the same store as a host calls it. A call that is not answered in time has failed; it may still be executed,
- * then or later. A lease that arrives too late is released. A failure about a thread is a `StoreError` that names the
+ * then or later. A lease that arrives too late is let run out. A failure about a thread is a `StoreError` that names the
  * failed task. A store is foreign code, so leases and lists that are none are failures too.
  */
 export const guardedStore = (store: Store, { clock, timeoutMs, renewMs }: StoreTimes): Store => {
@@ -37,7 +37,7 @@ export const guardedStore = (store: Store, { clock, timeoutMs, renewMs }: StoreT
       let isLate = false;
       const acquire = async (): Promise<Lease | null> => {
         const lease = leaseIn(await store.acquire(...given));
-        if (lease !== null && isLate) await store.release(lease);
+        if (lease !== null && isLate) await store.renew(lease, 0);
         return lease;
       };
       return inTime(clock, timeoutMs, "acquire", acquire, (thrown) => {
@@ -47,6 +47,7 @@ export const guardedStore = (store: Store, { clock, timeoutMs, renewMs }: StoreT
     },
     renew: (lease, ttlMs) => about(lease.threadId, "renew a lease", "renew", () => store.renew(lease, ttlMs), renewMs),
     release: (lease) => about(lease.threadId, "release a lease", "release", () => store.release(lease)),
+    abandoned: () => timed("abandoned", async () => idsIn(await store.abandoned())),
     append: (lease, expectedSeq, entries) => {
       let appending: void | Promise<void>;
       try {
@@ -140,6 +141,8 @@ const listIn = (given: unknown, of: string): readonly unknown[] => {
   throw new TypeError(`it gave ${given === null ? "null" : typeof given}, not a list of ${of}`);
 };
 
+const idsIn = (given: unknown): readonly string[] => listIn(given, "threads").filter((id) => typeof id === "string");
+
 const withFetch = (stored: StoredSnapshot | null, timed: Timed): StoredSnapshot | null => {
   if (stored?.fetch === undefined) return stored;
   return {
@@ -161,7 +164,7 @@ const inboxOf = (inbox: Inbox, about: About, timed: Timed): Inbox => ({
     about(threadId, "look into its inbox", "inbox.unanswered", async () =>
       listIn(await inbox.unanswered(threadId), "inbox items"),
     ),
-  ...(inbox.waiting === undefined ? {} : { waiting: waitingIn(inbox.waiting.bind(inbox), timed) }),
+  waiting: () => timed("inbox.waiting", async () => idsIn(await inbox.waiting())),
   answer: (lease, answers) =>
     about(lease.threadId, "answer inbox items", "inbox.answer", () => inbox.answer(lease, answers)),
   answerTo: (threadId, id) =>
@@ -169,9 +172,6 @@ const inboxOf = (inbox: Inbox, about: About, timed: Timed): Inbox => ({
   discard: (threadId, id) =>
     about(threadId, "discard an inbox item", "inbox.discard", () => inbox.discard(threadId, id)),
 });
-
-const waitingIn = (waiting: NonNullable<Inbox["waiting"]>, timed: Timed) => (): Promise<readonly string[]> =>
-  timed("inbox.waiting", async () => listIn(await waiting(), "threads").filter((id) => typeof id === "string"));
 
 const partLogOf = (parts: PartLog, timed: Timed, about: About): PartLog => ({
   append: (...given) => timed("parts.append", () => parts.append(...given)),

@@ -121,7 +121,7 @@ const isWithin = (at: number, { from = -Infinity, until = Infinity }: TimeRange 
   at >= from && at < until;
 
 /** Returns whether metadata has all wanted members. */
-export const hasMembers = (metadata: JsonObject, wanted: JsonObject = {}): boolean =>
+const hasMembers = (metadata: JsonObject, wanted: JsonObject = {}): boolean =>
   Object.entries(wanted).every(
     ([name, value]: [string, Json | undefined]) =>
       Object.hasOwn(metadata, name) && canonicalText(metadata[name]) === canonicalText(value),

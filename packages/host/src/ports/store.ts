@@ -20,6 +20,11 @@ export interface Store {
   /** Gives a lease back. Does nothing when it is no longer the newest. */
   release(lease: Lease): Promise<void>;
   /**
+   * Returns the ids of the threads whose newest lease was not given back and is no longer in force: their holder died, or
+   * left them with unfinished work. A host's recovery looks only at these threads, however many are stored.
+   */
+  abandoned(): Promise<readonly string[]>;
+  /**
    * Adds entries, all or none, durable when the promise resolves, or, from a store that has nothing to wait for,
    * when it returns. `expectedSeq` is the seq of the newest entry there, -1 for none. Throws
    * `SequenceConflictError` or `LeaseLostError`, and then nothing was written.
@@ -75,12 +80,8 @@ export interface Inbox {
    * read: its substitute has at least its `id`, under which the holder answers it.
    */
   unanswered(threadId: string): Promise<readonly unknown[]>;
-  /**
-   * Returns the ids of all threads with inbox items that are not answered. A host that holds many threads then looks at
-   * all their inboxes with one call; without it, it looks at each. Without it, items that are posted to a thread after
-   * the first look of a host's recovery wait until the thread is used or changed.
-   */
-  waiting?(): Promise<readonly string[]>;
+  /** Returns the ids of all threads with inbox items that are not answered: one call for all the threads of a host. */
+  waiting(): Promise<readonly string[]>;
   /** Answers inbox items, and drops their events. Throws `LeaseLostError`. Unknown ids are ignored. */
   answer(lease: Lease, answers: readonly InboxAnswer[]): Promise<void>;
   /**

@@ -1,5 +1,5 @@
 import type { State } from "@colloquy/machine";
-import { isIdle } from "../mailbox/mailbox.ts";
+import { goesOn } from "../mailbox/mailbox.ts";
 import { ThreadHeldError } from "../boundary/errors.ts";
 import { messageOf } from "../boundary/thrown.ts";
 import type { LeftThread } from "../context/hooks.ts";
@@ -7,12 +7,11 @@ import type { HostContext, RecoveryOptions } from "../context/host-context.ts";
 import { idOf, isRequest } from "../delegation/inbox-items.ts";
 import { HeldLease } from "../journal/lease.ts";
 import { lookAt } from "../journal/opening.ts";
-import { hasMembers, type ListOptions } from "../ports/listing.ts";
 import { continueThread } from "./resume.ts";
 import type { Loops } from "./thread-ref.ts";
 
 /**
- * Continues what was under way in the threads of the store when their process died. All of it happens in the background, and
+ * Continues the unfinished work of abandoned threads, and handles the items that wait in inboxes. All of it happens in the background, and
  * no wait of it keeps a process alive.
  */
 export class Recovery {
@@ -22,15 +21,12 @@ export class Recovery {
   #isUnderWay = false;
   #repeats = false;
   #isOver = false;
-  /** Until when held threads are tried again; null before the first look is done. */
+  /** Until when leases of dead holders may still run out that were in force at the first look; null before that. */
   #patientUntil: number | null = null;
-  /** When another look is due at the earliest. */
+  /** When another look at all abandoned threads is due at the earliest. */
   #nextAt = -Infinity;
-  /** Only threads that changed since then are looked at. */
-  #from = 0;
-  #left: ReadonlyMap<string, Error> = new Map();
-  /** The threads that were continued, until nothing is outstanding in them: their loops may end before that. */
-  readonly #continued: Set<string> = new Set();
+  /** The threads that were looked at since then. */
+  #seen = new Set<string>();
   #cancel = (): void => {};
 
   constructor(host: HostContext, loops: Loops, options: RecoveryOptions) {
@@ -39,7 +35,7 @@ export class Recovery {
     this.#options = { ...options, everyMs: options.everyMs ?? 30_000 };
   }
 
-  /** Looks once at all threads, unless that was done, or no model call can be made: every turn would fail. */
+  /** Looks once, and for as long as a lease may run, unless that was done, or no model call can be made: every turn would fail. */
   begin(): void {
     const { clock, llm } = this.#host;
     if (this.#patientUntil !== null || this.#isUnderWay || clock.now() < this.#nextAt) return;
@@ -72,63 +68,41 @@ export class Recovery {
   async #round(): Promise<void> {
     const { clock, observation, leaseTtlMs } = this.#host;
     const begunAt = clock.now();
-    const { everyMs, metadata } = this.#options;
+    const isFirst = this.#patientUntil === null;
     try {
       if (begunAt >= this.#nextAt) {
-        this.#nextAt = begunAt + everyMs;
-        const filter = { ...(metadata === undefined ? {} : { metadata }), updated: { from: this.#from } };
-        await this.#take(this.#pages(filter), this.#patientUntil === null);
-        this.#patientUntil ??= clock.now() + leaseTtlMs + 2 * this.#retryMs;
-        // Clocks of processes differ; a thread that is looked at twice costs little.
-        this.#from = begunAt - everyMs;
-      } else await this.#take(this.#pages(null), false);
+        this.#nextAt = begunAt + this.#options.everyMs;
+        this.#seen = new Set();
+      }
+      await this.#take(await this.#found(), isFirst);
+      this.#patientUntil ??= clock.now() + leaseTtlMs + 2 * this.#retryMs;
     } catch (thrown) {
       if (!this.#isOver) observation.report(thrown, "recovery");
     }
     this.#isUnderWay = false;
-    const retries = clock.now() < (this.#patientUntil ?? 0) && [...this.#left.values()].some(isHeld);
-    if (retries) this.#look(Math.min(clock.now() + this.#retryMs, this.#nextAt));
+    const now = clock.now();
+    if (now < (this.#patientUntil ?? 0)) this.#look(Math.min(now + this.#retryMs, this.#nextAt));
     else if (this.#repeats) this.#look(this.#nextAt);
   }
 
-  /** A holder that is alive need not be replaced, so its lease is tried for less often than a follower polls. */
+  /** A look costs two short queries, so one is made for as often as a follower polls five times. */
   get #retryMs(): number {
     return 5 * this.#host.pollMs;
   }
 
-  /**
-   * The ids of the threads to look at: those that were left or continued, and, unless the filter is null, those in whose
-   * inboxes items wait, and those that the store lists. A post changes no thread, so no list finds it.
-   */
-  async *#pages(filter: ListOptions | null): AsyncGenerator<readonly string[]> {
-    const waiting = filter === null ? [] : await this.#waiting();
-    const first = new Set([...this.#left.keys(), ...this.#continued, ...waiting]);
-    yield [...first];
-    for (let after: string | null | undefined; filter !== null && after !== null;) {
-      const { threads, next } = await this.#host.store.list({
-        ...filter,
-        order: "oldest",
-        ...(after === undefined ? {} : { after }),
-      });
-      yield threads.map(({ threadId }) => threadId).filter((id) => !first.has(id));
-      after = next;
-    }
-  }
-
-  /** The threads in whose inboxes items wait. If the store fails to say, the threads that it lists are looked at anyway. */
-  async #waiting(): Promise<readonly string[]> {
+  /** The ids of the threads to look at. Throws only if neither kind is known. */
+  async #found(): Promise<readonly string[]> {
     const { store, observation } = this.#host;
-    try {
-      return (await store.inbox?.waiting?.()) ?? [];
-    } catch (thrown) {
-      if (!this.#isOver) observation.report(thrown, "recovery");
-      return [];
-    }
+    const [abandoned, waiting] = await Promise.allSettled([store.abandoned(), store.inbox?.waiting() ?? []]);
+    if (abandoned.status === "rejected") throw abandoned.reason;
+    if (waiting.status === "rejected" && !this.#isOver) observation.report(waiting.reason, "recovery");
+    const ids = waiting.status === "rejected" ? abandoned.value : [...abandoned.value, ...waiting.value];
+    return [...new Set(ids)].filter((id) => !this.#seen.has(id));
   }
 
-  async #take(pages: AsyncIterable<readonly string[]>, isFirst: boolean): Promise<void> {
+  async #take(ids: readonly string[], isFirst: boolean): Promise<void> {
     const continued: string[] = [];
-    const left = new Map<string, Error>();
+    const left: LeftThread[] = [];
     let busySince = this.#host.clock.now();
     const take = async (threadId: string): Promise<void> => {
       // Stores that answer at once would let nothing else come to its turn.
@@ -137,23 +111,23 @@ export class Recovery {
         busySince = this.#host.clock.now();
       }
       if (this.#isOver) return;
+      this.#seen.add(threadId);
       try {
         if (await this.#continue(threadId)) continued.push(threadId);
       } catch (thrown) {
-        left.set(threadId, thrown instanceof Error ? thrown : new Error(messageOf(thrown)));
+        const error = thrown instanceof Error ? thrown : new Error(messageOf(thrown));
+        // Its holder may give it back at any time.
+        if (error instanceof ThreadHeldError) this.#seen.delete(threadId);
+        left.push({ threadId, error });
       }
     };
-    for await (const page of pages) {
-      const queue = [...page];
-      const work = async (): Promise<void> => {
-        for (let next = queue.shift(); next !== undefined; next = queue.shift()) await take(next);
-      };
-      await Promise.all(Array.from({ length: atOnce }, work));
-    }
+    const queue = [...ids];
+    const work = async (): Promise<void> => {
+      for (let next = queue.shift(); next !== undefined; next = queue.shift()) await take(next);
+    };
+    await Promise.all(Array.from({ length: atOnce }, work));
     if (this.#isOver) return;
-    this.#left = left;
-    const reasons = [...left].map(([threadId, error]): LeftThread => ({ threadId, error }));
-    if (isFirst || continued.length > 0) this.#host.observation.recovered({ continued, left: reasons });
+    if (isFirst || continued.length > 0) this.#host.observation.recovered({ continued, left });
   }
 
   /** Continues a thread that has something outstanding. Returns false if it has nothing, or is in use here. */
@@ -162,18 +136,30 @@ export class Recovery {
     const loops = this.#loops;
     // Its loop has continued it. Reading it as well would cost as much as opening it.
     if (isOpen(loops.opened(threadId))) return false;
-    if (!(await isOutstanding(host, threadId, this.#options.metadata))) {
-      this.#continued.delete(threadId);
-      return false;
-    }
+    const outstanding = await outstandingIn(host, threadId, this.#options.continues);
+    if (outstanding === "others") return false;
     const used = loops.opened(threadId);
     if (isOpen(used)) return false;
     // A thread that another host holds is not opened: it would be followed, at the cost of a journal in memory.
-    if (used !== undefined || !(await loops.alone(threadId, () => isFree(host, threadId))))
-      throw new ThreadHeldError(threadId);
-    await continueThread({ id: threadId, host, loops });
-    this.#continued.add(threadId);
-    return true;
+    const continues =
+      used === undefined && (await loops.alone(threadId, () => this.#checkUnderLease(threadId, outstanding)));
+    if (continues) await continueThread({ id: threadId, host, loops });
+    else if (outstanding === "some") throw new ThreadHeldError(threadId);
+    return continues;
+  }
+
+  /** Returns whether a thread is free and has something outstanding. One that has nothing is abandoned no more. */
+  async #checkUnderLease(threadId: string, before: Outstanding): Promise<boolean> {
+    const held = await HeldLease.take(threadId, this.#host, () => {});
+    if (held === null) return false;
+    let outstanding = before;
+    try {
+      // Its last holder may have begun something since, and died.
+      if (before === "none") outstanding = await outstandingIn(this.#host, threadId, this.#options.continues);
+    } finally {
+      await (outstanding === "none" ? held.release() : held.leave());
+    }
+    return outstanding === "some";
   }
 
   #wakeAt(at: number, work: () => void): void {
@@ -188,28 +174,24 @@ const longestBusyMs = 10;
 /** Whether a thread is open here: it is neither being opened, nor held by another host. */
 const isOpen = (loop: ReturnType<Loops["opened"]>): boolean => loop !== undefined && loop.state !== null;
 
-const isHeld = (error: Error): boolean => error instanceof ThreadHeldError;
-
-/** Returns whether no host holds a thread. One that does is not asked for it. @throws StoreError */
-const isFree = async (host: HostContext, threadId: string): Promise<boolean> => {
-  const held = await HeldLease.take(threadId, host, () => {});
-  await held?.release();
-  return held !== null;
-};
+/** `others`: this host does not continue the thread. */
+type Outstanding = "some" | "none" | "others";
 
 /**
  * Whether something continues in a thread when it is opened, or an item in its inbox does. A request for the lease does
- * not, nor an item without an id, which stays, and nothing does in a thread without the metadata.
+ * not, nor an item without an id, which stays.
  */
-const isOutstanding = async (
+const outstandingIn = async (
   host: HostContext,
   threadId: string,
-  metadata: ListOptions["metadata"],
-): Promise<boolean> => {
-  const see = (state: State): boolean | null =>
-    hasMembers(state.context.metadata, metadata) ? !isIdle(state) || state.context.summarising !== null : null;
-  const isUnderWay = await lookAt(host, threadId, see, "some");
-  if (isUnderWay === null) return false;
-  const items = isUnderWay ? [] : ((await host.store.inbox?.unanswered(threadId)) ?? []);
-  return isUnderWay || items.some((item) => idOf(item) !== null && !isRequest(item));
+  continues: RecoveryOptions["continues"] = () => true,
+): Promise<Outstanding> => {
+  const see = (state: State): Outstanding => {
+    if (!continues(state.context.metadata)) return "others";
+    return goesOn(state) ? "some" : "none";
+  };
+  const found = await lookAt(host, threadId, see, "some");
+  if (found !== "none") return found ?? "none";
+  const items = (await host.store.inbox?.unanswered(threadId)) ?? [];
+  return items.some((item) => idOf(item) !== null && !isRequest(item)) ? "some" : "none";
 };

@@ -33,16 +33,7 @@ const open = async (change: (inner: Inbox) => Inbox) => {
   return { clock, host, looks, reported, post: () => inbox.post("b", { id: "item", event: ask }) };
 };
 
-/** The methods of an inbox that names no threads. */
-const withoutNames = (inbox: Inbox): Inbox => ({
-  post: (...given) => inbox.post(...given),
-  unanswered: (...given) => inbox.unanswered(...given),
-  answer: (...given) => inbox.answer(...given),
-  answerTo: (...given) => inbox.answerTo(...given),
-  discard: (...given) => inbox.discard(...given),
-});
-
-test("a host looks only at the inboxes in which items wait, if the store names them", async () => {
+test("a host looks only at the inboxes in which items wait", async () => {
   const { clock, host, looks, post } = await open((inbox) => inbox);
   await clock.advance(10 * pollMs);
   expect(looks).toEqual([]);
@@ -53,22 +44,13 @@ test("a host looks only at the inboxes in which items wait, if the store names t
   expect((await host.thread("b").asked("again"))?.status).toBe("completed");
 });
 
-test("a host looks at the inboxes of all open threads, if the store names none", async () => {
-  const { clock, host, looks, post } = await open(withoutNames);
-  await post();
-  await clock.advance(pollMs);
-  expect(looks.toSorted()).toEqual(["a", "b", "c"]);
-  await clock.advance(takenBackMs);
-  expect((await host.thread("b").asked("again"))?.status).toBe("completed");
-});
-
-test("a store that fails to name them is reported once, and asked again", async () => {
+test("a store that fails to name the threads is reported once, and asked again", async () => {
   let isFailing = true;
   const { clock, host, reported, post } = await open((inbox) => ({
     ...inbox,
     waiting: async () => {
       if (isFailing) throw new Error("down");
-      return (await inbox.waiting?.()) ?? [];
+      return inbox.waiting();
     },
   }));
   await post();

@@ -219,6 +219,7 @@ const readingInbox = (inner: Store, before: () => Promise<void>): Store => {
         await before();
         return inbox.unanswered(...given);
       },
+      waiting: () => inbox.waiting(),
       answer: (...given) => inbox.answer(...given),
       answerTo: (...given) => inbox.answerTo(...given),
       discard: (...given) => inbox.discard(...given),

@@ -33,6 +33,7 @@ const replaceable = (
     inbox: {
       post: (...given) => inboxOf(inner).post(...given),
       unanswered: (...given) => inboxOf(inner).unanswered(...given),
+      waiting: () => inboxOf(inner).waiting(),
       answer: (...given) => inboxOf(inner).answer(...given),
       answerTo: (...given) => inboxOf(inner).answerTo(...given),
       discard: (...given) => inboxOf(inner).discard(...given),

@@ -132,7 +132,7 @@ describe("the lease", () => {
     const { promise: renewed, resolve: renew } = Promise.withResolvers<boolean>();
     const { host } = stage({
       clock,
-      store: overriding(inner, { renew: () => renewed }),
+      store: overriding(inner, { renew: async (lease, ttlMs) => (ttlMs === 0 ? inner.renew(lease, 0) : renewed) }),
       leaseTtlMs: 9_000,
       script: [held().step],
     });

@@ -124,7 +124,8 @@ describe("a tool of the caller", () => {
       .thread()
       .annotate(1, "x", 1)
       .catch(() => {});
-    await second.clock.advance(2_000);
+    // Until the leases of dead hosts have run out, recovery looks for them.
+    await second.clock.advance(60_000);
     expect(recovered).toHaveBeenCalledExactlyOnceWith({ continued: [], left: [] });
     expect(second.clock.sleepers).toBe(0);
     const { turn } = await second.host.thread().answerTool("1.1.0", null);

@@ -111,6 +111,10 @@ class StoreInIndexedDb implements Store {
     return this.#leases.release(lease);
   }
 
+  abandoned(): Promise<readonly string[]> {
+    return this.#leases.abandoned();
+  }
+
   async append(lease: Lease, expectedSeq: number, given: readonly Entry[]): Promise<void> {
     const { threadId } = lease;
     // Copied now, because the caller may change them before the transaction begins.
@@ -338,6 +342,13 @@ const inboxOf = (database: Database, leases: Leases): Inbox => ({
       .map((row, index) => ({ ...row, id: keys[index]?.[1] }))
       .sort((one, other) => one.order - other.order)
       .flatMap(({ id, item }) => (item === null ? [] : [inboxItemOf(() => id, item)]));
+  },
+  waiting: async () => {
+    const [keys, rows] = await database.read(["inbox"], (reading) => {
+      const items = reading.objectStore("inbox");
+      return Promise.all([items.getAllKeys(), items.getAll()]);
+    });
+    return [...new Set(keys.flatMap(([threadId], index) => (rows[index]?.answer === null ? [threadId] : [])))];
   },
   answer: async (lease, answers) => {
     const texts = answers.map((answer): readonly [string, string] => [answer.id, JSON.stringify(answer)]);

@@ -69,6 +69,22 @@ export class Leases {
     }
   }
 
+  async abandoned(): Promise<readonly string[]> {
+    const [threadIds, rows] = await this.#database.read(["leases"], (reading) => {
+      const leases = reading.objectStore("leases");
+      return Promise.all([leases.getAllKeys(), leases.getAll()]);
+    });
+    const now = this.#clock.now();
+    // Each tab is asked once, however many leases it has.
+    const byTab = new Map(rows.flatMap((row) => (row.until > now ? [[row.tab, row] as const] : [])));
+    const gone = new Set<string | null>();
+    for (const [tab, row] of byTab) if (await this.#isOfGoneTab(row)) gone.add(tab);
+    return threadIds.filter((_, index) => {
+      const row = rows[index];
+      return row !== undefined && (row.until <= now || gone.has(row.tab));
+    });
+  }
+
   /**
    * Deletes the lease of a thread, also another tab's, as part of a deletion. Returns a function to call after the
    * transaction.

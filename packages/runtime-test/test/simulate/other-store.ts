@@ -26,6 +26,11 @@ export const otherStore = ({ clock }: { readonly clock: Clock }): Store => {
       return true;
     },
     release: async (lease) => until(lease, 0),
+    abandoned: async () =>
+      [...new Set(leases.map(({ threadId }) => threadId))].filter((threadId) => {
+        const { until: end } = newest(threadId) ?? { until: 0 };
+        return end !== 0 && end <= clock.now();
+      }),
     append: async (lease, expectedSeq, entries) => {
       if (!holds(lease) || (newest(lease.threadId)?.until ?? 0) <= clock.now()) throw new LeaseLostError(lease);
       const seq = rowsOf(lease.threadId).length - 1;

@@ -6,6 +6,7 @@ import {
   createHost,
   type Host,
   type HostOptions,
+  hostOptionKinds,
   type LlmHandler,
   memoryStore,
   type Store,
@@ -73,11 +74,16 @@ export const agentHost = (agent: Agent, given: AgentHostOptions): AgentHost => {
   const below = new AgentHosts({ handlerOf, options: { ...options, store }, machine: inherited });
   const model = named ?? agent.model;
   const says = system ?? agent.instructions;
+  const { recovery = {} } = given;
   const host = createHost({
     ...options,
     ...(defaultThread === undefined ? {} : { defaultThread }),
     thread: { ...(says === null ? {} : { system: says }), ...thread },
     ...below.partsOf(agent, model),
+    recovery: recovery !== false && {
+      ...recovery,
+      continues: (metadata) => !isNested(metadata) && recovery.continues?.(metadata) !== false,
+    },
     store: withoutNested(store),
     machine: agentMachine(agent, model, machine),
   });
@@ -115,11 +121,12 @@ const agentKind = kinds.needed(
   ),
 );
 
-/** The options that `createHost` does not check. */
+/** The options that `createHost` does not get as they are. */
 const optionKinds: Partial<OptionKinds<AgentHostOptions & { readonly tools?: undefined }>> = {
   llm: kinds.call,
   models: kinds.call,
   model: kinds.text,
+  recovery: hostOptionKinds.recovery,
   machine: kinds.object,
   thread: kinds.object,
   system: kinds.of(
@@ -144,7 +151,7 @@ const handlersOf = (
 const withoutNested = (store: Store): Store => {
   const list: Store["list"] = async (options) => {
     const page = await store.list(options);
-    return { ...page, threads: page.threads.filter(({ metadata }) => metadata["parentThread"] === undefined) };
+    return { ...page, threads: page.threads.filter(({ metadata }) => !isNested(metadata)) };
   };
   return new Proxy(store, {
     get: (target, name): unknown => {
@@ -155,6 +162,8 @@ const withoutNested = (store: Store): Store => {
     },
   });
 };
+
+const isNested = (metadata: JsonObject): boolean => metadata["parentThread"] !== undefined;
 
 /** The options that the hosts of an agent and of its subagents share. */
 interface SharedOptions {

@@ -136,11 +136,14 @@ export class SharedSession {
   }
 
   #runtimeOn(store: Store, llm: LlmHandler | undefined, options: AnyOptions["host"]): SessionRuntime {
-    const { recovery } = options ?? {};
+    const { recovery = {} } = options ?? {};
     const host = createHost({
       ...options,
-      // Other programs may share the store.
-      recovery: recovery !== false && { ...recovery, metadata: { ...recovery?.metadata, program: this.name } },
+      recovery: recovery !== false && {
+        ...recovery,
+        // Other programs may share the store.
+        continues: (metadata) => metadata["program"] === this.name && recovery.continues?.(metadata) !== false,
+      },
       store,
       machine: this.machine,
       llm: this.#handlerOf(this, () => runtime),

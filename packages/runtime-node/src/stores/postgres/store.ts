@@ -103,6 +103,13 @@ const storeOver = (connection: Connection): PostgresStore & AsyncDisposable => {
     release: async ({ threadId, token }) => {
       await releaseLease([threadId, token]);
     },
+    abandoned: async () => {
+      const rows = await query<{ readonly thread: string }>(
+        `SELECT thread FROM ${schema}.leases WHERE expires_at <= ${schema}.now_ms($1)`,
+        [now()],
+      );
+      return rows.map(({ thread }) => thread);
+    },
     append: appenderOf(connection),
     read,
     rewrite: (lease, entries) => rewrite(connection, lease, entries),

@@ -8,6 +8,11 @@ export const keysOf = (prefix: string, threadId: string): readonly string[] =>
 
 export const listingKey = (prefix: string): string => `${prefix}threads`;
 
+/** The kinds of marks: of leases, and of unanswered inbox items. */
+export type MarkKind = "leased" | "posted";
+
+export const marksKey = (prefix: string, kind: MarkKind): string => `${prefix}${kind}`;
+
 export const formatKey = (prefix: string): string => `${prefix}format`;
 
 /** Encodes an id without braces. Redis ignores an empty hash tag, so an empty id gets "%", which no other id gets. */
@@ -27,8 +32,16 @@ export const lowerBound = ({ createdAt, threadId }: ListingPlace): string => `${
 export const upperBound = (thread: ListingPlace): string => `${lowerBound(thread)}:`;
 
 export const threadAt = (place: string): { readonly threadId: string; readonly token: string } => {
-  const end = place.lastIndexOf("\0");
-  return { threadId: place.slice(timeLength, end), token: place.slice(end + 1) };
+  const { threadId, id } = markedAt(place.slice(timeLength));
+  return { threadId, token: id };
+};
+
+/** Returns the mark of a lease by its token, or of an inbox item by its storable id. Neither contains NUL. */
+export const markOf = (threadId: string, id: string | number): string => `${threadId}\0${id}`;
+
+export const markedAt = (mark: string): { readonly threadId: string; readonly id: string } => {
+  const end = mark.lastIndexOf("\0");
+  return { threadId: mark.slice(0, end), id: mark.slice(end + 1) };
 };
 
 export const timeAt = (place: string): number => {

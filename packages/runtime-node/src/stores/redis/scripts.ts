@@ -23,13 +23,17 @@ export const threadKeys: readonly string[] = [
 
 // Redis runs each script atomically. The time is the caller's if one is given, else the server's. Lua formats numbers
 // with 14 digits by default, hence `exact`.
-const common = `
-  local ${threadKeys.join(", ")} = unpack(KEYS)
+const time = `
   local function now(given)
     if given ~= '' then return tonumber(given) end
     local time = redis.call('TIME')
     return time[1] * 1000 + time[2] / 1000
   end
+`;
+
+const common = `
+  ${time}
+  local ${threadKeys.join(", ")} = unpack(KEYS)
   local function holds(token, given)
     local kept = redis.call('HMGET', lease, 'token', 'until')
     return kept[1] == token and kept[2] and tonumber(kept[2]) > now(given)
@@ -44,8 +48,8 @@ const onThread = (text: string): Script => script(common + text);
 export const lost = -2;
 
 /**
- * owner, ttl, now → token, or nil. Tokens are microseconds, so that they keep growing even if Redis loses its data in a
- * crash.
+ * owner, ttl, now → token, end of the lease, token of the lease before or '', or nil. Tokens are microseconds, so that
+ * they keep growing even if Redis loses its data in a crash.
  */
 export const acquire: Script = onThread(`
   local kept = redis.call('HMGET', lease, 'owner', 'token', 'until')
@@ -54,16 +58,18 @@ export const acquire: Script = onThread(`
   local clock = redis.call('TIME')
   local token = math.max(clock[1] * 1000000 + clock[2], (tonumber(kept[2]) or 0) + 1)
   token = string.format('%.0f', token)
-  redis.call('HSET', lease, 'owner', ARGV[1], 'token', token, 'until', exact(time + tonumber(ARGV[2])))
-  return token
+  local ends = exact(time + tonumber(ARGV[2]))
+  redis.call('HSET', lease, 'owner', ARGV[1], 'token', token, 'until', ends)
+  return { token, ends, kept[2] or '' }
 `);
 
-/** token, ttl, now → 1 or 0 */
+/** token, ttl, now → end of the lease if it is earlier than before, else '', or nil if it is lost */
 export const renew: Script = onThread(`
   local kept = redis.call('HMGET', lease, 'token', 'until')
-  if kept[1] ~= ARGV[1] or not kept[2] then return 0 end
-  redis.call('HSET', lease, 'until', exact(now(ARGV[3]) + tonumber(ARGV[2])))
-  return 1
+  if kept[1] ~= ARGV[1] or not kept[2] then return false end
+  local ends = exact(now(ARGV[3]) + tonumber(ARGV[2]))
+  redis.call('HSET', lease, 'until', ends)
+  return tonumber(ends) < (tonumber(kept[2]) or 0) and ends or ''
 `);
 
 /** token → 1 or 0. A thread with entries keeps the token of its newest lease. */
@@ -149,9 +155,10 @@ export const readChunks: Script = onThread(`
   return found
 `);
 
-/** id, inbox item → 1 or 0 */
+/** id, inbox item → 1 if the item is unanswered, else 0 */
 export const post: Script = onThread(`
-  if redis.call('HEXISTS', letters, ARGV[1]) == 1 or redis.call('HEXISTS', answers, ARGV[1]) == 1 then return 0 end
+  if redis.call('HEXISTS', answers, ARGV[1]) == 1 then return 0 end
+  if redis.call('HEXISTS', letters, ARGV[1]) == 1 then return 1 end
   redis.call('HSET', letters, ARGV[1], ARGV[2])
   redis.call('RPUSH', unanswered, ARGV[1])
   return 1
@@ -182,12 +189,12 @@ export const answer: Script = onThread(`
 /** id → answer or nil */
 export const readAnswer: Script = onThread(`return redis.call('HGET', answers, ARGV[1])`);
 
-/** id → 1 */
+/** id → 1 if the item was unanswered, else 0 */
 export const discard: Script = onThread(`
-  redis.call('HDEL', letters, ARGV[1])
+  local was = redis.call('HDEL', letters, ARGV[1])
   redis.call('HDEL', answers, ARGV[1])
   redis.call('LREM', unanswered, 1, ARGV[1])
-  return 1
+  return was
 `);
 
 /**
@@ -217,14 +224,29 @@ export const readParts: Script = onThread(`
   return found
 `);
 
-/** token or '', now → whether entries existed, or lost; place in the listing or '' */
+/**
+ * token or '', now → whether entries existed, or lost; place in the listing or ''; token of the lease or ''; ids of the
+ * unanswered inbox items
+ */
 export const drop: Script = onThread(`
-  if ARGV[1] ~= '' and not holds(ARGV[1], ARGV[2]) then return { ${lost}, '' } end
+  if ARGV[1] ~= '' and not holds(ARGV[1], ARGV[2]) then return { ${lost}, '', '', {} } end
   local was = redis.call('EXISTS', entries)
   local place = redis.call('HGET', thread, 'place')
+  local token = redis.call('HGET', lease, 'token')
+  local ids = redis.call('HKEYS', letters)
   redis.call('UNLINK', unpack(KEYS))
-  return { was, place or '' }
+  return { was, place or '', token or '', ids }
 `);
+
+/** token, now → nil if no lease is there or it was given back, '' if it ran out, else its end */
+export const leaseLeft: Script = onThread(`
+  local ends = redis.call('HGET', lease, 'until')
+  if not ends then return false end
+  return (tonumber(ends) or 0) > now(ARGV[2]) and ends or ''
+`);
+
+/** id → '' if the inbox item is unanswered, else nil */
+export const letterLeft: Script = onThread(`return redis.call('HEXISTS', letters, ARGV[1]) == 1 and ''`);
 
 /** → place, creation time, time of the newest entry, metadata, newest seq, token of the lease */
 export const describe: Script = onThread(`
@@ -234,12 +256,44 @@ export const describe: Script = onThread(`
   }
 `);
 
-// The listing has its own key, which may be on another server of a cluster than a thread's keys, so no script can reach
-// both. All scores are equal, so that Redis sorts the listing by bytes.
+// The listing and the marks have their own keys, which may be on another server of a cluster than a thread's keys, so no
+// script can reach both. All scores of the listing are equal, so that Redis sorts it by bytes.
 
-export const enlist: Script = script(`return redis.call('ZADD', KEYS[1], 0, ARGV[1])`);
+/** score, member, the member that it replaces or none */
+export const enlist: Script = script(`
+  if ARGV[3] then redis.call('ZREM', KEYS[1], ARGV[3]) end
+  return redis.call('ZADD', KEYS[1], ARGV[1], ARGV[2])
+`);
 
-export const strike: Script = script(`return redis.call('ZREM', KEYS[1], unpack(ARGV))`);
+// Lua can't unpack thousands of arguments.
+export const strike: Script = script(`
+  for _, member in ipairs(ARGV) do redis.call('ZREM', KEYS[1], member) end
+`);
+
+/** cursor, now → next cursor, then members with a score of now or less, and their scores */
+export const due: Script = script(`
+  ${time}
+  local time = now(ARGV[2])
+  local cursor, scanned = unpack(redis.call('ZSCAN', KEYS[1], ARGV[1], 'COUNT', 500))
+  local found = { cursor }
+  for index = 1, #scanned, 2 do
+    if tonumber(scanned[index + 1]) <= time then
+      found[#found + 1] = scanned[index]
+      found[#found + 1] = scanned[index + 1]
+    end
+  end
+  return found
+`);
+
+/** for each: member, its present score, its new score. A member whose score has changed keeps it. */
+export const postpone: Script = script(`
+  for index = 1, #ARGV, 3 do
+    local score = redis.call('ZSCORE', KEYS[1], ARGV[index])
+    if score and tonumber(score) == tonumber(ARGV[index + 1]) then
+      redis.call('ZADD', KEYS[1], ARGV[index + 2], ARGV[index])
+    end
+  end
+`);
 
 /** from, to, limit → places, forwards */
 export const forwards: Script = script(`

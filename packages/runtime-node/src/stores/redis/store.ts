@@ -21,8 +21,9 @@ import type { Entry } from "@colloquy/machine";
 import { refuseUnstorable } from "../store-arguments.ts";
 import { checkStoreOptions, serverStoreKinds } from "../store-options.ts";
 import { connect, type Connection, type RedisClient } from "./connection.ts";
-import { keysOf, listingKey, placeOf } from "./keys.ts";
+import { keysOf, listingKey, markOf, placeOf } from "./keys.ts";
 import { list, readEntries } from "./listing.ts";
+import { addMark, markedThreads, removeMarks } from "./marks.ts";
 import * as scripts from "./scripts.ts";
 import { fetchedSnapshot, fromStorable, serverLeaseTtlMs, toStorable } from "../servers.ts";
 
@@ -87,11 +88,17 @@ const storeOver = (connection: Connection): RedisStore & AsyncDisposable => {
     acquire: (threadId, owner, ttlMs) => acquire(connection, threadId, owner, ttlMs),
     renew: async ({ threadId, token }, ttlMs) => {
       checkTtl(ttlMs);
-      return (await run(scripts.renew, keysOf(prefix, threadId), [token, ttlMs, now()])) === 1;
+      // The type that the script returns.
+      const earlier = (await run(scripts.renew, keysOf(prefix, threadId), [token, ttlMs, now()])) as string | null;
+      // A later end needs no write: `abandoned` finds it.
+      if (earlier !== null && earlier !== "") await addMark(connection, "leased", markOf(threadId, token), earlier);
+      return earlier !== null;
     },
     release: async ({ threadId, token }) => {
-      await run(scripts.release, keysOf(prefix, threadId), [token]);
+      const released = Number(await run(scripts.release, keysOf(prefix, threadId), [token])) === 1;
+      if (released) await removeMarks(connection, "leased", [markOf(threadId, token)]);
     },
+    abandoned: () => markedThreads(connection, "leased", scripts.leaseLeft),
     append: (lease, expectedSeq, entries) => append(connection, lease, expectedSeq, entries),
     read: (threadId, fromSeq = 0) => readEntries(connection, threadId, fromSeq),
     rewrite: (lease, entries) => rewrite(connection, lease, entries),
@@ -107,10 +114,14 @@ const storeOver = (connection: Connection): RedisStore & AsyncDisposable => {
       refuseUnstorable(name, threadId);
       const dropped = await run(scripts.drop, keysOf(prefix, threadId), [lease?.token ?? "", now()]);
       // The types that the script returns.
-      const [was, place] = dropped as readonly [number, string];
+      const [was, place, token, letterIds] = dropped as readonly [number, string, string, readonly string[]];
       if (lease !== undefined && was === scripts.lost) throw new LeaseLostError(lease);
-      // If this fails, the next listing removes the place.
-      if (place !== "") await run(scripts.strike, [listingKey(prefix)], [place]);
+      // If one of these fails, the next reader of the listing or the marks makes up for it.
+      await Promise.all([
+        place !== "" && run(scripts.strike, [listingKey(prefix)], [place]),
+        token !== "" && removeMarks(connection, "leased", [markOf(threadId, token)]),
+        removeMarks(connection, "posted", marksOf(threadId, letterIds)),
+      ]);
       return was === 1;
     },
     close: connection.close,
@@ -126,8 +137,15 @@ const acquire = async (
   checkTtl(ttlMs);
   const { name, prefix, now, run } = connection;
   refuseUnstorable(name, threadId);
-  const token = await run(scripts.acquire, keysOf(prefix, threadId), [toStorable(owner), ttlMs, now()]);
-  return token === null ? null : { threadId, owner, token: Number(token) };
+  // The types that the script returns.
+  const granted = (await run(scripts.acquire, keysOf(prefix, threadId), [toStorable(owner), ttlMs, now()])) as
+    | readonly [string, string, string]
+    | null;
+  if (granted === null) return null;
+  const [token, end, before] = granted;
+  // After a crash here, the mark of the lease before still names the thread, or nothing was under way in it.
+  await addMark(connection, "leased", markOf(threadId, token), end, markOf(threadId, before));
+  return { threadId, owner, token: Number(token) };
 };
 
 const append = async (
@@ -144,7 +162,7 @@ const append = async (
   const said = metadataIn(entries);
   const place = placeOf({ createdAt: at, threadId }, token);
   // List it first: an unlisted thread would be lost, but a place without a thread is skipped.
-  if (expectedSeq < 0 && bodies.length > 0) await run(scripts.enlist, [listingKey(prefix)], [place]);
+  if (expectedSeq < 0 && bodies.length > 0) await run(scripts.enlist, [listingKey(prefix)], [0, place]);
   const values = [token, now(), expectedSeq, place, at, updatedAt, metadataText(said), said?.seq ?? -1, ...bodies];
   const newest = Number(await run(scripts.append, keysOf(prefix, threadId), values));
   if (newest === scripts.lost) throw new LeaseLostError(lease);
@@ -229,16 +247,22 @@ const redisInbox = (connection: Connection): Inbox => {
   };
   return {
     post: async (threadId, letter) => {
-      await run(scripts.post, keys(threadId), [toStorable(letter.id), JSON.stringify(letter)]);
+      const id = toStorable(letter.id);
+      const waits = Number(await run(scripts.post, keys(threadId), [id, JSON.stringify(letter)])) === 1;
+      // Also if it was there already: the host that posted it may have died before this.
+      if (waits) await addMark(connection, "posted", markOf(threadId, id), 0);
     },
     unanswered: async (threadId) => {
       // The type that the script returns.
       const letters = (await run(scripts.readLetters, keys(threadId), [])) as readonly (readonly [string, string])[];
       return letters.map(([id, letter]) => inboxItemOf(() => fromStorable(id), letter));
     },
+    waiting: () => markedThreads(connection, "posted", scripts.letterLeft),
     answer: async (lease, answers) => {
-      const values = answers.flatMap((answer) => [toStorable(answer.id), JSON.stringify(answer)]);
+      const ids = answers.map(({ id }) => toStorable(id));
+      const values = answers.flatMap((answer, index) => [ids[index] ?? "", JSON.stringify(answer)]);
       await underLease(connection, lease, scripts.answer, values);
+      await removeMarks(connection, "posted", marksOf(lease.threadId, ids));
     },
     answerTo: async (threadId, letterId) => {
       // The type that the script returns.
@@ -246,7 +270,11 @@ const redisInbox = (connection: Connection): Inbox => {
       return answer === null ? null : inboxAnswerOf(letterId, answer);
     },
     discard: async (threadId, letterId) => {
-      await run(scripts.discard, keys(threadId), [toStorable(letterId)]);
+      const id = toStorable(letterId);
+      const waited = Number(await run(scripts.discard, keys(threadId), [id])) === 1;
+      if (waited) await removeMarks(connection, "posted", marksOf(threadId, [id]));
     },
   };
 };
+
+const marksOf = (threadId: string, ids: readonly string[]): readonly string[] => ids.map((id) => markOf(threadId, id));

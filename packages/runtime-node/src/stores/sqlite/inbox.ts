@@ -3,7 +3,7 @@ import { inboxAnswerOf, type Inbox, inboxItemOf } from "@colloquy/host/store";
 import { attempt, type Connection, query, refuseUnstorable, writing } from "./connection.ts";
 import type { Leases } from "./leases.ts";
 
-export interface SqliteInbox extends Required<Inbox> {
+export interface SqliteInbox extends Inbox {
   /** Within a transaction: removes all inbox items of a thread. Returns true if there were any. */
   readonly forget: (threadId: string) => boolean;
 }

@@ -5,7 +5,7 @@ import { ProcessLock } from "../process-lock.ts";
 import type { Commits } from "./commits.ts";
 import { attempt, type Connection, query, refuseUnstorable, writingAnyway } from "./connection.ts";
 
-export interface Leases extends Pick<Store, "acquire" | "renew" | "release"> {
+export interface Leases extends Pick<Store, "acquire" | "renew" | "release" | "abandoned"> {
   /** Within a transaction: throws `LeaseLostError` if a lease is not in force. */
   readonly check: (lease: Lease) => void;
   /** Within a transaction: removes the lease of a thread. */
@@ -32,6 +32,14 @@ export const sqliteLeases = (connection: Connection, commits: Commits): Leases =
   const release = database.prepare("DELETE FROM leases WHERE thread = ? AND token = ?");
   const inForce = database.prepare("SELECT 1 FROM leases WHERE thread = ? AND token = ? AND expires_at > ?");
   const forget = database.prepare("DELETE FROM leases WHERE thread = ?");
+  const holders = query<{ readonly holder: string }>(
+    database,
+    "SELECT DISTINCT holder FROM leases WHERE expires_at > ? AND holder IS NOT NULL",
+  );
+  const abandoned = query<{ readonly thread: string }>(
+    database,
+    "SELECT thread FROM leases WHERE expires_at <= ? OR holder IN (SELECT value FROM json_each(?))",
+  );
   return {
     acquire: async (threadId, owner, ttlMs) => {
       refuseUnstorable(connection, threadId);
@@ -59,6 +67,12 @@ export const sqliteLeases = (connection: Connection, commits: Commits): Leases =
       commits.write(threadId, {
         alone: () => connection.reserve.makingRoom(() => attempt(connection, () => void release.run(threadId, token))),
         within: () => void release.run(threadId, token),
+      }),
+    abandoned: async () =>
+      attempt(connection, () => {
+        const now = clock.now();
+        const dead = holders.all(now).flatMap(({ holder }) => (lock.isHeld(holder) ? [] : holder));
+        return abandoned.all(now, JSON.stringify(dead)).map(({ thread }) => thread);
       }),
     check: (lease) => {
       if (inForce.get(lease.threadId, lease.token, clock.now()) === undefined) throw new LeaseLostError(lease);

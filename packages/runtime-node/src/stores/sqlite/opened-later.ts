@@ -3,7 +3,7 @@ import type { Store } from "@colloquy/host";
 
 type Search = NonNullable<Store["search"]>;
 
-export type WholeStore = { readonly inbox: Required<Inbox>; readonly parts: PartLog } & Store;
+export type WholeStore = { readonly inbox: Inbox; readonly parts: PartLog } & Store;
 
 /**
  * Creates a store that its first call opens. If that fails, the call rejects, and the next call tries again.
@@ -32,7 +32,7 @@ export const openedLater = <Opened extends WholeStore>(
         return Promise.reject(error);
       }
     };
-  const inbox: Required<Inbox> = {
+  const inbox: Inbox = {
     post: later(({ inbox }, ...given) => inbox.post(...given)),
     unanswered: later(({ inbox }, ...given) => inbox.unanswered(...given)),
     waiting: later(({ inbox }) => inbox.waiting()),
@@ -50,6 +50,7 @@ export const openedLater = <Opened extends WholeStore>(
     acquire: later((store, ...given) => store.acquire(...given)),
     renew: later((store, ...given) => store.renew(...given)),
     release: later((store, ...given) => store.release(...given)),
+    abandoned: later((store) => store.abandoned()),
     append: (...given) => store().append(...given),
     read: later((store, ...given) => store.read(...given)),
     rewrite: later((store, ...given) => store.rewrite(...given)),

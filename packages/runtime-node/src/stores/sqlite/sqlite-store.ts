@@ -98,6 +98,7 @@ export const partsOfThreads = (
   const store: StoreBesideJournals = {
     acquire: leases.acquire,
     renew: leases.renew,
+    abandoned: leases.abandoned,
     release: async (lease) => {
       await leases.release(lease);
       eraser.makeUp();

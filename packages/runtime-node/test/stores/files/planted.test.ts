@@ -56,6 +56,7 @@ test("a folder in the place of a journal keeps a host from no other thread", asy
   await store.append(lease, -1, [start(machine, { threadId: "sound", at: 0 }).entry]);
   await store.release(lease);
   await store.inbox?.post("sound", open);
+  await store.acquire("thread", "somebody dead", 0);
   const llm = async () => ({ type: "completed", reply: { content: "done" }, finishReason: "stop" }) as const;
   const recovered = Promise.withResolvers<Recovered>();
   const observers = [{ recovered: recovered.resolve }];

@@ -1,4 +1,5 @@
-import { LeaseLostError, SequenceConflictError } from "@colloquy/host/store";
+import { type Lease, LeaseLostError, SequenceConflictError } from "@colloquy/host/store";
+import type { Store } from "@colloquy/host";
 import { expect } from "vitest";
 import { append, begun, entryOf, lostLeases, take, ttlMs, write, entriesFrom } from "./sample-entries.ts";
 import type { StoreChecks } from "./subject.ts";
@@ -95,6 +96,33 @@ export const leaseChecks: StoreChecks = {
     expect(lease.token > old.token).toBe(true);
     await expect(append(reopened, old, -1, [entryOf(0)])).rejects.toBeInstanceOf(LeaseLostError);
     await append(other, lease, -1, [entryOf(0)]);
+  },
+  "names the threads whose lease ran out and was not given back": async ({ store, clock, another, reopen }) => {
+    const abandoned = async (of: Store): Promise<readonly string[]> => [...(await of.abandoned())].sort();
+    expect(await abandoned(store)).toEqual([]);
+    const threads = ["cut short", "deleted", "it's é", "prolonged", "released", "taken over"];
+    const leases: Lease[] = [];
+    for (const threadId of threads) {
+      const lease = await take(store, threadId, "first");
+      await append(store, lease, -1, [entryOf(0)]);
+      leases.push(lease);
+    }
+    const [cutShort, , , prolonged, released, takenOver] = leases as [Lease, Lease, Lease, Lease, Lease, Lease];
+    await store.release(released);
+    expect(await abandoned(store)).toEqual([]);
+    expect(await store.renew(cutShort, 0)).toBe(true);
+    expect(await abandoned(store)).toEqual(["cut short"]);
+    clock.advance(1);
+    expect(await store.renew(prolonged, ttlMs)).toBe(true);
+    clock.advance(ttlMs - 1);
+    await store.delete("deleted");
+    await take(store, "taken over", "second");
+    await store.release(takenOver);
+    for (const each of [store, await another()]) expect(await abandoned(each)).toEqual(["cut short", "it's é"]);
+    await store.release(await take(store, "cut short", "second"));
+    expect(await abandoned(store)).toEqual(["it's é"]);
+    clock.advance(ttlMs);
+    expect(await abandoned(await reopen())).toEqual(["it's é", "prolonged", "taken over"]);
   },
   "takes a time to live of zero at its word, and refuses one that is none": async ({ store }) => {
     const lease = await store.acquire("thread", "first", 0);

@@ -10,6 +10,8 @@ export class ProcessStore implements Store {
   readonly inbox?: Inbox;
   readonly saveSnapshot: Store["saveSnapshot"] = (...given) =>
     this.#call("keep a snapshot", async (store) => store.saveSnapshot(...given));
+  readonly abandoned: Store["abandoned"] = () =>
+    this.#call("look for abandoned threads", async (store) => store.abandoned());
   readonly list: Store["list"] = (...given) => this.#call("list", async (store) => store.list(...given));
   readonly delete: Store["delete"] = (...given) => this.#call("delete", async (store) => store.delete(...given));
   readonly #world: World;
@@ -42,7 +44,7 @@ export class ProcessStore implements Store {
       this.#journal.newestToken = lease.token;
       const opening: Opening = {
         token: lease.token,
-        drop: () => store.release(lease),
+        drop: () => store.renew(lease, 0),
         performed: new Map(),
         until,
         loaded: true,
@@ -77,7 +79,10 @@ export class ProcessStore implements Store {
       opening.over = true;
       opening.lapsed = this.#process.clock.now() >= opening.until;
     }
-    await this.#call("release", async (store) => store.release(lease));
+    await this.#call("release", async (store) => {
+      if (lease.threadId === watched && lease.token === this.#journal.newestToken) this.#checkGivenBack();
+      await store.release(lease);
+    });
   }
 
   async read(threadId: string, fromSeq?: number): Promise<readonly unknown[]> {
@@ -117,11 +122,20 @@ export class ProcessStore implements Store {
 
   async close(): Promise<void> {}
 
+  /** Recovery does not look at a thread that was given back. */
+  #checkGivenBack(): void {
+    const effect = this.#journal.outstanding.find(
+      (each) => each.type !== "requestApproval" && !(each.type === "callTool" && each.by === "caller"),
+    );
+    if (effect === undefined) return;
+    this.#world.breaks("R2", `${this.#process.name} gives the thread back, and "${effect.id}" is outstanding`);
+  }
+
   #inboxOf(inbox: Inbox): Inbox {
     return {
       post: (...given) => this.#call("post an inbox item", async () => inbox.post(...given)),
       unanswered: (...given) => this.#call("look for inbox items", async () => inbox.unanswered(...given)),
-      ...(inbox.waiting && { waiting: () => this.#call("look at all inboxes", async () => inbox.waiting?.() ?? []) }),
+      waiting: () => this.#call("look at all inboxes", async () => inbox.waiting()),
       answer: (...given) => this.#call("answer inbox items", async () => inbox.answer(...given)),
       answerTo: (...given) => this.#call("look for an answer", async () => inbox.answerTo(...given)),
       discard: (...given) => this.#call("discard an inbox item", async () => inbox.discard(...given)),

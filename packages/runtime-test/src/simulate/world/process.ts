@@ -5,7 +5,7 @@ import type { World } from "./world.ts";
 export interface Opening {
   readonly token: number;
   /** Frees the lease, as a store does that knows that its holder is dead. */
-  readonly drop: () => Promise<void>;
+  readonly drop: () => Promise<unknown>;
   /** The ids of the model calls and tool calls that it made, with their number. */
   readonly performed: Map<string, number>;
   /** The time at which the lease expires, as far as the process can know. */

@@ -50,7 +50,7 @@ export const derivedFaults: Faults = [
   fault(
     "threads that wait unnamed",
     "names the threads in which inbox items wait",
-    inboxed((inbox) => ({ waiting: async () => (await inbox.waiting?.())?.slice(1) ?? [] })),
+    inboxed((inbox) => ({ waiting: async () => (await inbox.waiting()).slice(1) })),
   ),
   fault("inbox items that are kept twice", "keeps an inbox item once by its id", inboxed(renumbered)),
   fault(

@@ -13,6 +13,7 @@ export const bound = (store: Store): Store => ({
   acquire: (...given) => store.acquire(...given),
   renew: (...given) => store.renew(...given),
   release: (...given) => store.release(...given),
+  abandoned: () => store.abandoned(),
   append: (...given) => store.append(...given),
   read: (...given) => store.read(...given),
   rewrite: (...given) => store.rewrite(...given),

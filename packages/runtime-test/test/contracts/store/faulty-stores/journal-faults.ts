@@ -33,6 +33,12 @@ export const journalFaults: Faults = [
   fault("a release of another's lease", "lets nobody give back the lease of another", (sound) => ({
     release: async (lease) => sound.release({ ...lease, token: lease.token + 1 }),
   })),
+  fault("an abandoned thread without its name", "names the threads whose lease ran out", (sound) => ({
+    abandoned: async () => (await sound.abandoned()).slice(1),
+  })),
+  fault("threads that were given back as abandoned", "names the threads whose lease ran out", (sound) => ({
+    release: async (lease) => void (await sound.renew(lease, 0)),
+  })),
   fault("no look at the lease", "slept while another took over", withoutLease),
   fault("no look at the seq", "refuses to append where the journal does not stand", withoutSeq),
   fault("half of a batch", "appends one entry or many", (sound) => ({
