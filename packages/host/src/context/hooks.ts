@@ -67,7 +67,7 @@ export interface Observer {
 export interface Recovered {
   /** The ids of the threads that this host continues now. */
   readonly continued: readonly string[];
-  /** Threads that it could not continue, because another host took them just then, or they can't be read. */
+  /** Threads that it could not continue, because another host holds them, or they can't be read. */
   readonly left: readonly LeftThread[];
 }
 

@@ -326,7 +326,7 @@ export class Following implements Diversion {
       this.#follower.lost = this.#journal.state;
       return lease;
     } catch (thrown) {
-      await lease?.leave();
+      await lease?.end();
       this.#tolerate(thrown);
       return null;
     }

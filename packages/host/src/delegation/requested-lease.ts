@@ -22,7 +22,7 @@ export const withLease = async <Done>(
   try {
     return await work(held);
   } finally {
-    await held.leave();
+    await held.end();
   }
 };
 
@@ -73,7 +73,7 @@ export const dropRequests = async (
   try {
     for (const request of requests) await host.store.inbox?.discard(threadId, idOf(request) ?? "");
   } finally {
-    await held.leave();
+    await held.end();
   }
 };
 

@@ -13,6 +13,8 @@ export class HeldLease {
   #over = false;
   /** Whether the store left an append without an answer. */
   isUnanswered = false;
+  /** Whether nothing is outstanding in the thread. False as long as that is not known. */
+  isOver = false;
 
   private constructor(lease: Lease, host: HostContext, takenAt: number, onLost: (error: LeaseLostError) => void) {
     this.lease = lease;
@@ -48,21 +50,20 @@ export class HeldLease {
     });
   }
 
-  /** Gives it back, since nothing continues in the thread. Never rejects: one that can't be given back runs out. */
-  async release(): Promise<void> {
-    await this.#end((store) => store.release(this.lease));
-  }
-
   /**
-   * Lets it run out at once, for any host to take, so that the next recovery looks whether something continues in the
-   * thread. Never rejects.
+   * Gives it back if nothing is outstanding. Otherwise lets it run out at once, for any host to take, and for recovery to
+   * look at the thread. Never rejects.
    */
-  async leave(): Promise<void> {
-    await this.#end((store) => store.renew(this.lease, 0));
+  async end(): Promise<void> {
+    this.#stop();
+    await (this.isOver ? this.#call((store) => store.release(this.lease)) : this.#leave());
   }
 
-  async #end(call: (store: Store) => Promise<unknown>): Promise<void> {
-    this.#stop();
+  #leave(): Promise<void> {
+    return this.#call((store) => store.renew(this.lease, 0));
+  }
+
+  async #call(call: (store: Store) => Promise<unknown>): Promise<void> {
     try {
       await call(this.#host.store);
     } catch (thrown) {
@@ -87,7 +88,11 @@ export class HeldLease {
       kept = clock.now() < this.#until;
       observation.report(thrown, "store");
     }
-    if (this.#over) return;
+    if (this.#over) {
+      // It may have been renewed after it was left.
+      if (kept && !this.isOver) await this.#leave();
+      return;
+    }
     if (kept) {
       this.#cancel = this.#wake(askedAt);
       return;

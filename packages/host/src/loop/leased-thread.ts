@@ -226,7 +226,8 @@ export class LeasedThread {
     } catch (thrown) {
       observation.report(new StoreError(this.held.lease.threadId, "take what was left to write", thrown), "store");
     }
-    await (isOver ? this.held.release() : this.held.leave());
+    this.held.isOver = isOver;
+    await this.held.end();
   }
 
   async #finish(state: State | null): Promise<void> {

@@ -129,10 +129,10 @@ export interface Sender {
  * the open one only waits for approvals and results of the caller's tools. These waits are in the state, and may take
  * days.
  */
-/** Returns whether a host that opens a thread continues work in it. */
-export const goesOn = (state: State): boolean => !isIdle(state) || state.context.summarising !== null;
-
 export const isIdle = (state: State): boolean => {
   const { open, queue } = state.context;
   return open === null ? queue.length === 0 : open.deadlineAt === null && waitsOutside(state);
 };
+
+/** Returns whether a host that opens a thread continues work in it. */
+export const goesOn = (state: State): boolean => !isIdle(state) || state.context.summarising !== null;

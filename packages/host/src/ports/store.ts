@@ -21,7 +21,7 @@ export interface Store {
   release(lease: Lease): Promise<void>;
   /**
    * Returns the ids of the threads whose newest lease was not given back and is no longer in force: their holder died, or
-   * left them with unfinished work. A host's recovery looks only at these threads, however many are stored.
+   * left something unfinished in them. A host's recovery reads only these threads, and those with inbox items.
    */
   abandoned(): Promise<readonly string[]>;
   /**

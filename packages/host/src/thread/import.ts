@@ -8,7 +8,8 @@ import { plainCopyOf, type Given, givenEvent, givenStart } from "../boundary/giv
 import { isRecord, messageOf } from "../boundary/thrown.ts";
 import type { HostContext } from "../context/host-context.ts";
 import { withLease } from "../delegation/requested-lease.ts";
-import { withRedactions } from "../journal/read-journal.ts";
+import { foldedState, withRedactions } from "../journal/read-journal.ts";
+import { goesOn } from "../mailbox/mailbox.ts";
 import { SequenceConflictError } from "../ports/store.ts";
 
 /** A conversation that was had elsewhere, as the readers of other formats return it. */
@@ -23,9 +24,10 @@ export interface ForeignConversation {
  * @throws ThreadExistsError, ThreadHeldError, LeaseLostError, StoreError
  */
 export const storeJournal = async (host: HostContext, threadId: string, entries: readonly Entry[]): Promise<void> => {
-  await withLease(host, threadId, async ({ lease }) => {
+  await withLease(host, threadId, async (held) => {
     try {
-      await host.store.append(lease, -1, entries);
+      await host.store.append(held.lease, -1, entries);
+      held.isOver = !goesOn(foldedState(threadId, entries));
     } catch (thrown) {
       if (thrown instanceof SequenceConflictError) throw new ThreadExistsError(threadId);
       throw thrown;

@@ -6,7 +6,8 @@ import type { LeftThread } from "../context/hooks.ts";
 import type { HostContext, RecoveryOptions } from "../context/host-context.ts";
 import { idOf, isRequest } from "../delegation/inbox-items.ts";
 import { HeldLease } from "../journal/lease.ts";
-import { lookAt } from "../journal/opening.ts";
+import { openJournal, seenIn } from "../journal/opening.ts";
+import type { Lease } from "../ports/store.ts";
 import { continueThread } from "./resume.ts";
 import type { Loops } from "./thread-ref.ts";
 
@@ -85,12 +86,12 @@ export class Recovery {
     else if (this.#repeats) this.#look(this.#nextAt);
   }
 
-  /** A look costs two short queries, so one is made for as often as a follower polls five times. */
+  /** A look costs two short queries. */
   get #retryMs(): number {
     return 5 * this.#host.pollMs;
   }
 
-  /** The ids of the threads to look at. Throws only if neither kind is known. */
+  /** The ids of the threads to look at. Throws if the store does not name the abandoned ones. */
   async #found(): Promise<readonly string[]> {
     const { store, observation } = this.#host;
     const [abandoned, waiting] = await Promise.allSettled([store.abandoned(), store.inbox?.waiting() ?? []]);
@@ -136,30 +137,56 @@ export class Recovery {
     const loops = this.#loops;
     // Its loop has continued it. Reading it as well would cost as much as opening it.
     if (isOpen(loops.opened(threadId))) return false;
-    const outstanding = await outstandingIn(host, threadId, this.#options.continues);
+    const outstanding = await this.#outstandingIn(threadId, null);
     if (outstanding === "others") return false;
     const used = loops.opened(threadId);
     if (isOpen(used)) return false;
     // A thread that another host holds is not opened: it would be followed, at the cost of a journal in memory.
-    const continues =
-      used === undefined && (await loops.alone(threadId, () => this.#checkUnderLease(threadId, outstanding)));
+    const continues = used === undefined && (await loops.alone(threadId, () => this.#checkUnderLease(threadId)));
     if (continues) await continueThread({ id: threadId, host, loops });
     else if (outstanding === "some") throw new ThreadHeldError(threadId);
     return continues;
   }
 
-  /** Returns whether a thread is free and has something outstanding. One that has nothing is abandoned no more. */
-  async #checkUnderLease(threadId: string, before: Outstanding): Promise<boolean> {
+  /** Returns whether a thread is free and has something outstanding. One that has nothing is given back. */
+  async #checkUnderLease(threadId: string): Promise<boolean> {
     const held = await HeldLease.take(threadId, this.#host, () => {});
     if (held === null) return false;
-    let outstanding = before;
     try {
       // Its last holder may have begun something since, and died.
-      if (before === "none") outstanding = await outstandingIn(this.#host, threadId, this.#options.continues);
+      const outstanding = await this.#outstandingIn(threadId, held.lease);
+      if (outstanding === "none") await this.#dropRequests(threadId);
+      held.isOver = outstanding === "none";
+      return outstanding === "some";
     } finally {
-      await (outstanding === "none" ? held.release() : held.leave());
+      await held.end();
     }
-    return outstanding === "some";
+  }
+
+  /**
+   * Whether something continues in a thread when it is opened, or an item in its inbox does. A request for the lease
+   * does not, nor an item without an id, which stays. With the lease, finishes a redaction that a crash interrupted.
+   */
+  async #outstandingIn(threadId: string, lease: Lease | null): Promise<Outstanding> {
+    const host = this.#host;
+    const { continues = () => true } = this.#options;
+    const opened = await openJournal(host, threadId, lease);
+    const see = (state: State) => ({ goesOn: goesOn(state), metadata: state.context.metadata });
+    const seen = opened === null ? { goesOn: false, metadata: {} } : await seenIn(host, opened, see, "some");
+    const isOutstanding =
+      seen.goesOn || (await this.#itemsIn(threadId)).some((item) => idOf(item) !== null && !isRequest(item));
+    if (!isOutstanding) return "none";
+    return continues(seen.metadata) ? "some" : "others";
+  }
+
+  /** The hosts that requested the thread are gone, or get its lease once it is free. */
+  async #dropRequests(threadId: string): Promise<void> {
+    for (const item of await this.#itemsIn(threadId))
+      if (isRequest(item)) await this.#host.store.inbox?.discard(threadId, idOf(item) ?? "");
+  }
+
+  async #itemsIn(threadId: string): Promise<readonly unknown[]> {
+    return (await this.#host.store.inbox?.unanswered(threadId)) ?? [];
   }
 
   #wakeAt(at: number, work: () => void): void {
@@ -174,24 +201,5 @@ const longestBusyMs = 10;
 /** Whether a thread is open here: it is neither being opened, nor held by another host. */
 const isOpen = (loop: ReturnType<Loops["opened"]>): boolean => loop !== undefined && loop.state !== null;
 
-/** `others`: this host does not continue the thread. */
+/** `others`: something that this host does not continue. */
 type Outstanding = "some" | "none" | "others";
-
-/**
- * Whether something continues in a thread when it is opened, or an item in its inbox does. A request for the lease does
- * not, nor an item without an id, which stays.
- */
-const outstandingIn = async (
-  host: HostContext,
-  threadId: string,
-  continues: RecoveryOptions["continues"] = () => true,
-): Promise<Outstanding> => {
-  const see = (state: State): Outstanding => {
-    if (!continues(state.context.metadata)) return "others";
-    return goesOn(state) ? "some" : "none";
-  };
-  const found = await lookAt(host, threadId, see, "some");
-  if (found !== "none") return found ?? "none";
-  const items = (await host.store.inbox?.unanswered(threadId)) ?? [];
-  return items.some((item) => idOf(item) !== null && !isRequest(item)) ? "some" : "none";
-};

@@ -9,6 +9,7 @@ import type { HostContext } from "../context/host-context.ts";
 import { settleInbox } from "../delegation/inbox-items.ts";
 import type { HeldLease } from "../journal/lease.ts";
 import { foldedState, readJournal, finishRedaction } from "../journal/read-journal.ts";
+import { goesOn } from "../mailbox/mailbox.ts";
 import { copiedEntries } from "./copied-entries.ts";
 import { exportJournal } from "./history.ts";
 import { checkOptions, closedHere, inTurn, threadIdOf, type ThreadRef } from "./thread-ref.ts";
@@ -98,6 +99,7 @@ const redactJournal = async (
     // The store may have failed to finish the last rewrite.
     const done = entries.filter(({ redacted }) => redacted === true);
     if (done.length > 0) await host.store.rewrite(lease, done);
+    held.isOver = !goesOn(state);
     return [];
   }
   const why = reason === undefined ? {} : { reason };
@@ -105,6 +107,7 @@ const redactJournal = async (
   if (Either.isLeft(event)) throw new EventRefusedError(threadId, event.left);
   const entry = await journalled(host, held, state, event.right);
   await finishRedaction(host, lease, [...entries, entry]);
+  held.isOver = !goesOn(state);
   return seqs;
 };
 

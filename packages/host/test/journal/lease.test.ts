@@ -144,6 +144,28 @@ describe("the lease", () => {
     expect(clock.sleepers).toBe(0);
   });
 
+  test("that is left while it is being renewed is free afterwards", async () => {
+    const { clock, inner } = stored();
+    const renewal = Promise.withResolvers<void>();
+    const { host } = stage({
+      clock,
+      store: overriding(inner, {
+        renew: async (lease, ttlMs) => {
+          if (ttlMs > 0) await renewal.promise;
+          return inner.renew(lease, ttlMs);
+        },
+      }),
+      leaseTtlMs: 9_000,
+      script: [held().step],
+    });
+    host.ask("one").catch(() => {});
+    await clock.advance(3_000);
+    await host.close();
+    renewal.resolve();
+    await settle();
+    expect(await inner.abandoned()).toEqual(["default"]);
+  });
+
   test("survives a store that is away for a moment, and not one that is away for longer", async () => {
     const clock = manualClock();
     for (const [failures, survives] of [

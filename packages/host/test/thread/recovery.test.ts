@@ -1,63 +1,9 @@
 import { describe, expect, test, vi } from "vitest";
-import { memoryStore, type Recovered, type Store } from "@colloquy/host";
-import type { Entry } from "@colloquy/machine";
-import { gated, overriding } from "../gated-store.ts";
+import type { Store } from "@colloquy/host";
+import { overriding } from "../gated-store.ts";
 import { mortal } from "../mortal-store.ts";
-import {
-  countingIds,
-  errorOf,
-  manualClock,
-  says,
-  settle,
-  stage as stageWith,
-  type StageOptions,
-  stored,
-  queue,
-} from "../stage.ts";
-
-/** Each host has its own lease owner. */
-const ids = countingIds();
-const stage = (options: StageOptions = {}) => stageWith({ ids, ...options });
-
-const leaseTtlMs = 9_000;
-const everyMs = 30_000;
-
-const replies = Array.from({ length: 99 }, (_, index) => says(`answer ${index + 1}`));
-
-/** Returns a store on which a host died with an open turn on each of some threads. */
-const afterCrash = async (threadIds: readonly string[]) => {
-  const { clock, inner: store } = stored();
-  const dying = mortal(store);
-  const never = () => new Promise<never>(() => {});
-  const dead = stage({ clock, store: dying.store, machine: queue, leaseTtlMs, script: Array(99).fill(never) });
-  for (const threadId of threadIds) void dead.host.ask("hi", { threadId, askId: `ask of ${threadId}` });
-  await settle();
-  dying.die();
-  return { clock, store };
-};
-
-/** Makes a host that continues threads by itself, and records its reports. */
-const recovering = (options: StageOptions) => {
-  const rounds: Recovered[] = [];
-  const reported: string[] = [];
-  const staged = stage({
-    machine: queue,
-    leaseTtlMs,
-    recovery: { everyMs },
-    script: replies,
-    observers: [{ recovered: (round) => void rounds.push(round) }],
-    onObserverError: (error, where) => void reported.push(`${where}: ${String(error)}`),
-    ...options,
-  });
-  return { ...staged, rounds, reported };
-};
-
-const statusOf = async (store: Store, clock: StageOptions["clock"], threadId: string) =>
-  (
-    await stage({ store, clock: clock ?? manualClock() })
-      .host.thread(threadId)
-      .asks()
-  ).map(({ status }) => status);
+import { errorOf, queue, says, settle, stored } from "../stage.ts";
+import { afterCrash, everyMs, leaseTtlMs, recovering, stage, statusOf } from "./left-threads.ts";
 
 describe("a host that is started", () => {
   test("calls neither its store nor its model before it is started or used", async () => {
@@ -288,67 +234,6 @@ describe("recovery", () => {
       { threadId: "held", error: { name: "ThreadHeldError" } },
       { threadId: "odd", error: { name: "JournalUnreadableError" } },
     ]);
-  });
-
-  test("continues a turn that another host closed in its middle, and no thread that it closed idle", async () => {
-    const { clock, inner: store } = stored();
-    const first = stage({
-      clock,
-      store,
-      machine: queue,
-      leaseTtlMs,
-      script: [says("done"), () => new Promise(() => {})],
-    });
-    await first.host.ask("hi", { threadId: "idle" });
-    void first.host.ask("hi", { threadId: "open" }).catch(() => {});
-    await settle();
-    await first.host.close();
-    expect(await store.abandoned()).toEqual(["open"]);
-    const { host, rounds } = recovering({ clock, store });
-    host.start();
-    await clock.advance(1);
-    expect(rounds).toEqual([{ continued: ["open"], left: [] }]);
-    expect(await statusOf(store, clock, "open")).toEqual(["completed"]);
-    await host.close();
-    expect(await store.abandoned()).toEqual([]);
-  });
-
-  test("continues a thread whose last append was stored as its host was closed", async () => {
-    const { clock, inner } = stored();
-    const { store, pass } = gated(inner);
-    const first = stage({ clock, store, machine: queue, leaseTtlMs, script: [] });
-    void first.host.ask("hi", { threadId: "a" }).catch(() => {});
-    await settle();
-    // The thread is started, and its ask is being stored.
-    await pass();
-    const closed = first.host.close();
-    await pass();
-    await closed;
-    expect(await inner.read("a")).toHaveLength(2);
-    expect(await inner.abandoned()).toEqual(["a"]);
-  });
-
-  test("continues an imported turn, and looks once at an imported thread without one", async () => {
-    const { clock, store } = await afterCrash(["open"]);
-    const entries = (await store.read("open")) as readonly Entry[];
-    const other = memoryStore({ clock });
-    const importing = stage({ clock, store: other, machine: queue });
-    await importing.host.importJournal(entries, { threadId: "turn" });
-    await importing.host.importJournal(entries.slice(0, 1), { threadId: "none" });
-    const { host, rounds } = recovering({ clock, store: other });
-    host.start();
-    await clock.advance(1);
-    expect(rounds).toEqual([{ continued: ["turn"], left: [] }]);
-    await host.close();
-    expect(await other.abandoned()).toEqual([]);
-  });
-
-  test("continues a thread although its lease was taken to redact an earlier turn", async () => {
-    const { clock, store } = await afterCrash(["a"]);
-    await clock.advance(leaseTtlMs + 1);
-    const refused = await errorOf(stage({ clock, store, machine: queue }).host.thread("a").redact({ turn: 5 }));
-    expect(refused).toMatchObject({ name: "EventRefusedError" });
-    expect(await store.abandoned()).toEqual(["a"]);
   });
 
   test("continues what only lies in an inbox, in the threads of some metadata", async () => {

@@ -48,13 +48,14 @@ export class Leases {
 
   async renew(lease: Lease, ttlMs: number): Promise<boolean> {
     checkTtl(ttlMs);
-    return this.#database.write(["leases"], async (writing) => {
+    const renewed = this.#database.write(["leases"], async (writing) => {
       const row = await this.#rowOf(writing, lease);
       // If an expired lease was not taken, its holder can still renew it.
       if (row === null) return false;
       await writing.objectStore("leases").put({ ...row, until: this.#clock.now() + ttlMs }, lease.threadId);
       return true;
     });
+    return ttlMs > 0 ? renewed : renewed.finally(() => this.#dropOf(lease));
   }
 
   async release(lease: Lease): Promise<void> {
@@ -64,8 +65,7 @@ export class Leases {
       });
     } finally {
       // Also if it could not be released, because nobody will use it any more.
-      const held = this.#held.get(lease.threadId);
-      if (held !== undefined && isOf(held.lease, lease)) this.#drop(held);
+      this.#dropOf(lease);
     }
   }
 
@@ -146,6 +146,11 @@ export class Leases {
   #dropUnless(row: LeaseRow | undefined, threadId: string): void {
     const held = this.#held.get(threadId);
     if (held !== undefined && (row === undefined || !isOf(row, held.lease))) this.#drop(held);
+  }
+
+  #dropOf(lease: Lease): void {
+    const held = this.#held.get(lease.threadId);
+    if (held !== undefined && isOf(held.lease, lease)) this.#drop(held);
   }
 
   #drop(held: HeldLease): void {

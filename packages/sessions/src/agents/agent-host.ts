@@ -82,7 +82,7 @@ export const agentHost = (agent: Agent, given: AgentHostOptions): AgentHost => {
     ...below.partsOf(agent, model),
     recovery: recovery !== false && {
       ...recovery,
-      continues: (metadata) => !isNested(metadata) && recovery.continues?.(metadata) !== false,
+      continues: (metadata) => !isNested(metadata) && (recovery.continues?.(metadata) ?? true),
     },
     store: withoutNested(store),
     machine: agentMachine(agent, model, machine),

@@ -142,7 +142,7 @@ export class SharedSession {
       recovery: recovery !== false && {
         ...recovery,
         // Other programs may share the store.
-        continues: (metadata) => metadata["program"] === this.name && recovery.continues?.(metadata) !== false,
+        continues: (metadata) => metadata["program"] === this.name && (recovery.continues?.(metadata) ?? true),
       },
       store,
       machine: this.machine,

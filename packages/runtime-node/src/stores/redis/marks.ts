@@ -4,7 +4,7 @@ import { due, enlist, postpone, type Script, strike } from "./scripts.ts";
 
 // Marks name the threads with leases or unanswered inbox items, so that these are found without reading every thread. A
 // thread's own keys decide. They are written first and the marks afterwards, so a crash may leave a mark without a
-// lease or an item, which the next reader removes. Each lease and each item has its own mark, so that a late removal
+// lease or an item, which the next reader removes, and an item without a mark, whose post was not acknowledged. Each lease and each item has its own mark, so that a late removal
 // leaves the marks of newer ones.
 
 /** Adds a mark that is read from a time on, in milliseconds since the epoch. */
