@@ -78,22 +78,4 @@ describe("a server by HTTP", () => {
     const opening = mcpTools({ transport: { url: "http://localhost/mcp", fetch: large } });
     await expect(opening).rejects.toThrow("the server sent more than 10000000 bytes at once");
   });
-
-  it("may send more than ten million bytes in several events, of which empty lines are the ends", async () => {
-    const comment = `: ${"x".repeat(2_500_000)}\r\n\r\n`;
-    const server = sessionServer(() => {
-      const message = JSON.stringify({ jsonrpc: "2.0", id: lastId, result: says("after five") });
-      const text = `${comment.repeat(5)}data: ${message}\n\n`;
-      return new Response(text, { headers: { "content-type": "text/event-stream" } });
-    });
-    let lastId: unknown;
-    const noting: Fetch = async (input, init) => {
-      const sent = init?.body;
-      if (typeof sent === "string") lastId = z.looseObject({}).parse(JSON.parse(sent))["id"];
-      return server.fetch(input, init);
-    };
-    const opened = await mcpTools({ transport: { url: "http://localhost/mcp", fetch: noting } });
-    expect(await callTool(opened, "work")).toEqual([{ type: "text", text: "after five" }]);
-    await opened.close();
-  });
 });
