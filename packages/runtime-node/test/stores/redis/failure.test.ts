@@ -21,6 +21,18 @@ test.each([
   expect(inspect(error, { depth: 9, showHidden: true })).not.toContain("hunter2");
 });
 
+test("a server that is not there is told by its address, without user and password", async () => {
+  const store = redisStore({ url: "redis://user:hunter2@127.0.0.1:1/0", prefix: "ours:" });
+  for (let tries = 0; tries < 2; tries++) {
+    const error: unknown = await store.list().catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({ name: "StorageError", kind: "unreachable" });
+    expect(String(error)).toMatch(/^StorageError: Redis store "ours:" at 127\.0\.0\.1:1: its server does not answer; /);
+    expect(inspect(error, { depth: 9, showHidden: true })).not.toContain("hunter2");
+  }
+  await store.close();
+  await expect(store.list()).rejects.toMatchObject({ kind: "closed" });
+});
+
 const gone =
   "its server does not answer; look whether it runs, and try again. Whether the last write arrived is not known";
 const notNow = "its server can't answer now; try again";

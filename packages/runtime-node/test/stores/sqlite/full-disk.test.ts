@@ -55,6 +55,22 @@ test("a thread stays whole, and its lease in force, if its deletion fails", asyn
   await store.close();
 });
 
+test("a rewrite on a full disk changes nothing, and says what it needs", async () => {
+  const path = join(folder, "threads.db");
+  const database = openSqlite({ path, busyTimeoutMs: 1, synchronous: "NORMAL" });
+  const store = storeOver(database, { path, clock: Date, erasing: "at-once" });
+  const lease = await begin(store, "thread", 100);
+  database.exec("PRAGMA max_page_count = 1");
+  await expect(store.rewrite(lease, [said(1, words.repeat(100_000))])).rejects.toMatchObject({
+    kind: "full",
+    message: `SQLite store "${path}": the disk is full; make room and try again. Nothing of thread "thread" was rewritten; that needs room on the disk: several times as much as the entries and the snapshot have.`,
+  });
+  expect(await store.read("thread")).toEqual([said(0), said(1, words.repeat(100))]);
+  expect((await store.readSnapshot("thread"))?.head).toBe(words);
+  await expect(store.rewrite(lease, [said(7)])).rejects.toThrow(/^(?!.*Nothing of thread)/);
+  await store.close();
+});
+
 const full = new StorageError("full", "there is no room");
 
 test("the room that is reserved is released for an operation on a full disk, and reserved again", () => {
