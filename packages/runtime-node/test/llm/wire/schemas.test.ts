@@ -84,7 +84,6 @@ describe("the inside of a schema", () => {
       "has items in every place of a schema",
       {
         if: { type: "array" },
-        then: { type: "array" },
         else: { type: "array" },
         allOf: [{ type: "array" }],
         dependentSchemas: { a: { type: ["array", "null"] } },
@@ -92,7 +91,6 @@ describe("the inside of a schema", () => {
       },
       {
         if: { type: "array", items: {} },
-        then: { type: "array", items: {} },
         else: { type: "array", items: {} },
         allOf: [{ type: "array", items: {} }],
         dependentSchemas: { a: { type: ["array", "null"], items: {} } },
