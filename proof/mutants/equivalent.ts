@@ -264,6 +264,42 @@ export const equivalent: readonly Equivalent[] = [
     reason: "a group never begins below zero, so any negative number ends the loop",
   },
   {
+    path: "packages/runtime-node/src/stores/sqlite/listing.ts",
+    original: 'const looked = said !== "" ? sifted : isFiltered ? batch : Math.min(limit + 1 - found.length, batch);',
+    mutated: 'const looked = !(said !== "") ? sifted : isFiltered ? batch : Math.min(limit + 1 - found.length, batch);',
+    reason: "the scan continues until a page is full; the number of threads in one step only saves time",
+  },
+  {
+    path: "packages/runtime-node/src/stores/sqlite/listing.ts",
+    original: 'const looked = said !== "" ? sifted : isFiltered ? batch : Math.min(limit + 1 - found.length, batch);',
+    mutated: 'const looked = said !== "" ? sifted : !(isFiltered) ? batch : Math.min(limit + 1 - found.length, batch);',
+    reason: "the scan continues until a page is full; the number of threads in one step only saves time",
+  },
+  {
+    path: "packages/runtime-node/src/stores/sqlite/listing.ts",
+    original: 'const looked = said !== "" ? sifted : isFiltered ? batch : Math.min(limit + 1 - found.length, batch);',
+    mutated: 'const looked = said !== "" ? sifted : isFiltered ? batch : Math.min(limit + 2 - found.length, batch);',
+    reason: "the scan continues until a page is full; the number of threads in one step only saves time",
+  },
+  {
+    path: "packages/runtime-node/src/stores/sqlite/listing.ts",
+    original: "const batch = 512;",
+    mutated: "const batch = 513;",
+    reason: "the scan continues until a page is full; the number of threads in one step only saves time",
+  },
+  {
+    path: "packages/runtime-node/src/stores/postgres/listing.ts",
+    original: "const listed = metadata === undefined ? anyThread : threadsOf;",
+    mutated: "const listed = metadata !== undefined ? anyThread : threadsOf;",
+    reason: "both statements list the same threads; the choice only saves time",
+  },
+  {
+    path: "packages/runtime-node/src/stores/sqlite/search-index.ts",
+    original: "searchedTo: (id: number): number => searchedTo.get(id)?.searched ?? -1,",
+    mutated: "searchedTo: (id: number): number => searchedTo.get(id)?.searched ?? -2,",
+    reason: "a number of an entry is never below zero",
+  },
+  {
     path: "packages/server/src/conversations/conversations.ts",
     original: "const found = await listed(host, call, { limit: limit + 1, order, after });",
     mutated: "const found = await listed(host, call, { limit: limit + 2, order, after });",

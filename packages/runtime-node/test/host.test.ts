@@ -17,6 +17,7 @@ import {
   type LlmHandler,
   memoryStore,
   openaiChat,
+  reasonOf,
   sqliteStore,
   systemClock,
   tool,
@@ -237,6 +238,12 @@ describe("what a model handler throws", () => {
     ["nothing", undefined, "failed: undefined"],
   ])("is on the console where it has %s", async (_, thrown, printed) => {
     expect((await fails(thrown))[1]).toBe(`Colloquy: llm ${printed}`);
+  });
+
+  test("is told to others without secrets, too", () => {
+    vi.stubEnv("MY_API_KEY", "correct-horse");
+    expect(reasonOf(new Error("no correct-horse with sk-abcdefghijkl"))).toBe("no [redacted] with [redacted]");
+    expect(reasonOf("odd")).toBe("odd");
   });
 
   test("takes no long time where the environment has a long secret", async () => {

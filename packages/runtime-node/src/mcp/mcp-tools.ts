@@ -162,7 +162,6 @@ class ServedTools implements McpTools {
 /** Returns the name of a server for errors, without possible secrets in its address. */
 const nameOf = ({ name, transport }: McpOptions): string => {
   if (name !== undefined) return name;
-  if (typeof transport === "function") return "of the given transport";
   if ("command" in transport) return transport.command;
   return "url" in transport ? new URL(transport.url).host : "of the given transport";
 };

@@ -73,7 +73,6 @@ const secretLengthMin = 8;
 const secretSegmentMin = 16;
 
 const valuesIn = (given: McpTransport): readonly string[] => {
-  if (typeof given === "function") return [];
   if ("command" in given) return Object.values(given.env ?? {});
   if (!("url" in given)) return [];
   const { username, password, pathname, searchParams, search } = new URL(given.url);

@@ -1,8 +1,8 @@
 import { getEventListeners, once } from "node:events";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { openaiChat } from "../../src/llm/openai.ts";
 import { callOf, handlerFor, perform } from "./call.ts";
-import { answeringJson, begin, chatServer, chunkOf } from "./server.ts";
+import { answeringJson, begin, chatServer, chunkOf, eventOf } from "./server.ts";
 
 const partial = { content: "Be" };
 
@@ -35,6 +35,39 @@ describe("a connection", () => {
     });
     await cancelled.promise;
     expect(pieces).toBeLessThan(12);
+  });
+
+  const answer = `${eventOf(chunkOf({ content: "ok" }, "stop"))}data: [DONE]\n\n`;
+
+  test.each([
+    ["a second later", [answer], 1000],
+    ["at once if more comes", [answer, ": more\n\n"], 0],
+  ])("that stays open after the end mark is cancelled %s", async (_, sent, ms) => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    try {
+      const pieces = sent.map((text) => new TextEncoder().encode(text));
+      const cancel = vi.fn();
+      const body = new ReadableStream<Uint8Array<ArrayBuffer>>(
+        {
+          pull: async (controller) => {
+            const piece = pieces.shift();
+            if (piece === undefined) await new Promise(() => {});
+            else controller.enqueue(piece);
+          },
+          cancel,
+        },
+        { highWaterMark: 0 },
+      );
+      const handler = openaiChat({ baseURL: "http://127.0.0.1:1", apiKey: "k", fetch: async () => streamOf(body) });
+      expect(await perform(handler).outcome).toMatchObject({ type: "completed", reply: { content: "ok" } });
+      await vi.advanceTimersByTimeAsync(Math.max(ms - 1, 0));
+      expect(cancel).toHaveBeenCalledTimes(ms === 0 ? 1 : 0);
+      await vi.advanceTimersByTimeAsync(1);
+      expect(cancel).toHaveBeenCalledTimes(1);
+      expect(vi.getTimerCount()).toBe(0);
+    } finally {
+      vi.useRealTimers();
+    }
   });
 
   test("is closed on abort, and nothing keeps listening", async () => {

@@ -15,6 +15,7 @@ export interface RawServer {
 export const rawServer = (answers: {
   readonly list?: Answer;
   readonly call?: Answer;
+  readonly instructions?: string;
 }): { readonly open: () => Transport; readonly servers: readonly RawServer[] } => {
   const servers: RawServer[] = [];
   const open = (): Transport => {
@@ -44,7 +45,14 @@ export const rawServer = (answers: {
     if (method === "tools/call") return (answers.call ?? (() => says("done")))(params, server);
     if (method !== "initialize") return undefined;
     const capabilities = { tools: { listChanged: true } };
-    return { protocolVersion: "2025-06-18", capabilities, serverInfo: { name: "raw", version: "1" } };
+    const { instructions } = answers;
+    const serverInfo = { name: "raw", version: "1" };
+    return {
+      protocolVersion: "2025-06-18",
+      capabilities,
+      serverInfo,
+      ...(instructions !== undefined && { instructions }),
+    };
   };
   return { open, servers };
 };

@@ -110,54 +110,6 @@ describe("a server of the newest protocol, by HTTP", () => {
     await stopped.promise;
     await server.close();
   });
-
-  it("fails without the key and the address where an error quotes them", async () => {
-    const fetch = async (input: string | URL | Request, init?: RequestInit): Promise<Response> => {
-      throw new Error(
-        `${new Headers(init?.headers).get("authorization")} is no key for ${input instanceof Request ? input.url : input.toString()}`,
-      );
-    };
-    const url = "http://user:password-1@localhost/mcp?key=0123456789";
-    const headers = { authorization: "Bearer key-of-the-header" };
-    const failure = await mcpTools({ transport: { url, headers, fetch } }).catch(String);
-    expect(failure).toContain("[redacted] is no key");
-    expect(failure).not.toMatch(/key-of-the-header|0123456789|password-1/);
-  });
-
-  it.each([404, 400])("sends a call again where the server has forgotten the session, and says %i", async (status) => {
-    let session = 0;
-    const fetch = async (input: string | URL | Request, init?: RequestInit): Promise<Response> => {
-      const request = new Request(input, init);
-      const { id, method, params } = request.method === "POST" ? z.looseObject({}).parse(await request.json()) : {};
-      if (method === "initialize") {
-        session += 1;
-        const { protocolVersion } = z.looseObject({ protocolVersion: z.string() }).parse(params);
-        const result = { protocolVersion, capabilities: { tools: {} }, serverInfo: { name: "old", version: "1" } };
-        return Response.json({ jsonrpc: "2.0", id, result }, { headers: { "mcp-session-id": `session ${session}` } });
-      }
-      if (method === "server/discover")
-        return Response.json({ jsonrpc: "2.0", id, error: { code: -32601, message: "Method not found" } });
-      if (id === undefined) return new Response(null, { status: request.method === "GET" ? 405 : 202 });
-      const isKnown = request.headers.get("mcp-session-id") === `session ${session}`;
-      if (!isKnown) return new Response("no such session", { status });
-      const text = { content: [{ type: "text", text: `session ${session}` }] };
-      const result = method === "tools/list" ? { tools: [{ name: "work", inputSchema: { type: "object" } }] } : text;
-      return Response.json({ jsonrpc: "2.0", id, result });
-    };
-    const server = await mcpTools({ transport: { url: "http://localhost/mcp", fetch } });
-    session = 7;
-    expect(await callTool(server, "work")).toEqual([{ type: "text", text: "session 8" }]);
-    await server.close();
-  });
-
-  it("breaks off an answer without end", async () => {
-    const endless = new ReadableStream<Uint8Array>({
-      pull: (controller) => controller.enqueue(new Uint8Array(1_000_000)),
-    });
-    const fetch = async (): Promise<Response> =>
-      new Response(endless, { headers: { "content-type": "application/json" } });
-    await expect(mcpTools({ transport: { url: "http://localhost/mcp", fetch } })).rejects.toThrow("bytes at once");
-  });
 });
 
 /** Starts a server with the handler. */

@@ -67,3 +67,28 @@ test("wakes nobody who cancelled, however long the wait was", () => {
 test("refuses a time that is none", () => {
   expect(() => systemClock.wakeAt(Number.NaN, () => {})).toThrow(/dueAt is NaN/);
 });
+
+test("keeps the process alive until it wakes somebody, unless that is background work", () => {
+  vi.useRealTimers();
+  // Lists only what keeps the event loop running.
+  const alive = (): number =>
+    process.getActiveResourcesInfo().filter((name) => name === "Timeout" || name === "Immediate").length;
+  const before = alive();
+  for (const dueAt of [Date.now() + 1_000_000, Date.now() - 1]) {
+    const cancel = systemClock.wakeAt(dueAt, () => {});
+    expect(alive()).toBe(before + 1);
+    cancel();
+    const cancelOther = systemClock.wakeAt(dueAt, () => {}, "background");
+    expect(alive()).toBe(before);
+    cancelOther();
+  }
+});
+
+test("wakes in the order of the calls, in this turn of the event loop, for what is overdue", async () => {
+  vi.useRealTimers();
+  const woken: string[] = [];
+  setImmediate(() => woken.push("before"));
+  systemClock.wakeAt(Date.now(), () => woken.push("overdue"));
+  await new Promise((resolve) => void setImmediate(resolve));
+  expect(woken).toEqual(["before", "overdue"]);
+});

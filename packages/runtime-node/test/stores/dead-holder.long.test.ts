@@ -3,15 +3,11 @@ import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import { globSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { DatabaseSync } from "node:sqlite";
 import { Worker } from "node:worker_threads";
 
 import type { Clock, Store } from "@colloquy/host";
-import { LeaseLostError } from "@colloquy/host/store";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 
-import { ProcessLock } from "../../src/stores/process-lock.ts";
-import { said, take } from "./journal.ts";
 import { storeAt } from "./kinds.ts";
 import { newFolder } from "./folder.ts";
 
@@ -56,35 +52,12 @@ describe.each(["sqlite", "files"])("a lease of a %s store", (kind) => {
     expect(locks()).toEqual([]);
   });
 
-  test("is fenced: what its process wrote under it is refused after another took it", async () => {
-    const first = open();
-    const lease = await take(first, "thread", "first");
-    await first.append(lease, -1, [said(0, "first")]);
-    // The system may have dropped the lock of a process that still writes.
-    for (const name of locks()) rmSync(join(folder, name));
-    const next = await take(open(), "thread", "second");
-    expect(next.token).toBeGreaterThan(lease.token);
-    await expect(async () => first.append(lease, 0, [said(1, "late")])).rejects.toBeInstanceOf(LeaseLostError);
-    expect(await first.renew(lease, 60_000)).toBe(false);
-  });
-
   test("lasts while its process is stopped, until its time is over", async () => {
     const child = await holder();
     child.kill("SIGSTOP");
     expect(await open().acquire("thread", "another", 60_000)).toBeNull();
     const later = open({ now: () => Date.now() + 1e9 });
     expect(await later.acquire("thread", "another", 60_000)).not.toBeNull();
-  });
-
-  test("is free at once when its store was closed, and not while another store of the same process has it", async () => {
-    const [first, second] = [open(), open()];
-    await take(first, "thread", "first");
-    await take(second, "another thread", "second");
-    expect(await second.acquire("thread", "second", 60_000)).toBeNull();
-    expect(await first.acquire("another thread", "first", 60_000)).toBeNull();
-    await first.close();
-    expect(await second.acquire("thread", "second", 60_000)).not.toBeNull();
-    expect(locks()).toHaveLength(1);
   });
 
   test("is free at once when the worker thread that has it ended", async () => {
@@ -97,22 +70,6 @@ describe.each(["sqlite", "files"])("a lease of a %s store", (kind) => {
     expect(await store.acquire("thread", "another", 60_000)).not.toBeNull();
   });
 
-  test("gets a new lock when the file of the old one is gone", async () => {
-    const store = open();
-    await take(store, "one", "first");
-    for (const name of locks()) rmSync(join(folder, name));
-    await take(store, "two", "first");
-    expect(locks()).toHaveLength(1);
-    expect(await open().acquire("two", "second", 60_000)).toBeNull();
-  });
-
-  test("makes no lock until it is taken", async () => {
-    const store = open();
-    expect(await store.read("thread")).toEqual([]);
-    expect((await store.list()).threads).toEqual([]);
-    expect(locks()).toEqual([]);
-  });
-
   test("counts by its time alone if its lock can't be looked at, or is no lock", async () => {
     const child = await holder();
     const [name = ""] = locks();
@@ -122,19 +79,6 @@ describe.each(["sqlite", "files"])("a lease of a %s store", (kind) => {
     writeFileSync(lock, "something else, which is no database");
     expect(await open().acquire("thread", "another", 60_000)).toBeNull();
     expect(locks()).toEqual([name]);
-  });
-
-  test("leads to no file outside of the store, whatever the store says who holds it", async () => {
-    const other = join(folder, "other.db");
-    new DatabaseSync(other).close();
-    writeFileSync(other, "");
-    const store = open();
-    await take(store, "thread", "first");
-    const database = new DatabaseSync(kind === "files" ? join(place(), "threads.db") : place());
-    database.prepare("UPDATE leases SET holder = ?").run("/../other.db");
-    database.close();
-    expect(await open().acquire("thread", "second", 60_000)).toBeNull();
-    expect(globSync("other.db", { cwd: folder })).toEqual(["other.db"]);
   });
 
   test("leaves no lock of a process that died without a lease", async () => {
@@ -154,11 +98,4 @@ test("the leases of a store that was moved while its process was dead are free",
   const store = storeAt("files", join(folder, "moved"));
   opened.push(store);
   expect(await store.acquire("thread", "another", 60_000)).not.toBeNull();
-});
-
-test("a lock that can't be made is none, and nothing is thrown", () => {
-  const lock = new ProcessLock(join(folder, "nowhere", "threads.db-holder-"));
-  expect(lock.name).toBeNull();
-  expect(lock.isHeld(null)).toBe(true);
-  lock.close();
 });

@@ -1,8 +1,7 @@
 // Operations that free space must work on a full disk.
 import { execFileSync } from "node:child_process";
-import { appendFileSync, globSync, mkdirSync, readFileSync, rmSync, statSync } from "node:fs";
+import { appendFileSync, globSync, mkdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { DatabaseSync } from "node:sqlite";
 
 import type { Lease } from "@colloquy/host/store";
 import type { Store } from "@colloquy/host";
@@ -87,29 +86,6 @@ describe.each(Object.entries(kinds))("a store in %s", (_kind, make) => {
     expect(await store.read("filler")).toEqual([]);
     expect(seq).toBeGreaterThan(10);
   });
-});
-
-test("entries that a full disk left over are no thread's, and are erased when there is room", async () => {
-  const path = join(parent, "threads.db");
-  const before = sqliteStore({ path, erasing: "on-close" });
-  await before.list();
-  const emptyBytes = statSync(path).size;
-  await begin(before, "gone", 20_000);
-  // `delete` leaves this state: the thread's name is gone, and the rest is still to be erased.
-  const other = new DatabaseSync(path);
-  other.exec("DELETE FROM threads WHERE thread = 'gone'; UPDATE last_token SET unerased = unerased + 4294967297");
-  await begin(before, "new", 10);
-  expect(await before.read("new")).toEqual([said(0), said(1, words.repeat(10))]);
-  expect(await before.read("gone")).toEqual([]);
-  expect((await before.search?.("words"))?.hits.map(({ threadId }) => threadId)).toEqual(["new"]);
-  other.close();
-  await before.close();
-  const after = new DatabaseSync(path);
-  expect(after.prepare("SELECT count(*) AS entries FROM entries").get()).toEqual({ entries: 2 });
-  expect(after.prepare("SELECT count(*) AS parts FROM snapshots").get()).toEqual({ parts: 2 });
-  expect(after.prepare("SELECT unerased FROM last_token").get()).toEqual({ unerased: 0 });
-  after.close();
-  expect(statSync(path).size).toBeLessThan(emptyBytes + 44_000);
 });
 
 const words = "words ";

@@ -49,7 +49,7 @@ export const searchIndex = (connection: Connection): SearchIndex => {
     replace: (thread, entries) => {
       const index = ifThere();
       if (index === undefined) return;
-      const { searched = -1 } = index.thread(thread) ?? {};
+      const searched = index.searchedTo(thread);
       for (const entry of entries.filter(({ seq }) => seq <= searched)) {
         index.remove(thread * seqsPerThread + entry.seq, thread * seqsPerThread + entry.seq);
         index.add(thread * seqsPerThread + entry.seq, wordsIn(entry));
@@ -75,12 +75,12 @@ const prepareStatements = ({ database }: Connection) => {
   // A thread with a lease remains among them, but is skipped while it has no new entries.
   const fresh = `unsearched = 1 AND (${newestSeq} > searched OR thread NOT IN (SELECT thread FROM leases))`;
   const nextIn = (named: string) =>
-    query<{ readonly id: number }>(database, `SELECT id FROM threads WHERE ${fresh} AND id > ? ${named}`);
+    query<FreshThread>(
+      database,
+      `SELECT id, thread AS threadId, searched FROM threads WHERE ${fresh} AND id > ? ${named}`,
+    );
   const [nextOfAll, nextNamed] = [nextIn("ORDER BY id LIMIT 1"), nextIn("AND thread = ?")];
-  const thread = query<{ readonly threadId: string; readonly searched: number }>(
-    database,
-    "SELECT thread AS threadId, searched FROM threads WHERE id = ?",
-  );
+  const searchedTo = query<{ readonly searched: number }>(database, "SELECT searched FROM threads WHERE id = ?");
   const entries = query<{ readonly seq: number; readonly body: string }>(
     database,
     `SELECT place % ${seqsPerThread} AS seq, body FROM entries WHERE place BETWEEN ? AND ? ORDER BY place LIMIT ?`,
@@ -93,9 +93,10 @@ const prepareStatements = ({ database }: Connection) => {
   );
   return {
     /** Returns the first thread after this one that may have new entries, of all threads or only the named one. */
-    next: (after: number, threadId: string | undefined): number | undefined =>
-      (threadId === undefined ? nextOfAll.get(after) : nextNamed.get(after, threadId))?.id,
-    thread: (id: number) => thread.get(id),
+    next: (after: number, threadId: string | undefined): FreshThread | undefined =>
+      threadId === undefined ? nextOfAll.get(after) : nextNamed.get(after, threadId),
+    /** Returns the seq of the newest indexed entry of a thread; -1 if it has none. */
+    searchedTo: (id: number): number => searchedTo.get(id)?.searched ?? -1,
     entries: (id: number, after: number, limit: number) =>
       entries.iterate(id * seqsPerThread + after + 1, (id + 1) * seqsPerThread - 1, limit),
     add: (place: number, words: readonly string[]): void => {
@@ -106,6 +107,13 @@ const prepareStatements = ({ database }: Connection) => {
     searched: (id: number, seq: number, all: boolean): void => void searched.run(seq, all ? 1 : 0, id),
   };
 };
+
+/** A thread that may have entries which are not indexed, and the seq of its newest indexed one. */
+interface FreshThread {
+  readonly id: number;
+  readonly threadId: string;
+  readonly searched: number;
+}
 
 /** The limits of one batch: entries plus threads, and characters of text. No other process can write during a batch. */
 const batch = 512;
@@ -121,14 +129,14 @@ const takeIn = (
   let after = from;
   let length = 0;
   for (let left = batch; left > 0;) {
-    const thread = index.next(after, threadId);
-    if (thread === undefined) return null;
-    const { threadId: id = "", searched = -1 } = index.thread(thread) ?? {};
+    const fresh = index.next(after, threadId);
+    if (fresh === undefined) return null;
+    const { id: thread, searched } = fresh;
     const most = left;
     let newest = searched;
     let count = 0;
     for (const { seq, body } of index.entries(thread, searched, most)) {
-      index.add(thread * seqsPerThread + seq, wordsOfBody(connection, id, seq, body));
+      index.add(thread * seqsPerThread + seq, wordsOfBody(connection, fresh.threadId, seq, body));
       [newest, count, length] = [seq, count + 1, length + body.length];
       if (length >= batchLength) break;
     }

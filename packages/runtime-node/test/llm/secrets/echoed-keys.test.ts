@@ -1,8 +1,14 @@
 import type { LlmDelta } from "@colloquy/host";
 import OpenAI from "openai";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { openaiChat, type OpenAiChatOptions } from "../../../src/llm/openai.ts";
-import { keysIn, sentBy } from "../../../src/llm/secrets/secrets.ts";
+import {
+  keysIn,
+  keysOfEnvironment,
+  secretsIn,
+  secretsOfEnvironment,
+  sentBy,
+} from "../../../src/llm/secrets/secrets.ts";
 import { perform } from "../call.ts";
 import { type Answer, answering, answeringJson, chatServer, eventOf } from "../server.ts";
 
@@ -186,4 +192,104 @@ test("keys are also what an environment variable of the SDK sets, and a header t
   } finally {
     delete process.env["OPENAI_CUSTOM_HEADERS"];
   }
+});
+
+test.each<[string, readonly string[], readonly string[]]>([
+  ["a short word", [], ["abcdefghijklmno", "not-needed", "no key.at_all", "None"]],
+  ["a longer word, or one with a digit", ["abcdefghijklmnop", "key-1", "a--b", "-a", "a-"], []],
+])("%s of a client is a placeholder or a key", (_, keys, placeholders) => {
+  const found = (value: string): boolean => keysIn(sentBy({ apiKey: value })).includes(value);
+  expect(keys.filter((value) => !found(value))).toEqual([]);
+  expect(placeholders.filter(found)).toEqual([]);
+});
+
+test("keys are those of a client, and of its headers and parameters in each form", () => {
+  const headers = new Headers([
+    ["x-api-key", "header-key-1"],
+    ["x-note", "header-note-1"],
+  ]);
+  const rows = [
+    ["x-secret", ["first-secret-1", "second-secret-1"]],
+    ["x-none", null],
+  ];
+  const options = {
+    apiKey: "client-key-1",
+    adminAPIKey: "admin-key-1",
+    defaultQuery: { sig: "query-sig-1", page: "page-1" },
+  };
+  const keys = ["client-key-1", "admin-key-1", "query-sig-1"];
+  const found = (defaultHeaders: unknown): readonly string[] => [
+    // Cast: the SDK takes all these forms.
+    ...new Set(keysIn(sentBy({ ...options, defaultHeaders } as ConstructorParameters<typeof OpenAI>[0] & object))),
+  ];
+  expect(found(undefined).toSorted()).toEqual(keys.toSorted());
+  expect(found(null).toSorted()).toEqual(keys.toSorted());
+  expect(found({ "X-Api-Key": "object-key-1" }).toSorted()).toEqual([...keys, "object-key-1"].toSorted());
+  expect(found(headers).toSorted()).toEqual([...keys, "header-key-1"].toSorted());
+  expect(found({ values: headers }).toSorted()).toEqual([...keys, "header-key-1"].toSorted());
+  expect(found(rows).toSorted()).toEqual([...keys, "first-secret-1", "second-secret-1"].toSorted());
+});
+
+test("no error may show a key, a value of a header or parameter, or a part of one, as it is or as an address has it", () => {
+  const secrets = secretsIn([{ name: "x-any", value: "Bearer a/b; c=d/e,f\tg" }]);
+  for (const part of ["Bearer a/b; c=d/e,f\tg", "Bearer", "a/b", "a%2Fb", "c=d/e", "d/e", "d%2Fe", "f", "g"])
+    expect(secrets).toContain(part);
+});
+
+test("secrets of the environment are known by the names of their variables", () => {
+  const kept = [
+    "A_KEY",
+    "MYTOKEN",
+    "SECRET_OF_A",
+    "DB_PASSWORD",
+    "PASSWD",
+    "PASS",
+    "SSH_PASSPHRASE",
+    "CREDENTIAL",
+    "A_CREDENTIALS_B",
+    "X_AUTH",
+    "api_key",
+  ];
+  const others = ["KEYBOARD", "PASSAGE", "AUTHOR", "BYPASS_X_", "MONKEYS", "TOKENS"];
+  for (const name of [...kept, ...others]) vi.stubEnv(name, `value/of ${name}`);
+  vi.stubEnv("PEM_KEY", "first line\r\nsecond/line\nthird");
+  vi.stubEnv("LONG_KEY", "x".repeat(5_000));
+  const secrets = secretsOfEnvironment();
+  const has = (name: string): boolean => secrets.includes(`value/of ${name}`);
+  expect(kept.filter((name) => !has(name))).toEqual([]);
+  expect(others.filter(has)).toEqual([]);
+  expect(secrets).toContain("value%2Fof%20A_KEY");
+  for (const part of ["first line\r\nsecond/line\nthird", "first line", "second/line", "second%2Fline", "third"])
+    expect(secrets).toContain(part);
+  expect(secrets).toContain("x".repeat(4_096));
+  vi.unstubAllEnvs();
+});
+
+test("keys of providers in the environment are known by the names of their variables, unless they are short", () => {
+  const kept = [
+    "ANTHROPIC_API_KEY",
+    "API_KEY",
+    "HF_API_TOKEN",
+    "AWS_ACCESS_KEY",
+    "X_AUTH_TOKEN",
+    "AWS_BEARER_TOKEN_BEDROCK",
+    "A_BEARER_TOKEN",
+  ];
+  const others = ["A_KEY", "API_KEY_ID", "MYAPI_KEYS", "AUTH_TOKEN_2", "XAPI_KEY"];
+  for (const name of [...kept, ...others]) vi.stubEnv(name, `sixteen or more of ${name}`);
+  vi.stubEnv("SHORT_API_KEY", "x".repeat(15));
+  vi.stubEnv("ENOUGH_API_KEY", "y".repeat(16));
+  vi.stubEnv("LONG_API_KEY", "z".repeat(5_000));
+  const keys = keysOfEnvironment();
+  const has = (name: string): boolean => keys.includes(`sixteen or more of ${name}`);
+  expect(kept.filter((name) => !has(name))).toEqual([]);
+  expect(others.filter(has)).toEqual([]);
+  expect(keys).not.toContain("x".repeat(15));
+  expect(keys).toContain("y".repeat(16));
+  expect(keys).toContain("z".repeat(4_096));
+  vi.stubGlobal("process", undefined);
+  const withoutProcess = [secretsOfEnvironment(), keysOfEnvironment()];
+  vi.unstubAllGlobals();
+  vi.unstubAllEnvs();
+  expect(withoutProcess).toEqual([[], []]);
 });

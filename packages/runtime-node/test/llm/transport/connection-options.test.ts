@@ -1,9 +1,10 @@
 import type { LlmHandler } from "@colloquy/host";
 import { ConfigurationError } from "@colloquy/machine";
+import OpenAI from "openai";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { chatHandler, type ChatRequestOptions } from "../../../src/llm/http-handlers.ts";
 import { chatKinds, openaiChat, openaiResponses, textCompletion } from "../../../src/llm/openai.ts";
-import { connect } from "../../../src/llm/transport/connection.ts";
+import { connect, loadedLater } from "../../../src/llm/transport/connection.ts";
 import { callOf, perform } from "../call.ts";
 import { chatServer } from "../server.ts";
 
@@ -152,6 +153,59 @@ test("a handler of one's own that is made of the parts of openaiChat speaks unde
     failure: { message: expect.stringMatching(/ourChat has no declaration of it: .* give ourChat tools/) },
   });
 });
+
+test("a handler whose code can't be loaded fails the call, and is loaded once by the next ones", async () => {
+  const connected = connect<ChatRequestOptions>("ourChat", { ...local, tools: [] }, chatKinds);
+  const failed = { type: "failed", failure: { kind: "unknown", message: "loaded", retryable: false } } as const;
+  const load = vi
+    .fn<() => Promise<LlmHandler>>()
+    .mockRejectedValueOnce(new Error("no such file"))
+    .mockResolvedValue(async () => failed);
+  const handler = loadedLater(connected, load);
+  await expect(perform(handler).outcome).rejects.toThrow("no such file");
+  expect(await Promise.all([perform(handler).outcome, perform(handler).outcome])).toEqual([failed, failed]);
+  expect(await perform(handler).outcome).toEqual(failed);
+  expect(load).toHaveBeenCalledTimes(2);
+});
+
+test("a call fails where the environment lacks a key, without loading anything, and any other error is thrown", async () => {
+  const load = vi.fn<() => Promise<LlmHandler>>();
+  const given = { keys: () => [], check: () => openaiChat({ model: "m" }).check?.() };
+  // Cast: only these members are read.
+  const handlerOf = (connected: object) => loadedLater(connected as Parameters<typeof loadedLater>[0], load);
+  expect(await perform(handlerOf(given)).outcome).toMatchObject({
+    failure: { kind: "auth", retryable: false, message: expect.stringContaining("openaiChat has no key") },
+  });
+  const broken = {
+    ...given,
+    check: () => {
+      throw new RangeError("odd");
+    },
+  };
+  await expect(perform(handlerOf(broken)).outcome).rejects.toThrow("odd");
+  expect(load).not.toHaveBeenCalled();
+});
+
+test.each([
+  [{ timeout: 2 ** 31 - 1 }, "made"],
+  [{ timeout: 2 ** 31 }, "timeout must be a number of milliseconds"],
+  [{ idleTimeoutMs: 1, endTimeoutMs: null }, "made"],
+  [{ idleTimeoutMs: 1.5 }, "idleTimeoutMs must be a whole number"],
+])("%j is judged at the bound", (options, words) => {
+  expect(refusalOf(() => made(options))).toContain(words);
+});
+
+test.each(["http://ada@127.0.0.1:1/v1", "http://:lovelace@127.0.0.1:1/v1"])(
+  "a base URL with credentials is refused by its host alone: %s",
+  (baseURL) => {
+    const words =
+      "openaiChat: the base URL of 127.0.0.1:1 holds a user name or a password; send them as a header, by defaultHeaders";
+    expect(refusalOf(() => made({ baseURL }))).toBe(words);
+    expect(refusalOf(() => openaiChat({ client: new OpenAI({ apiKey: "k", baseURL }) }))).toBe(words);
+    vi.stubEnv("OPENAI_BASE_URL", baseURL);
+    expect(refusalOf(() => openaiChat({ apiKey: "k" }).check?.())).toBe(words);
+  },
+);
 
 const never = (): never => {
   throw new Error("nothing is rendered here");

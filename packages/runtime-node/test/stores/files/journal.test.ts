@@ -202,6 +202,40 @@ test("a damaged journal is listed by what can be read of it, and keeps no other 
   await expect(store.read("words")).rejects.toMatchObject({ kind: "not-a-store" });
 });
 
+test.each([null, "words", 7, {}, { threadId: 7 }, { threadId: "\ud800" }, { threadId: "other" }])(
+  "a journal of a shortened name is not listed if nothing tells its id: an event %j",
+  async (event) => {
+    await store.append(await take(store, "other"), -1, [entry(0)]);
+    const name = `xxx%-${"0".repeat(64)}.jsonl`;
+    writeFileSync(join(folder, name), `${JSON.stringify({ seq: 0, event })}\n`);
+    expect((await store.list()).threads).toMatchObject([{ threadId: "other" }]);
+    rmSync(join(folder, name));
+  },
+);
+
+test("a journal is listed with the metadata that is an object, whatever stands in its entries", async () => {
+  const lines = (metadata: unknown): string =>
+    [
+      { seq: 0, event: { type: "thread.started", at: 2, threadId: "thread", metadata: { a: 1 } } },
+      { seq: 1, event: { type: "metadata.changed", at: 3, metadata } },
+      { seq: 2, event: { type: "metadata.changed", at: "later", metadata: { a: 3 } } },
+      { seq: 3, event: null },
+      { seq: 4 },
+    ]
+      .map((line) => `${JSON.stringify(line)}\n`)
+      .join("");
+  for (const [metadata, expected] of [
+    [{ a: 2 }, { a: 2 }],
+    [null, {}],
+    ["words", {}],
+  ]) {
+    writeFileSync(journal(), lines(metadata));
+    expect((await store.list()).threads).toEqual([
+      { threadId: "thread", seq: 4, createdAt: 2, updatedAt: 3, metadata: expected },
+    ]);
+  }
+});
+
 test("what is no thread's file is left alone", async () => {
   const others = ["README.md", "Notes.jsonl", "a.b.jsonl", "thread.jsonl.part"];
   for (const name of others) writeFileSync(join(folder, name), "words\n");

@@ -54,6 +54,66 @@ test.each<[string | undefined, string, string]>([
   expect(String(failure)).not.toContain("undefined");
 });
 
+test("a server that is not there is told by its address, without user and password", async () => {
+  const connectionString = "postgres://user:hunter2@127.0.0.1:1/ours";
+  const stores = [
+    postgresStore({ connectionString, schema: "talks" }),
+    postgresStore({ pool: new pg.Pool({ connectionString }), schema: "talks" }),
+  ];
+  for (const store of stores) {
+    const error: unknown = await store.list().catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({ name: "StorageError", kind: "unreachable" });
+    expect(String(error)).toMatch(
+      /^StorageError: PostgreSQL store "talks" at 127\.0\.0\.1:1\/ours: its server does not answer \(connect ECONNREFUSED/,
+    );
+    expect(String(error)).not.toContain("hunter2");
+    await store.close();
+  }
+});
+
+const down = "its server is not there now; try again. Whether the last write arrived is not known";
+const refusal = "the server refuses the login; check the user, its password, its rights and the name of the database";
+
+test.each<[string, string, string]>([
+  ["08006", "unreachable", down],
+  ["57P01", "unreachable", down],
+  ["57P02", "unreachable", down],
+  ["57P03", "unreachable", down],
+  ["25P03", "unreachable", down],
+  ["53300", "unreachable", "its server has no connection left; allow more, or use smaller pools"],
+  ["53100", "full", "the disk of its server is full; make room and try again"],
+  ["58030", "io", "the disk of its server refused to read or write; look at the disk"],
+  ["25006", "read-only", "it may only be read; connect to the primary server, as a user that may write"],
+  [
+    "42501",
+    "cannot-open",
+    "the user has not the rights; grant it CREATE on the database, or all on the schema and what is in it",
+  ],
+  ["28P01", "cannot-open", refusal],
+  ["3D000", "cannot-open", refusal],
+  ["3F000", "cannot-open", "its schema is gone; open the store again"],
+  ["42P01", "cannot-open", "its tables are gone; open the store again"],
+  ["42883", "cannot-open", "its functions are gone; open the store again"],
+  ["55P03", "locked", "another client keeps it locked; try again"],
+  ["57014", "locked", "the server cancelled it after statement_timeout; try again, or allow more"],
+  ["40P01", "locked", "another client wrote at the same moment; try again"],
+  ["23505", "corrupt", "entries were removed, and what is kept beside them was not; delete the thread, or restore it"],
+  ["XX002", "corrupt", "an index is damaged; run REINDEX on the schema"],
+])("%s is a failure of kind %s, and says: %s", (code, kind, advice) => {
+  const failure = postgresFailure(Object.assign(new Error("no"), { code }), "the store");
+  expect(failure).toMatchObject({ kind, message: `the store: ${advice} (no).` });
+});
+
+test("an error of the system without a message goes by its code, and one that only looks like SQL's is not its", () => {
+  const failureOf = (code: string, message: string) =>
+    postgresFailure(Object.assign(new Error(message), { code }), "the store");
+  const gone = (words: string): string =>
+    `the store: its server does not answer (${words}); look whether it runs, and try again. Whether the last write arrived is not known.`;
+  expect(failureOf("ETIMEDOUT", "")).toMatchObject({ kind: "unreachable", message: gone("ETIMEDOUT") });
+  expect(failureOf("EPIPE", "write EPIPE")).toMatchObject({ kind: "unreachable", message: gone("write EPIPE") });
+  expect(failureOf("22P02", "odd")).toMatchObject({ kind: "failed", message: "the store: odd." });
+});
+
 test("postgresFailure says what to do, names the row of a duplicate word, and returns other errors unchanged", () => {
   const failureOf = (error: object) => String(postgresFailure(Object.assign(new Error("no"), error), "the store"));
   expect(failureOf({ code: "XX001" })).toBe(

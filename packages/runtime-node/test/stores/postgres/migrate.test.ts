@@ -4,8 +4,77 @@ import { expect, test } from "vitest";
 import { postgresStore } from "../../../src/stores/postgres/index.ts";
 import { migrate } from "../../../src/stores/postgres/migrate.ts";
 import { steps } from "../../../src/stores/postgres/schema.ts";
+import type { PostgresPool } from "../../../src/stores/postgres/pool.ts";
 import { said, take } from "../journal.ts";
 import { withPostgres } from "./server.ts";
+
+/** Stands in for a server whose schema has this version; undefined for none. Records the statements. */
+const poolOf = (version: number | undefined, row: object = {}) => {
+  const sent: string[] = [];
+  const released: unknown[] = [];
+  const client = {
+    on: () => client,
+    off: () => client,
+    release: (broken?: unknown) => void released.push(broken),
+    query: async (text: string) => {
+      sent.push(text.replace(/\s[^]*/, ""));
+      if (text.includes("to_regclass"))
+        return { rows: [{ ours: version !== undefined, encoding: "UTF8", taken: version !== undefined, ...row }] };
+      if (text.includes("SELECT steps")) return { rows: [{ steps: version }] };
+      if (text.includes("absent")) return { rows: [{ absent: false }] };
+      return { rows: [] };
+    },
+  };
+  // Cast: only these members are used.
+  return { sent, released, pool: { connect: async () => client } as unknown as PostgresPool };
+};
+
+const twoSteps = [() => "ONE", () => "TWO"];
+
+test("a schema that is up to date is neither locked nor written, and its connection goes back to the pool", async () => {
+  const { pool, sent, released } = poolOf(2);
+  await migrate(pool, "a", "the store", 1000, twoSteps);
+  expect(sent).toEqual(["SELECT", "SELECT"]);
+  expect(released).toEqual([undefined]);
+});
+
+test.each([
+  [undefined, ["CREATE", "INSERT", "ONE", "TWO", "UPDATE", "COMMIT"]],
+  [0, ["CREATE", "INSERT", "ONE", "TWO", "UPDATE", "COMMIT"]],
+  [1, ["TWO", "UPDATE", "COMMIT"]],
+])("a schema of version %s takes the steps that are left", async (version, expected) => {
+  const { pool, sent, released } = poolOf(version);
+  await migrate(pool, "a", "the store", 1000, twoSteps);
+  expect(sent.slice(-expected.length)).toEqual(expected);
+  expect(sent.filter((word) => ["ONE", "TWO"].includes(word))).toEqual(expected.filter((word) => /ONE|TWO/.test(word)));
+  expect(released).toEqual([undefined]);
+});
+
+test.each<[number | undefined, object, string, string]>([
+  [3, {}, "newer", "it has schema 3, and this version of @colloquy/runtime-node knows up to 2; update the package."],
+  [
+    undefined,
+    { encoding: "LATIN1" },
+    "cannot-open",
+    "the database keeps text as LATIN1; make one with ENCODING 'UTF8'.",
+  ],
+  [
+    undefined,
+    { taken: true },
+    "not-a-store",
+    'the schema "a" belongs to something else; choose a schema for conversations alone.',
+  ],
+])(
+  "a schema of version %s with %j is refused as %s, and its connection is closed",
+  async (version, row, kind, words) => {
+    const { pool, released } = poolOf(version, row);
+    await expect(migrate(pool, "a", "the store", 1000, twoSteps)).rejects.toMatchObject({
+      kind,
+      message: `the store: ${words}`,
+    });
+    expect(released).toEqual([true]);
+  },
+);
 
 withPostgres("The schema in PostgreSQL", (server) => {
   const migrateBy = async (schema: string, known: readonly ((schema: string) => string)[]): Promise<void> => {

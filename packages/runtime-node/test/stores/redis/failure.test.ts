@@ -1,5 +1,6 @@
 import { inspect } from "node:util";
 
+import { StorageError } from "@colloquy/host/store";
 import { createClient, RESP_TYPES } from "redis";
 import { expect, test } from "vitest";
 
@@ -20,21 +21,77 @@ test.each([
   expect(inspect(error, { depth: 9, showHidden: true })).not.toContain("hunter2");
 });
 
+test("a server that is not there is told by its address, without user and password", async () => {
+  const store = redisStore({ url: "redis://user:hunter2@127.0.0.1:1/0", prefix: "ours:" });
+  for (let tries = 0; tries < 2; tries++) {
+    const error: unknown = await store.list().catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({ name: "StorageError", kind: "unreachable" });
+    expect(String(error)).toMatch(/^StorageError: Redis store "ours:" at 127\.0\.0\.1:1: its server does not answer; /);
+    expect(inspect(error, { depth: 9, showHidden: true })).not.toContain("hunter2");
+  }
+  await store.close();
+  await expect(store.list()).rejects.toMatchObject({ kind: "closed" });
+});
+
+const gone =
+  "its server does not answer; look whether it runs, and try again. Whether the last write arrived is not known";
+const notNow = "its server can't answer now; try again";
+const refusal = "the server refuses the login; check the user, its password and its rights";
+
 test.each([
-  ["OOM command not allowed when used memory > 'maxmemory'.", "full"],
-  ["MISCONF Redis is configured to save RDB snapshots, but it's currently unable to persist to disk.", "io"],
-  ["READONLY You can't write against a read only replica.", "read-only"],
-  ["NOAUTH Authentication required.", "cannot-open"],
-  ["WRONGPASS invalid username-password pair or user is disabled.", "cannot-open"],
-  ["LOADING Redis is loading the dataset in memory", "unreachable"],
-  ["CLUSTERDOWN The cluster is down", "unreachable"],
-  ["WRONGTYPE Operation against a key holding the wrong kind of value", "not-a-store"],
-  ["Socket closed unexpectedly", "unreachable"],
-  ["The client is offline", "unreachable"],
-  ["The client is closed", "closed"],
-  ["ERR something else", "failed"],
-])("%s is a failure of kind %s", (message, kind) => {
-  expect(redisFailure(new Error(message), "the store")).toMatchObject({ name: "StorageError", kind });
+  [
+    "OOM command not allowed when used memory > 'maxmemory'.",
+    "full",
+    "its server has no memory left; make room or allow more, and try again",
+  ],
+  [
+    "MISCONF Redis is configured to save RDB snapshots, but it's currently unable to persist to disk.",
+    "io",
+    "its server can't write to its disk, and takes no writes; look at the disk",
+  ],
+  [
+    "READONLY You can't write against a read only replica.",
+    "read-only",
+    "this is a replica; connect to the primary server",
+  ],
+  ["NOAUTH Authentication required.", "cannot-open", refusal],
+  ["WRONGPASS invalid username-password pair or user is disabled.", "cannot-open", refusal],
+  ["NOPERM this user has no permissions to run the 'set' command", "cannot-open", refusal],
+  ["LOADING Redis is loading the dataset in memory", "unreachable", notNow],
+  ["MASTERDOWN Link with MASTER is down", "unreachable", notNow],
+  ["CLUSTERDOWN The cluster is down", "unreachable", notNow],
+  ["TRYAGAIN Multiple keys request during rehashing of slot", "unreachable", notNow],
+  ["NOREPLICAS Not enough good replicas to write.", "unreachable", notNow],
+  ["BUSY Redis is busy running a script.", "locked", "a script of another client keeps it busy; try again"],
+  [
+    "WRONGTYPE Operation against a key holding the wrong kind of value",
+    "not-a-store",
+    "a key with its prefix belongs to something else; choose another prefix",
+  ],
+  ["Socket closed unexpectedly", "unreachable", gone],
+  ["The client is offline", "unreachable", gone],
+  ["Connection timeout", "unreachable", gone],
+  ["The client is closed", "closed", "its client is closed; connect it first"],
+  ["ERR something else", "failed", "it failed"],
+  ["BUSYGROUP Consumer Group name already exists", "failed", "it failed"],
+])("%s is a failure of kind %s, and says: %s", (message, kind, advice) => {
+  const cause = new Error(message);
+  const failure = redisFailure(cause, "the store");
+  expect(failure).toMatchObject({ name: "StorageError", kind, cause });
+  expect(String(failure)).toBe(`StorageError: the store: ${advice} (${message.replace(/\.$/, "")}).`);
+});
+
+test("an error of the system is that of a lost server, by its message or else its code; others stay the same", () => {
+  const failureOf = (error: Error): string => String(redisFailure(error, "the store"));
+  const withCode = (message: string): Error => Object.assign(new Error(message), { code: "ECONNREFUSED" });
+  expect(failureOf(withCode("connect ECONNREFUSED 127.0.0.1:1"))).toBe(
+    `StorageError: the store: ${gone} (connect ECONNREFUSED 127.0.0.1:1).`,
+  );
+  expect(failureOf(withCode(""))).toBe(`StorageError: the store: ${gone} (ECONNREFUSED).`);
+  expect(failureOf(new AggregateError([], "all failed"))).toBe(`StorageError: the store: ${gone} (all failed).`);
+  expect(failureOf(Object.assign(new Error("odd"), { code: 7 }))).toBe("StorageError: the store: it failed (odd).");
+  const own = new StorageError("full", "no room");
+  for (const error of [own, "odd", null]) expect(redisFailure(error, "the store")).toBe(error);
 });
 
 withRedis("Redis that refuses", (server) => {

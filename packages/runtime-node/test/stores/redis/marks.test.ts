@@ -3,6 +3,7 @@ import { expect, test } from "vitest";
 
 import { type RedisStore, redisStore } from "../../../src/stores/redis/index.ts";
 import { markOf } from "../../../src/stores/redis/keys.ts";
+import { postpone } from "../../../src/stores/redis/scripts.ts";
 import { take } from "../journal.ts";
 import { withRedis } from "./server.ts";
 
@@ -62,6 +63,57 @@ withRedis("The marks in Redis", (server) => {
     await client.zAdd(posted, { score: 0, value: markOf("thread", "b") });
     expect(await store.inbox.waiting()).toEqual([]);
     expect(await client.exists(posted)).toBe(0);
+    client.destroy();
+  });
+
+  test("are one for the newest lease of a thread, and none after its release, whatever earlier holders do", async () => {
+    const { client, clock, store, leased } = await setUp();
+    const marks = (): Promise<readonly string[]> => client.zRange(leased, 0, -1);
+    const first = await take(store, "thread");
+    const second = await take(store, "thread");
+    expect(await marks()).toEqual([markOf("thread", second.token)]);
+    await store.release(first);
+    expect(await store.renew(first, 0)).toBe(false);
+    expect(await store.acquire("thread", "another", ttlMs)).toBeNull();
+    expect(await marks()).toEqual([markOf("thread", second.token)]);
+    clock.time += ttlMs;
+    expect(await store.abandoned()).toEqual(["thread"]);
+    await store.release(second);
+    expect(await marks()).toEqual([]);
+    client.destroy();
+  });
+
+  test("are one for each unanswered item, whichever others are answered, discarded or posted again", async () => {
+    const { client, store, prefix } = await setUp();
+    const marks = (): Promise<readonly string[]> => client.zRange(`${prefix}posted`, 0, -1);
+    const lease = await take(store, "thread");
+    for (const id of ["a", "b", "c", "d"]) await post(store, "thread", id);
+    await store.inbox.answer(lease, [
+      { id: "a", handled: true, seq: 1 },
+      { id: "b", handled: true, seq: 1 },
+    ]);
+    await store.inbox.discard("thread", "c");
+    await store.inbox.discard("thread", "none");
+    await post(store, "thread", "a");
+    expect(await marks()).toEqual([markOf("thread", "d")]);
+    expect(await store.inbox.waiting()).toEqual(["thread"]);
+    await store.delete("thread", lease);
+    expect([await marks(), await store.inbox.waiting()]).toEqual([[], []]);
+    client.destroy();
+  });
+
+  test("that were written again while a reader looked keep their newer time", async () => {
+    const { client, leased } = await setUp();
+    await client.zAdd(leased, [
+      { score: 5, value: "same" },
+      { score: 6, value: "newer" },
+    ]);
+    const looked = ["same", "5", "9", "newer", "5", "9", "gone", "5", "9"];
+    await client.eval(postpone.text, { keys: [leased], arguments: looked });
+    expect(await client.zRangeWithScores(leased, 0, -1)).toEqual([
+      { score: 6, value: "newer" },
+      { score: 9, value: "same" },
+    ]);
     client.destroy();
   });
 
