@@ -34,7 +34,11 @@ export const checkedSearch = (
   words: string,
   options: SearchOptions = {},
 ): { readonly words: readonly string[]; readonly limit: number } => {
-  const problem = problemOfOptions("search", options, { threadId: true, limit: kinds.whole(1), after: true });
+  const problem = problemOfOptions("search", options, {
+    threadId: kinds.anything,
+    limit: kinds.whole(1),
+    after: kinds.anything,
+  });
   if (problem !== null) throw new RangeError(problem);
   const { limit = 20 } = options;
   return { words: wordsOf(words), limit };
