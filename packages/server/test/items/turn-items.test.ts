@@ -148,8 +148,9 @@ test.each<readonly [string, Partial<SaidTurn>, readonly string[]]>([
   };
   const items = itemsOfTurn({ ...none, ...turn });
   expect(
-    items.map(({ type, id, status }) =>
-      [type, id, ...(type === "message" && status === "completed" ? [] : [String(status)])].join(" "),
-    ),
+    items.map(({ type, id, status }) => {
+      const isUsual = type === "message" && status === "completed";
+      return `${type} ${id}${typeof status === "string" && !isUsual ? ` ${status}` : ""}`;
+    }),
   ).toEqual(expected);
 });
