@@ -240,7 +240,7 @@ export const runOptionKinds: OptionKinds<RunOptions> = {
   ),
   llm: kinds.needed(kinds.of("a function such as openaiChat({ model })", kinds.call.fits)),
   clock: kinds.needed(kinds.having("a clock with now and wakeAt", "now", "wakeAt")),
-  tools: true,
+  tools: kinds.anything,
   thread: kinds.object,
   hooks: kinds.object,
   observers: kinds.listOf("observers", kinds.object.fits),
@@ -280,4 +280,4 @@ const hookKinds: OptionKinds<Hooks> = {
   afterToolCall: kinds.call,
 };
 
-export const importOptionKinds: OptionKinds<ImportOptions> = { threadId: true, metadata: true };
+export const importOptionKinds: OptionKinds<ImportOptions> = { threadId: kinds.anything, metadata: kinds.anything };

@@ -9,7 +9,7 @@ import {
 } from "@colloquy/machine";
 import { isConversationMachine } from "@colloquy/machine/hosting";
 import type { FailureReport } from "./boundary/thrown.ts";
-import { checkOptions, checkValue, type OptionKinds } from "./boundary/option-kinds.ts";
+import { checkOptions, checkValue, kinds, type OptionKinds } from "./boundary/option-kinds.ts";
 import type { ObserverErrorHandler } from "./context/hooks.ts";
 import { systemKind, type ThreadDefaults } from "./context/host-context.ts";
 import { createHost, type Host } from "./host.ts";
@@ -124,13 +124,13 @@ const givenOf = (options: RuntimeHostOptions): RuntimeHostOptions => {
 
 const optionKinds: OptionKinds<RuntimeHostOptions> = {
   ...hostOptionKinds,
-  machine: true,
-  store: true,
-  clock: true,
-  ids: true,
+  machine: kinds.anything,
+  store: kinds.anything,
+  clock: kinds.anything,
+  ids: kinds.anything,
   // The host checks it together with `system`.
-  thread: true,
-  system: true,
+  thread: kinds.anything,
+  system: kinds.anything,
 };
 
 const machineOf = (

@@ -56,20 +56,20 @@ export interface SteerOptions extends Omit<AskOptions, "overlap" | "from" | "whe
 }
 
 export const askOptionKinds: OptionKinds<AskOptions> = {
-  askId: true,
+  askId: kinds.anything,
   signal: kinds.signal,
-  name: true,
-  metadata: true,
-  model: true,
-  limits: true,
-  overlap: true,
-  from: true,
+  name: kinds.anything,
+  metadata: kinds.anything,
+  model: kinds.anything,
+  limits: kinds.anything,
+  overlap: kinds.anything,
+  from: kinds.anything,
   whenBusy: kinds.oneOf("reject", "fork"),
-  output: true,
-  tools: true,
-  toolContext: true,
+  output: kinds.anything,
+  tools: kinds.anything,
+  toolContext: kinds.anything,
 };
 
 const { overlap: _, from: __, whenBusy: ___, output: ____, ...sharedKinds } = askOptionKinds;
 
-export const steerOptionKinds: OptionKinds<SteerOptions> = { ...sharedKinds, during: true };
+export const steerOptionKinds: OptionKinds<SteerOptions> = { ...sharedKinds, during: kinds.anything };

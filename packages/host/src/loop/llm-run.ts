@@ -290,9 +290,9 @@ export const llmAnswer = (
   return { type: "llm.failed", ...answered, failure, ...kept };
 };
 
-/** Returns whether a server refused the call before it did anything, so that it cost nothing. */
+/** Returns whether a server refused the call before it did anything, so that it cost nothing, unless usage is reported. */
 const isRefusal = (given: object): boolean => {
-  if ("usage" in given || "partial" in given || !("failure" in given)) return false;
+  if ("partial" in given || !("failure" in given)) return false;
   const { failure } = given;
   if (typeof failure !== "object" || failure === null || !("kind" in failure)) return false;
   return failure.kind === "rate_limit" || failure.kind === "overloaded";

@@ -175,7 +175,7 @@ const resultsDenied = (event: ApprovalAnswered, before: State): readonly ToolRes
 const resultsDecided = (entry: Entry, before: State): readonly ToolResultPart[] => {
   const { open } = before.context;
   const results = "decided" in entry ? (entry.decided?.results ?? []) : [];
-  if (results.length === 0 || open === null) return [];
+  if (open === null) return [];
   const written = entry.event.type === "llm.completed" ? entry.event.reply.toolCalls : undefined;
   const calls = written ?? (open.stage.type === "running" ? open.stage.calls : []);
   const place = { type: "toolResult", turn: open.number, step: open.step } as const;

@@ -110,7 +110,7 @@ export class PartialJson {
 
 type Container = { readonly members: { [name: string]: Json }; name: string | null } | { readonly elements: Json[] };
 
-const ordinary = { enumerable: true, configurable: true, writable: true } as const;
+const ordinary = { enumerable: true, writable: true } as const;
 const spaces = " \t\n\r";
 const delimiters = " \t\n\r,:]}";
 

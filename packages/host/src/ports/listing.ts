@@ -63,11 +63,11 @@ export const checkedListing = (
 
 const listOptionKinds: OptionKinds<ListOptions> = {
   order: kinds.oneOf("newest", "oldest"),
-  after: true,
+  after: kinds.anything,
   limit: kinds.whole(1),
-  metadata: true,
-  created: true,
-  updated: true,
+  metadata: kinds.anything,
+  created: kinds.anything,
+  updated: kinds.anything,
 };
 
 const time = kinds.word("a time in milliseconds since the epoch", kinds.number.fits);

@@ -34,7 +34,11 @@ export const checkedSearch = (
   words: string,
   options: SearchOptions = {},
 ): { readonly words: readonly string[]; readonly limit: number } => {
-  const problem = problemOfOptions("search", options, { threadId: true, limit: kinds.whole(1), after: true });
+  const problem = problemOfOptions("search", options, {
+    threadId: kinds.anything,
+    limit: kinds.whole(1),
+    after: kinds.anything,
+  });
   if (problem !== null) throw new RangeError(problem);
   const { limit = 20 } = options;
   return { words: wordsOf(words), limit };
@@ -93,7 +97,6 @@ export const wordsOf = (text: string): readonly string[] => [
 
 /** Returns the part of a text around the first of the words, with an ellipsis for each part that was left out. */
 export const excerptOf = (text: string, words: readonly string[]): string => {
-  if (text.length <= excerptLength) return text;
   const start = Math.max(0, Math.min(placeOfWord(text, words) - excerptLength / 4, text.length - excerptLength));
   const end = Math.min(text.length, start + excerptLength);
   const part = text.slice(start, end);

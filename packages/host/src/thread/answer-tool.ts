@@ -16,7 +16,7 @@ import {
 } from "@colloquy/machine";
 import { redactedText } from "@colloquy/machine/storage";
 import { EventRefusedError, ThreadUnknownError } from "../boundary/errors.ts";
-import type { OptionKinds } from "../boundary/option-kinds.ts";
+import { kinds, type OptionKinds } from "../boundary/option-kinds.ts";
 import { isRecord, messageOf } from "../boundary/thrown.ts";
 import { type AsksUnderWay, asksUnderWay, handlesTo, type Resumed, asksOfEffect } from "./resume.ts";
 import { currentLoop, look, submit, type ThreadRef, checkOptions } from "./thread-ref.ts";
@@ -198,6 +198,6 @@ const answer = async (
   return resumed;
 };
 
-const approveOptionKinds: OptionKinds<ApproveOptions> = { by: true, digest: true };
+const approveOptionKinds: OptionKinds<ApproveOptions> = { by: kinds.anything, digest: kinds.anything };
 
-const denyOptionKinds: OptionKinds<DenyOptions> = { ...approveOptionKinds, reason: true };
+const denyOptionKinds: OptionKinds<DenyOptions> = { ...approveOptionKinds, reason: kinds.anything };

@@ -4,7 +4,7 @@ import { stateAt, forkOf, type LeftBehind } from "@colloquy/machine/journal";
 import * as Either from "fp-ts/lib/Either.js";
 import { JournalUnreadableError, ThreadUnknownError, EventRefusedError } from "../boundary/errors.ts";
 import { givenEvent } from "../boundary/given-event.ts";
-import type { OptionKinds } from "../boundary/option-kinds.ts";
+import { kinds, type OptionKinds } from "../boundary/option-kinds.ts";
 import { readJournal, foldedState, withRedactions } from "../journal/read-journal.ts";
 import { type ThreadRef, checkOptions, threadIdOf } from "./thread-ref.ts";
 
@@ -76,4 +76,8 @@ const entryBehind = ({ id, host }: ThreadRef, entries: readonly Entry[], event: 
   return step.entry;
 };
 
-const forkOptionKinds: OptionKinds<ForkOptions> = { turn: true, threadId: true, metadata: true };
+const forkOptionKinds: OptionKinds<ForkOptions> = {
+  turn: kinds.anything,
+  threadId: kinds.anything,
+  metadata: kinds.anything,
+};

@@ -39,7 +39,7 @@ export class Recovery {
   /** Looks once, and for as long as a lease may run, unless that was done, or no model call can be made: every turn would fail. */
   begin(): void {
     const { clock, llm } = this.#host;
-    if (this.#patientUntil !== null || this.#isUnderWay || clock.now() < this.#nextAt) return;
+    if (this.#patientUntil !== null || clock.now() < this.#nextAt) return;
     try {
       llm.check?.();
     } catch {
@@ -51,7 +51,7 @@ export class Recovery {
 
   repeat(): void {
     this.#repeats = true;
-    if (!this.#isUnderWay) this.#look(Math.max(this.#nextAt, this.#host.clock.now()));
+    this.#look(Math.max(this.#nextAt, this.#host.clock.now()));
   }
 
   end(): void {

@@ -4,7 +4,7 @@ import { entriesToRedact, isRedactionTarget, type RedactionTarget } from "@collo
 import * as Either from "fp-ts/lib/Either.js";
 import { EventRefusedError, ThreadUnknownError } from "../boundary/errors.ts";
 import { givenEvent } from "../boundary/given-event.ts";
-import type { OptionKinds } from "../boundary/option-kinds.ts";
+import { kinds, type OptionKinds } from "../boundary/option-kinds.ts";
 import type { HostContext } from "../context/host-context.ts";
 import { settleInbox } from "../delegation/inbox-items.ts";
 import type { HeldLease } from "../journal/lease.ts";
@@ -126,7 +126,7 @@ const journalled = async (
   return step.entry;
 };
 
-const redactOptionKinds: OptionKinds<RedactOptions> = { reason: true, copies: true };
+const redactOptionKinds: OptionKinds<RedactOptions> = { reason: kinds.anything, copies: kinds.anything };
 
 const noTarget: Refusal = {
   kind: "invalid",

@@ -22,7 +22,7 @@ export interface ResultReaderOptions {
  * @throws ConfigurationError for invalid options.
  */
 export const resultReader = (options: ResultReaderOptions = {}): Tool => {
-  checkOptions("resultReader", options, { name: true, characters: kinds.whole(charactersMin) });
+  checkOptions("resultReader", options, { name: kinds.anything, characters: kinds.whole(charactersMin) });
   const { name = "read_result", characters = 2_000 } = options;
   return tool({
     name,

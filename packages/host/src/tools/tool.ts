@@ -250,4 +250,8 @@ const readTool = (where: string, given: CallerToolDefinition): Either.Either<str
   }
 };
 
-const callerToolKinds: OptionKinds<CallerToolDefinition> = { name: "required", description: true, input: schemaKind };
+const callerToolKinds: OptionKinds<CallerToolDefinition> = {
+  name: "required",
+  description: kinds.anything,
+  input: schemaKind,
+};

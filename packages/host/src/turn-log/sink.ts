@@ -176,11 +176,11 @@ const placedPartOf = (item: unknown, epoch: number): PlacedPart | null => {
   // `Array.isArray` narrows to `any[]`.
   const [index, offset, part] = item as readonly unknown[];
   if (!isCount(index) || !isCount(offset) || !isPart(part)) throw new TypeError("it has an item that is not a part");
-  return part.type in knownTypes ? { part, place: { epoch, index, offset } } : null;
+  return isKnown(part) ? { part, place: { epoch, index, offset } } : null;
 };
 
 /** Returns a part from elsewhere; null if it is invalid, or of a type that this version does not know. */
-export const partOf = (value: unknown): AskPart | null => (isPart(value) && value.type in knownTypes ? value : null);
+export const partOf = (value: unknown): AskPart | null => (isPart(value) && isKnown(value) ? value : null);
 
 const isCount = (value: unknown): value is number =>
   typeof value === "number" && Number.isSafeInteger(value) && value >= 0;
@@ -192,25 +192,27 @@ const isPart = (value: unknown): value is AskPart => {
   return "text" in value ? typeof value.text === "string" : "arguments" in value && typeof value.arguments === "string";
 };
 
-const knownTypes: { readonly [Type in AskPart["type"]]: true } = {
-  "turn.started": true,
-  "step.started": true,
-  "text.delta": true,
-  "reasoning.delta": true,
-  "refusal.delta": true,
-  "toolCall.delta": true,
-  toolCall: true,
-  toolResult: true,
-  "approval.requested": true,
-  "step.ended": true,
-  signal: true,
-  "output.partial": true,
-  "result.requested": true,
-  "thread.forked": true,
-  "wait.started": true,
-  "wait.ended": true,
-  "thread.lost": true,
-  "replay.started": true,
-  "parts.dropped": true,
-  "turn.ended": true,
+const isKnown = ({ type }: AskPart): boolean => Object.hasOwn(knownTypes, type);
+
+const knownTypes: { readonly [Type in AskPart["type"]]: null } = {
+  "turn.started": null,
+  "step.started": null,
+  "text.delta": null,
+  "reasoning.delta": null,
+  "refusal.delta": null,
+  "toolCall.delta": null,
+  toolCall: null,
+  toolResult: null,
+  "approval.requested": null,
+  "step.ended": null,
+  signal: null,
+  "output.partial": null,
+  "result.requested": null,
+  "thread.forked": null,
+  "wait.started": null,
+  "wait.ended": null,
+  "thread.lost": null,
+  "replay.started": null,
+  "parts.dropped": null,
+  "turn.ended": null,
 };

@@ -1,6 +1,20 @@
-import { TurnFailedError, TurnCancelledError } from "@colloquy/host";
+import { usedNothing } from "@colloquy/machine";
+import { type LlmOutcome, TurnFailedError, TurnCancelledError } from "@colloquy/host";
 import { describe, expect, test, vi } from "vitest";
-import { calls, echo, entriesOf, errorOf, held, journalOf, partsOf, says, settle, stage, plain } from "../stage.ts";
+import {
+  calls,
+  echo,
+  entriesOf,
+  errorOf,
+  held,
+  journalOf,
+  partsOf,
+  plain,
+  says,
+  type ScriptedStep,
+  settle,
+  stage,
+} from "../stage.ts";
 
 describe("an ask", () => {
   test("rejects with the model's failure and the shown part", async () => {
@@ -71,6 +85,40 @@ describe("an ask", () => {
     await clock.advance(1_000);
     expect((await handle).text).toBe("done");
     expect((await partsOf(handle)).map(({ type }) => type)).toContain("signal");
+  });
+
+  const refusing = (more: object = {}, of: object = {}): LlmOutcome => ({
+    type: "failed",
+    failure: { kind: "rate_limit", message: "later", retryable: false, ...of },
+    ...more,
+  });
+  const counted = { inputTokens: 3, outputTokens: 2 };
+
+  test.each<[string, LlmOutcome, string, object | null]>([
+    ["a refusal before any work used nothing", refusing(), "", usedNothing],
+    ["a refusal by an overloaded server used nothing", refusing({}, { kind: "overloaded" }), "", usedNothing],
+    ["another failure may have used anything", refusing({}, { kind: "network" }), "", null],
+    ["a refusal amid a reply may have used anything", refusing({ partial: { content: "so" } }), "", null],
+    ["a refusal after a shown text may have used anything", refusing(), "so", null],
+    ["a refusal that reports usage used that", refusing({ usage: counted }), "", counted],
+    ["a total is not repeated", { ...says("ok"), usage: { ...counted, totalTokens: 5 } }, "", counted],
+    [
+      "a total that is not the sum is kept",
+      { ...says("ok"), usage: { ...counted, totalTokens: 6 } },
+      "",
+      { totalTokens: 6 },
+    ],
+    ["a total alone is kept", { ...says("ok"), usage: { totalTokens: 6 } }, "", { totalTokens: 6 }],
+  ])("has the usage of its model call in the journal: %s", async (_, outcome, shown, usage) => {
+    const step: ScriptedStep = async (_call, { onDelta }) => {
+      if (shown !== "") onDelta({ type: "text", text: shown });
+      return outcome;
+    };
+    const { host, store } = stage({ script: [step] });
+    await host.ask("hi").catch(() => {});
+    const { event } = (await entriesOf(store)).at(-1) ?? {};
+    expect({ usage: null, ...event }).toMatchObject({ usage });
+    expect("totalTokens" in Object(Reflect.get(Object(event), "usage"))).toBe("totalTokens" in Object(usage));
   });
 
   test("ends at its deadline with the shown part", async () => {

@@ -79,7 +79,7 @@ describe("the lease", () => {
     const lost = errorOf(first.host.ask("one"));
     await settle();
     // The process was paused: its clock has advanced, but its timers have not fired.
-    const later = first.clock.now() + 9_001;
+    const later = first.clock.now() + 9_000;
     first.clock.now = () => later;
     hook.resolve();
     expect(await lost).toBeInstanceOf(LeaseLostError);

@@ -1,6 +1,7 @@
 import { parsePartialJson } from "ai";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { answerLevels } from "../../src/output/check.ts";
 import { PartialJson, ShownOutput } from "../../src/output/partial-json.ts";
 import { runs } from "../../../../test/runs.ts";
 
@@ -42,7 +43,25 @@ describe("JSON that is being written", () => {
     ['{"a":nonsense,"b":1}', {}],
     ['{"a":[1,2},', { a: [1, 2] }],
     ['```json\n{"a":1,"b":2', { a: 1 }],
+    ['``` {"a":1}\n{"b":2}', { b: 2 }],
+    [' \t\r\n{"a":1}', { a: 1 }],
+    ["true ", true],
+    ["12\n", 12],
+    ['["a\\\\","b"]', ["a\\", "b"]],
+    ["{]", {}],
+    ["[}1,", []],
+    ['{"a":1]"b":2}', { a: 1 }],
+    ['{1:2,"a":3}', {}],
+    ['{{"a":1}}', {}],
+    ["[1]2 ", [1]],
+    ['{"a":1,"a":2,', { a: 2 }],
   ])("%s is %j", (text, value) => expect(readOf(text)).toEqual(value));
+
+  test("is read as deep as an answer may be", () => {
+    const nested = (levels: number): string => "[".repeat(levels) + "]".repeat(levels);
+    expect(JSON.stringify(readOf(nested(answerLevels)))).toBe(nested(answerLevels));
+    expect(JSON.stringify(readOf(nested(1_000)))).toBe(nested(answerLevels));
+  });
 
   test("is at each place what another library reads of it, without the leaf that may still grow", async () => {
     await fc.assert(

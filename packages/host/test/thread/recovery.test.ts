@@ -159,6 +159,25 @@ describe("a host that is only used", () => {
     expect([rounds.length, clock.sleepers]).toEqual([1, 0]);
   });
 
+  test("looks again with a later use if its store failed, not before the time between two looks", async () => {
+    const { clock, store } = await afterCrash(["a"]);
+    await clock.advance(leaseTtlMs + 1);
+    const { host, rounds, reported } = recovering({ clock, store });
+    vi.spyOn(store, "abandoned").mockRejectedValueOnce(new Error("no connection"));
+    for (const [waited, threadId] of [
+      [1, "b"],
+      [everyMs - 2, "c"],
+    ] as const) {
+      void host.ask("hi", { threadId });
+      await clock.advance(waited);
+    }
+    expect([rounds, reported]).toEqual([[], ["recovery: Error: no connection"]]);
+    await clock.advance(1);
+    void host.ask("hi", { threadId: "d" });
+    await clock.advance(1);
+    expect(rounds).toEqual([{ continued: ["a"], left: [] }]);
+  });
+
   test("continues nothing by itself where recovery is false, or its threads live in memory alone", async () => {
     const { clock, store } = await afterCrash(["a"]);
     await clock.advance(leaseTtlMs + 1);
@@ -174,6 +193,32 @@ describe("a host that is only used", () => {
 });
 
 describe("recovery", () => {
+  const seconds = (...numbers: readonly number[]): readonly number[] => numbers.map((number) => number * 1_000);
+  const first = seconds(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10);
+
+  test.each<[string, NonNullable<StageOptions["recovery"]>, readonly number[]]>([
+    ["used", {}, [...first, 11_000]],
+    ["started", {}, [...first, ...seconds(11, 30, 60)]],
+    ["used, and started later", {}, [...first, ...seconds(11, 30, 60)]],
+    ["started", { everyMs: 10_500 }, [...first, ...seconds(10.5, 11.5, 21, 31.5, 42, 52.5, 63)]],
+  ])(
+    "of a host that is %s with %j asks the store each second while a dead holder may have a lease, then seldom",
+    async (use, recovery, expected) => {
+      const { clock, inner } = stored();
+      const begunAt = clock.now();
+      const looks: number[] = [];
+      const abandoned: Store["abandoned"] = () => (looks.push(clock.now() - begunAt), inner.abandoned());
+      const { host } = recovering({ clock, store: overriding(inner, { abandoned }), recovery });
+      if (use === "started") host.start();
+      else await host.thread("a").start();
+      await clock.advance(20_000);
+      if (use.endsWith("later")) host.start();
+      await clock.advance(50_000);
+      expect(looks).toEqual(expected);
+      await host.close();
+    },
+  );
+
   test("goes by what is outstanding when another host releases a thread, not by what was when it first looked", async () => {
     const { clock, inner } = stored();
     const { store, die } = mortal(inner);

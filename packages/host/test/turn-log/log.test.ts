@@ -297,6 +297,8 @@ test("partsIn reads the parts of a batch, skips parts of unknown types, and reje
   expect(() => partsIn('[[0,0,{"type":"toolCall.delta","name":"f"}]]', 7)).toThrow("it has an item that is not a part");
   expect(partsIn(JSON.stringify([[0, 0, written(0)]]), 7)).toHaveLength(1);
   expect([partOf(text()), partOf({ type: "part.to.come" }), partOf(7)]).toEqual([text(), null, null]);
+  // Each object has a member of this name.
+  expect([partOf({ type: "toString" }), partsIn('[[0,0,{"type":"toString"}]]', 7)]).toEqual([null, []]);
 });
 
 /** Makes a sink whose store records batches, and throws the failure that is given for the number of a batch. */

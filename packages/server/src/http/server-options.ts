@@ -95,9 +95,9 @@ const optionKinds: OptionKinds<HttpOptions> = {
   streamsByPrincipalMax: kinds.whole(1),
   heartbeatMs: kinds.whole(1),
   drainMs: kinds.whole(0),
-  onError: true,
-  onWarning: true,
-  clock: true,
+  onError: kinds.anything,
+  onWarning: kinds.anything,
+  clock: kinds.anything,
 };
 
 /** The system clock. The server only waits for minutes at most, so its timers do not keep the process alive. */

@@ -59,8 +59,8 @@ export const responsesRoom = (
 };
 
 const optionKinds: OptionKinds<ResponsesOptions> = {
-  models: true,
-  modelParameters: true,
+  models: kinds.anything,
+  modelParameters: kinds.anything,
   keepMs: kinds.whole(0),
   charactersMax: kinds.whole(0),
 };

@@ -86,8 +86,8 @@ export const uiRoutes = (
 };
 
 const uiOptionKinds: OptionKinds<UiOptions> = {
-  tools: true,
-  errorText: true,
+  tools: kinds.anything,
+  errorText: kinds.anything,
   onDisconnect: kinds.oneOf("continue", "cancel"),
 };
 

@@ -1,9 +1,9 @@
-import { conversationMachine, start, transition } from "@colloquy/machine";
+import { conversationMachine, type Message, start, type ToolOutcome, transition } from "@colloquy/machine";
 import { reply, scriptedModel, toolCalls } from "@colloquy/runtime-test/models";
 import { createHost, memoryStore } from "@colloquy/runtime-node";
 import { expect, test } from "vitest";
 import { placeOfItem } from "../../src/items/item.ts";
-import { itemsOfTurn, saidIn } from "../../src/items/turn-items.ts";
+import { itemsOfTurn, type SaidTurn, saidIn } from "../../src/items/turn-items.ts";
 import { weather } from "../responses/responding.ts";
 
 const itemsIn = async (host: ReturnType<typeof createHost>, turn: number) => {
@@ -11,6 +11,15 @@ const itemsIn = async (host: ReturnType<typeof createHost>, turn: number) => {
   const said = state === null ? null : saidIn(state, turn);
   return said === null ? null : itemsOfTurn(said);
 };
+
+/** Makes a message. Cast: only these members are read. */
+const messageOf = (message: object): Message => message as Message;
+const user = messageOf({ id: "u", role: "user", parts: [{ type: "text", text: "Where?" }] });
+const call = (callId: string): object => ({ type: "toolCall", callId, name: "look", arguments: "{}" });
+const said = (id: string, more: object = {}, ...calls: readonly object[]): Message =>
+  messageOf({ id, role: "assistant", parts: [{ type: "text", text: "There." }, ...calls], ...more });
+const result = (callId: string, outcome: ToolOutcome = "completed"): Message =>
+  messageOf({ id: "r", role: "tool", parts: [{ type: "toolResult", callId, name: "look", outcome, content: [] }] });
 
 test("a turn is items in order: what was asked, what ran here, and the answer, each with an id that says where it stands", async () => {
   const llm = scriptedModel([toolCalls([{ name: "weather", arguments: { city: "Oslo" } }]), reply("It rains.")]);
@@ -57,4 +66,91 @@ test.each([
     ["msg", 1, 1, "completed"],
     ["msg", 1, 2, last],
   ]);
+});
+
+test.each<readonly [string, Partial<SaidTurn>, readonly string[]]>([
+  ["a question", { messages: [user] }, ["message msg_3_0_0_t"]],
+  [
+    "replies in the order of their steps",
+    { messages: [user, said("m1"), said("m2")], answer: "m2", steps: 2 },
+    ["message msg_3_0_0_t", "message msg_3_1_0_t", "message msg_3_2_0_t"],
+  ],
+  ["an answer in its last step", { messages: [said("m1")], answer: "m1", steps: 4 }, ["message msg_3_4_0_t"]],
+  [
+    "a reply after the last step by its place",
+    { messages: [user, said("m1"), said("m2")], steps: 1 },
+    ["message msg_3_0_0_t", "message msg_3_1_0_t", "message msg_3_0_2_t"],
+  ],
+  [
+    "a reply that no model made by its place",
+    { messages: [user, said("m1", { synthesised: true })], steps: 1 },
+    ["message msg_3_0_0_t", "message msg_3_0_1_t"],
+  ],
+  [
+    "an imported reply by its place",
+    { messages: [user, said("m1")], steps: 0 },
+    ["message msg_3_0_0_t", "message msg_3_0_1_t"],
+  ],
+  [
+    "a reply in the step of its calls",
+    { messages: [said("m1", {}, call("3.2.0"))], steps: 3, callerTools: new Set(["look"]) },
+    ["message msg_3_2_0_t", "function_call fc_3_2_0_t completed"],
+  ],
+  [
+    "a reply with calls of another turn by its place",
+    { messages: [user, said("m1", {}, call("7.2.0"))], steps: 3, callerTools: new Set(["look"]) },
+    ["message msg_3_0_0_t", "message msg_3_0_1_t", "function_call fc_7_2_0_t completed"],
+  ],
+  [
+    "a reply after one with calls in the next step",
+    { messages: [said("m1", {}, call("3.2.0")), result("3.2.0"), said("m2")], steps: 3 },
+    ["message msg_3_2_0_t", "mcp_call mcp_3_2_0_t completed", "message msg_3_3_0_t"],
+  ],
+  [
+    "a call and a result of the caller's",
+    { messages: [said("m1", {}, call("3.1.0")), result("3.1.0")], steps: 1, callerTools: new Set(["look"]) },
+    ["message msg_3_1_0_t", "function_call fc_3_1_0_t completed", "function_call_output fco_3_1_0_t completed"],
+  ],
+  [
+    "an imported call as the caller's",
+    { messages: [said("m1", {}, call("3.1.0")), result("3.1.0")], steps: 0 },
+    ["message msg_3_0_0_t", "function_call fc_3_1_0_t completed", "function_call_output fco_3_1_0_t completed"],
+  ],
+  [
+    "a call that failed",
+    { messages: [said("m1", {}, call("3.1.0")), result("3.1.0", "failed")], steps: 1 },
+    ["message msg_3_1_0_t", "mcp_call mcp_3_1_0_t failed"],
+  ],
+  [
+    "no call of a host's tool before its result",
+    { messages: [said("m1", {}, call("3.1.0"))], steps: 1 },
+    ["message msg_3_1_0_t"],
+  ],
+  [
+    "a reply that broke off",
+    { messages: [said("m1", { incomplete: true })], steps: 1 },
+    ["message msg_3_1_0_t incomplete"],
+  ],
+  [
+    "an answer that was cut",
+    { messages: [said("m1"), said("m2")], answer: "m2", steps: 2, isCut: true },
+    ["message msg_3_1_0_t", "message msg_3_2_0_t incomplete"],
+  ],
+])("a turn has the item of %s", (_, turn, expected) => {
+  const none = {
+    threadId: "t",
+    number: 3,
+    messages: [],
+    answer: null,
+    isCut: false,
+    steps: 0,
+    callerTools: new Set<string>(),
+  };
+  const items = itemsOfTurn({ ...none, ...turn });
+  expect(
+    items.map(({ type, id, status }) => {
+      const isUsual = type === "message" && status === "completed";
+      return `${type} ${id}${typeof status === "string" && !isUsual ? ` ${status}` : ""}`;
+    }),
+  ).toEqual(expected);
 });

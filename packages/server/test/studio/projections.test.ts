@@ -13,7 +13,7 @@ import {
   usageMonoid,
   usageOfCall,
 } from "@colloquy/machine";
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import {
   differenceOf,
   factsOf,
@@ -22,7 +22,7 @@ import {
   treeOf,
   usageWords,
 } from "../../src/studio/projections/thread-views.ts";
-import { rowOf } from "../../src/studio/projections/timeline-row.ts";
+import { beginning, rowOf } from "../../src/studio/projections/timeline-row.ts";
 import { turnView } from "../../src/studio/projections/turn-view.ts";
 
 const options: MachineOptions = {
@@ -170,4 +170,130 @@ test.each([
     ),
   );
   expect(usageWords(usages.reduce((sum, usage) => usageMonoid.concat(sum, usage), noUsage))).toBe(words);
+});
+
+describe("a row of the timeline", () => {
+  const quiet = start(conversationMachine(options), { threadId: "t", at: 0 }).state;
+  /** Makes the row of an event that is journalled with these decisions and marks. */
+  const rowWith = (event: object, more: object = {}, before: State | null = quiet) =>
+    // Cast: only the members of a row are read of an event.
+    rowOf({ seq: 1, event: { at: 1, ...event }, ...more } as Entry, before, quiet);
+  const summary = { effectId: "t/summary-1#1", reply: { content: "short" } };
+  const reply = { effectId: "t/1.1#1", reply: { content: "yes" } };
+
+  test.each<readonly [object, object, readonly string[]]>([
+    [{}, {}, []],
+    [{}, { redacted: true }, ["redacted"]],
+    [{}, { redacted: false, recovered: false }, []],
+    [{}, { recovered: true }, ["recovered"]],
+    [{ type: "llm.completed", ...summary }, {}, ["summary"]],
+    [{ type: "llm.completed", ...reply }, {}, []],
+    [{ type: "llm.failed", ...summary, failure: { message: "no" } }, {}, ["summary"]],
+    [{ type: "tool.started", ...summary }, {}, []],
+    [{}, { decided: { queued: 1 } }, ["queued"]],
+    [{}, { decided: { joins: true, interrupts: true } }, ["steers", "interrupts"]],
+    [{}, { decided: { joins: false, interrupts: false } }, []],
+    [{}, { decided: { cut: { from: null } } }, []],
+    ...[{ from: 1 }, ...["dropped", "shrink", "fields", "system"].map((name) => ({ from: null, [name]: [] }))].map(
+      (cut) => [{}, { decided: { cut } }, ["cut"]] as const,
+    ),
+    [{}, { decided: { summary: {}, compacting: {} } }, ["summary asked", "waits for summary"]],
+    [{}, { decided: { retry: {}, limit: "steps" } }, ["retry", "limit"]],
+    [{}, { decided: { unfit: {}, policyFailed: "no" } }, ["does not fit", "policy failed"]],
+    [{}, { decided: { fullness: { is: "within" } } }, []],
+    [{}, { decided: { fullness: { is: "over" } } }, ["nearly full"]],
+  ])("of %j with %j has the marks %j", (event, more, marks) => {
+    expect(rowWith({ type: "timer.fired", ...event }, more).marks).toEqual(marks);
+  });
+
+  test.each<readonly [object, string, string]>([
+    [{ type: "ask.received", input: "hi" }, "user", "hi"],
+    [{ type: "ask.received", input: [{ type: "text", text: "a" }] }, "user", "a"],
+    [
+      {
+        type: "ask.received",
+        input: [
+          { role: "user", content: "a" },
+          { role: "user", content: "b" },
+        ],
+      },
+      "user",
+      "a b",
+    ],
+    [{ type: "message.appended", message: { role: "user", content: "more" } }, "user", "more"],
+    [{ type: "llm.completed", ...reply }, "assistant", "yes"],
+    [{ type: "llm.completed", ...summary }, "system", "short"],
+    [{ type: "llm.progressed", effectId: "t/1.1#1", partial: { content: "so f" } }, "assistant", "so f"],
+    [
+      { type: "llm.completed", effectId: "t/1.1#1", reply: { toolCalls: [{ name: "look", arguments: "{}" }] } },
+      "assistant",
+      "look({})",
+    ],
+    [
+      {
+        type: "llm.completed",
+        effectId: "t/1.1#1",
+        reply: {
+          content: [
+            { type: "reasoning", text: "Hm." },
+            { type: "image", url: "u" },
+            { type: "text", text: "Yes" },
+          ],
+        },
+      },
+      "assistant",
+      "Hm. [image] Yes",
+    ],
+    [{ type: "llm.failed", effectId: "t/1.1#1", failure: { message: "too busy" } }, "failure", "too busy"],
+    [{ type: "output.accepted", effectId: "t/1.1!1" }, "assistant", "effectId t/1.1!1"],
+    [{ type: "output.refused", effectId: "t/1.1!1" }, "failure", "effectId t/1.1!1"],
+    [{ type: "tool.started", effectId: "t/1.1.0#1" }, "tool", "t/1.1.0#1"],
+    [{ type: "tool.completed", effectId: "t/1.1.0#1", content: "found" }, "tool", "t/1.1.0#1 → found"],
+    [{ type: "tool.completed", effectId: "t/1.1.0#1", content: null }, "tool", "t/1.1.0#1 →"],
+    [{ type: "tool.failed", effectId: "t/1.1.0#1", content: "not found" }, "failure", "t/1.1.0#1 → not found"],
+    [{ type: "tool.withheld", effectId: "t/1.1.0#1" }, "approval", "t/1.1.0#1 waits for approval"],
+    [{ type: "approval.answered", effectId: "t/1.1.0!1", approved: true }, "approval", "t/1.1.0!1 approved"],
+    [
+      { type: "approval.answered", effectId: "t/1.1.0!1", approved: false, by: "ann", reason: "too dear" },
+      "approval",
+      "t/1.1.0!1 denied by ann: too dear",
+    ],
+    [{ type: "thread.started", threadId: "t" }, "system", "t"],
+    [{ type: "thread.started", threadId: "t", system: "Be kind." }, "system", "Be kind."],
+    [{ type: "system.changed", system: null }, "system", "none"],
+    [{ type: "system.changed", system: { role: "developer", content: "Be brief." } }, "system", "Be brief."],
+    [{ type: "timer.fired", effectId: "t/timer", at: 1 }, "other", "effectId t/timer"],
+    [{ type: "metadata.changed", metadata: { a: 1 }, by: "ann" }, "other", 'metadata {"a":1}, by ann'],
+  ])("of %j is of the kind %s and shows %j", (event, kind, words) => {
+    expect(rowWith(event)).toMatchObject({ seq: 1, kind, words, turn: null });
+    expect(rowWith(event, { redacted: true }).words).toBe("");
+  });
+
+  test("is of the turn that its event names, adds, ends or opens", () => {
+    const [before, open] = [played([]).state, played([ask(10, "a", "hi")]).state];
+    const closed = played([ask(10, "a", "hi"), llm(20, "1.1#1", "yes")]).state;
+    const turnOf = (event: object, from: State | null, to: State): number | null =>
+      // Cast: only its type and turn are read.
+      rowOf({ seq: 1, event: { at: 1, ...event } } as Entry, from, to).turn;
+    expect([
+      turnOf({ type: "turn.annotated", turn: 7 }, closed, closed),
+      turnOf({ type: "turn.added" }, before, closed),
+      turnOf({ type: "ask.received", input: "" }, before, open),
+      turnOf({ type: "ask.received", input: "" }, null, open),
+      turnOf({ type: "llm.completed", effectId: "t/1.1#1", reply: {} }, open, closed),
+      turnOf({ type: "timer.fired" }, before, open),
+      turnOf({ type: "timer.fired" }, closed, closed),
+    ]).toEqual([7, 1, 1, 1, 1, 1, null]);
+  });
+
+  test.each([
+    ["  two\n\twords ", 200, "two words"],
+    ["x".repeat(201), 200, "x".repeat(200)],
+    ["abcdef", 3, "abc"],
+    [`${" ".repeat(5)}abc`, 3, "a"],
+    ["ab😀", 3, "ab\ufffd"],
+  ])("begins a text %j in one line of at most %i characters", (text, most, expected) => {
+    expect(beginning(text, most)).toBe(expected);
+    expect(beginning("x".repeat(300))).toHaveLength(200);
+  });
 });

@@ -1,10 +1,12 @@
-import { createHost, type LlmHandler, memoryStore } from "@colloquy/host";
-import { conversationMachine } from "@colloquy/machine";
+import { type AskPart, createHost, type LlmHandler, memoryStore, type Store } from "@colloquy/host";
+import { conversationMachine, type Event, type ReplyDraft, start, type State, transition } from "@colloquy/machine";
 import { compactTurns } from "@colloquy/machine/policies";
 import { sequentialIds, virtualClock } from "@colloquy/runtime-test";
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
+import { usable } from "../../src/http/list-page.ts";
+import type { Call } from "../../src/http/route.ts";
 import { changedThreads } from "../../src/studio/reading/changed-threads.ts";
-import { threadReader } from "../../src/studio/reading/thread-reader.ts";
+import { runningText, threadReader } from "../../src/studio/reading/thread-reader.ts";
 import { trips } from "./kit/trip.ts";
 
 const parts = () => {
@@ -84,4 +86,91 @@ test("threads that change are given when they do, and none when nothing happens"
   expect((await last).done).toBe(true);
   expect(clock.pending()).toEqual([]);
   await close();
+});
+
+describe("the text of an open turn so far", () => {
+  const machine = conversationMachine();
+  const after = (...events: readonly Event[]): State => {
+    let { state } = start(machine, { threadId: "t", at: 0 });
+    for (const event of events) {
+      const step = transition(machine, state, event);
+      if (!step.handled) throw new Error(step.refusal.reason);
+      ({ state } = step);
+    }
+    return state;
+  };
+  const asked: Event = { type: "ask.received", at: 1, askId: "a", input: "Hi." };
+  const answered: Event = {
+    type: "llm.completed",
+    at: 2,
+    effectId: "t/1.1#1",
+    reply: { content: "done" },
+    finishReason: "stop",
+  };
+  const writing = (partial?: ReplyDraft["content"]): State =>
+    partial === undefined
+      ? after(asked)
+      : after(asked, { type: "llm.progressed", at: 2, effectId: "t/1.1#1", partial: { content: partial } });
+  const text = (words: string, more: object = {}): AskPart => {
+    return { type: "text.delta", turn: 1, step: 1, attempt: 1, text: words, ...more };
+  };
+  const again: AskPart = { type: "replay.started", turn: 1, step: 1, synthesised: false };
+  /** Makes a store with batches of parts, each with the token of its lease. */
+  const logging = (...batches: readonly (readonly [token: number, ...parts: readonly AskPart[]])[]): Store =>
+    Object.assign(memoryStore({ clock: virtualClock() }), {
+      parts: {
+        append: async () => {},
+        read: async () =>
+          batches.map(([token, ...logged], number) => {
+            return { token, number, turn: 1, body: JSON.stringify(logged.map((part, index) => [index, 0, part])) };
+          }),
+      },
+    });
+  const failing: Store = Object.assign(logging(), { parts: { read: () => Promise.reject(new Error("away")) } });
+
+  test.each<readonly [string, State, Store, string]>([
+    ["none before the first ask", after(), logging([1, text("no")]), ""],
+    ["none after its end", after(asked, answered), logging([1, text("no")]), ""],
+    ["none before the first word", writing(), logging(), ""],
+    ["what is in the journal", writing("It"), logging(), "It"],
+    [
+      "what is in the journal, without its reasoning and refusals",
+      writing([
+        { type: "reasoning", text: "Hm." },
+        { type: "text", text: "It" },
+        { type: "refusal", text: "No." },
+      ]),
+      logging(),
+      "It",
+    ],
+    ["what is in the log", writing(), logging([1, text("It "), text("rains")], [1, text(".")]), "It rains."],
+    ["what is in the log if that has more", writing("It"), logging([1, text("It rains")]), "It rains"],
+    ["what is in the journal if that has more", writing("It rains"), logging([1, text("It")]), "It rains"],
+    ["what is in the journal if the log cannot be read", writing("It"), failing, "It"],
+    ["what the newest holder wrote", writing(), logging([1, text("Rain, ")], [2, text("It rains")]), "It rains"],
+    ["what was written after a replay", writing(), logging([1, text("Rain, "), again, text("It")]), "It"],
+    ["nothing of another step", writing(), logging([1, text("no", { step: 2 }), text("It")]), "It"],
+    ["nothing of another attempt", writing(), logging([1, text("no", { attempt: 2 }), text("It")]), "It"],
+    ["no other parts", writing(), logging([1, text("no", { type: "reasoning.delta" }), text("It")]), "It"],
+  ])("is %s", async (_, state, store, expected) => {
+    expect(await runningText(store, state, 9)).toBe(expected);
+  });
+});
+
+test.each<readonly [number, readonly string[], number]>([
+  [1, ["a1"], 1],
+  [2, ["a1", "a2"], 1],
+  [3, ["a1", "a2", "a3"], 2],
+  [9, ["a1", "a2", "a3", "a4"], 3],
+])("a list of %i usable threads reads no more pages than it needs", async (limit, expected, pages) => {
+  const stored = [["a1", "b1", "a2"], ["b2", "a3"], ["a4"]];
+  let read = 0;
+  // Cast: only this member is read.
+  const call = { mayUse: async (threadId: string) => threadId.startsWith("a") } as unknown as Call;
+  const found = await usable(call, limit, async (cursor = "0") => {
+    read++;
+    const items = (stored[Number(cursor)] ?? []).map((threadId) => ({ threadId }));
+    return { items, next: cursor === "2" ? null : String(Number(cursor) + 1) };
+  });
+  expect([found.map(({ threadId }) => threadId), read]).toEqual([expected, pages]);
 });

@@ -1,7 +1,17 @@
-import { textOf } from "@colloquy/machine";
+import {
+  conversationMachine,
+  type Event,
+  type SeedDraft,
+  start,
+  type State,
+  textOf,
+  transition,
+} from "@colloquy/machine";
 import { fails, reply, type ScriptLine, scriptedModel } from "@colloquy/runtime-test/models";
 import type { UIMessage } from "ai";
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
+import { draftOf, type SentMessage } from "../../src/ui/chat-request.ts";
+import { asksOfOldText, differenceBefore, placeInThread } from "../../src/ui/page-place.ts";
 import { post } from "../serving.ts";
 import { Chat, pageErrorOf, painted, stage, textsOf, watchedServer } from "./page.ts";
 
@@ -195,4 +205,151 @@ test("an answer to a turn that the thread does not have is refused", async () =>
     await server.fetch(post("/ui", { id: "t", messages: [said("turn-1", "assistant", "Hi.")] })),
   );
   expect(refusal).toMatchObject({ status: 400, kind: "changed" });
+});
+
+describe("the place of a page's last message", () => {
+  const machine = conversationMachine({ overlap: { type: "queue", max: 8 } });
+  const asks = (askId: string, text: string, more: object = {}): Event => {
+    return { type: "ask.received", at: 1, askId, input: [draftOf(said(askId, "user", text))], ...more };
+  };
+  const answers = (turn: number, content: string): Event => {
+    return { type: "llm.completed", at: 2, effectId: `t/${turn}.1#1`, reply: { content }, finishReason: "stop" };
+  };
+  const after = (before: State, ...events: readonly Event[]): State => {
+    let state = before;
+    for (const event of events) {
+      const step = transition(machine, state, event);
+      if (!step.handled) throw new Error(step.refusal.reason);
+      ({ state } = step);
+    }
+    return state;
+  };
+  const begun = (seed?: readonly SeedDraft[]): State =>
+    after(
+      start(machine, { threadId: "t", at: 0, ...(seed === undefined ? {} : { seed }) }).state,
+      asks("m1", "one"),
+      answers(1, "first"),
+      asks("m2", "two"),
+      answers(2, "second"),
+    );
+  const plain = begun();
+  const states = {
+    "two turns": plain,
+    "two turns after a greeting": begun([{ role: "assistant", content: "Welcome!" }]),
+    "an open turn, and one that waits": after(plain, asks("m3", "three"), asks("m4", "four")),
+    "a branch from its first turn": after(plain, asks("m3", "three", { from: 1 }), answers(3, "third")),
+  };
+
+  const texts: Readonly<Record<string, string>> = {
+    m1: "one",
+    m2: "two",
+    m3: "three",
+    m4: "four",
+    m8: "eight",
+    m9: "nine",
+    "turn-1": "first",
+    "turn-2": "second",
+    w: "Welcome!",
+    copy: "first",
+    mine: "mine",
+  };
+  /** Reads "m1=uno": a message by its id, with a text that is not its own; "turn-2+" is cut off before it. */
+  const page = (short: string): readonly SentMessage[] =>
+    short.split(" ").map((each) => {
+      const [, id = "", text, cut] = /^([^=+]+)(?:=([^+]*))?(\+)?$/u.exec(each) ?? [];
+      const role = /^m\d/u.test(id) ? "user" : id === "system" ? "system" : "assistant";
+      const parts = [{ type: "text", text: text ?? texts[id] ?? "" }];
+      return { id, role, parts, ...(cut === undefined ? {} : { metadata: { earlier: true } }) };
+    });
+  const [greeting, seed, part] = [
+    "The page begins with a message that the thread does not have.",
+    "The thread began with messages that the page does not show.",
+    "The page shows part of an answer that the thread has whole.",
+  ];
+  const here = (parent: number | null, more: object = {}): object => {
+    return { parent, answered: null, isCut: parent === null, unanswered: [], differs: null, ...more };
+  };
+  const cut = (problem: string): object => ({ problem });
+
+  test.each<readonly [keyof typeof states, string, object]>([
+    ["two turns", "system", cut("there are none")],
+    ["two turns", "m9", here(null)],
+    ["two turns", "m1 turn-1 m9", here(1)],
+    ["two turns", "system m1 turn-1 system m9", here(1)],
+    ["two turns", "m1 turn-1 m2", here(1, { answered: 2 })],
+    ["two turns", "m1 turn-1 m2 turn-2 m9", here(2)],
+    ["two turns", "turn-1 m9", cut('the message "m1", before turn-1, is missing')],
+    ["two turns", "m2 turn-2 m9", cut("the thread has older messages, which the page no longer shows")],
+    ["two turns", "m2 turn-2+ m9", here(2)],
+    ["two turns", "m1 turn-1=fir m9", here(1, { differs: part })],
+    ["two turns", "m1 turn-1=firstly m9", cut("the thread has turn-1 with another text")],
+    ["two turns", "m1=uno turn-1 m9", cut('the thread has the message "m1" with another text')],
+    ["two turns", "m1 m2 turn-2 m9", cut("turn-1 is missing")],
+    ["two turns", "m1 turn-9 m9", cut("turn-9 is not in the thread")],
+    ["two turns", "m8 m1 turn-1 m9", cut('the thread has no message "m8" there')],
+    ["two turns", "mine m1 turn-1 m9", here(1, { differs: greeting })],
+    ["two turns", "m1 m9", here(0, { unanswered: ["m1"] })],
+    ["two turns", "m1 m1", here(0, { answered: 1, unanswered: ["m1"] })],
+    ["two turns", "m8 m9", here(null, { unanswered: ["m8"] })],
+    ["two turns", "m2 m9", here(1, { isCut: true, unanswered: ["m2"] })],
+    ["two turns", "mine m9", here(0, { differs: greeting })],
+    ["two turns", "mine m8 m9", here(null, { unanswered: ["m8"], differs: greeting })],
+    ["two turns", "m8 mine m9", cut('the thread has no message "mine" there')],
+    ["two turns", "m1 copy m9", here(1)],
+    ["two turns", "m1 copy m2 m9", here(1, { unanswered: ["m2"] })],
+    ["two turns", "m1 copy m2", here(1, { answered: 2 })],
+    ["two turns", "m1 copy m2 turn-2 m9", here(2)],
+    ["two turns after a greeting", "m1 turn-1 m9", here(1, { differs: seed })],
+    ["two turns after a greeting", "w m1 turn-1 m9", here(1)],
+    ["two turns after a greeting", "0.0=Hello! m1 turn-1 m9", here(1)],
+    ["two turns after a greeting", "mine m1 turn-1 m9", here(1, { differs: greeting })],
+    ["two turns after a greeting", "m8=Welcome! m1 turn-1 m9", cut('the thread has no message "m8" there')],
+    ["two turns after a greeting", "m1 turn-1+ m9", here(1)],
+    ["two turns after a greeting", "m2 turn-2+ m9", here(2)],
+    ["two turns after a greeting", "w m9", here(0)],
+    ["two turns after a greeting", "0.0=Hello! m9", here(0)],
+    ["two turns after a greeting", "w m1 m9", here(0, { unanswered: ["m1"] })],
+    ["two turns after a greeting", "m1 m9", here(0, { unanswered: ["m1"], differs: seed })],
+    ["two turns after a greeting", "m8=Welcome! m9", here(null, { unanswered: ["m8"], differs: seed })],
+    ["an open turn, and one that waits", "m1 turn-1 m2 turn-2 m3", here(2, { answered: 3 })],
+    ["an open turn, and one that waits", "m1 turn-1 m2 turn-2 m3 m9", here(3)],
+    ["an open turn, and one that waits", "m1 turn-1 m2 turn-2 m3 m4 m9", here(3)],
+    ["an open turn, and one that waits", "m1 turn-1 m2 turn-2 m3 m4=vier m9", here(3, { unanswered: ["m4"] })],
+    ["an open turn, and one that waits", "m1 turn-1 m2 turn-2 m3 m8=four m9", here(3, { unanswered: ["m8"] })],
+    ["an open turn, and one that waits", "m1 turn-1 m2 turn-2 m3 turn-3=so m9", here(3)],
+    ["a branch from its first turn", "m1 turn-1 m2 turn-2 m9", here(2)],
+    ["a branch from its first turn", "m1 turn-1 m3", here(1, { answered: 3 })],
+    ["a branch from its first turn", "m1 turn-1 m2", here(1)],
+  ])("in a thread of %s is found by the messages before it: %s", (thread, short, expected) => {
+    const place = placeInThread(states[thread], page(short), false);
+    const shown = "problem" in place ? place : { ...place, unanswered: place.unanswered.map(({ id }) => id) };
+    expect(shown).toEqual(expected);
+  });
+
+  test("is before the turn that a message alone replaces", () => {
+    expect(placeInThread(plain, page("m2"), true)).toEqual(here(1, { answered: 2, isCut: true }));
+    expect(placeInThread(plain, page("m1"), true)).toEqual(here(0, { answered: 1, isCut: true }));
+    expect(placeInThread(plain, page("m9"), true)).toEqual(here(null));
+  });
+
+  test.each<readonly [keyof typeof states, number, string, string | null]>([
+    ["two turns", 2, "m1 turn-1 m2", null],
+    ["two turns", 1, "m1 turn-1 m9", null],
+    ["two turns", 2, "m9", null],
+    ["two turns", 1, "m1 turn-1 m2 turn-2 m9", "The thread has newer messages than the page shows."],
+    ["two turns", 2, "m1 turn-9 m2", "The thread has newer messages than the page shows."],
+    ["two turns after a greeting", 2, "m1 turn-1 m2", seed],
+  ])("in a thread of %s differs before turn %i by what the page does not show: %s", (thread, turn, short, differs) => {
+    expect(differenceBefore(states[thread], turn, page(short))).toBe(differs);
+  });
+
+  test.each<readonly [string, readonly string[]]>([
+    ["m4", []],
+    ["m4=vier", ["m4"]],
+    ["m9=vier", []],
+  ])("replaces a waiting ask that has another text: %s", (short, askIds) => {
+    const [last] = page(short);
+    if (last === undefined) throw new Error("the page has no message");
+    expect(asksOfOldText(states["an open turn, and one that waits"], last)).toEqual(askIds);
+  });
 });
