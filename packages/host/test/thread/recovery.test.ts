@@ -2,7 +2,7 @@ import { describe, expect, test, vi } from "vitest";
 import type { Store } from "@colloquy/host";
 import { overriding } from "../gated-store.ts";
 import { mortal } from "../mortal-store.ts";
-import { errorOf, queue, says, settle, stored } from "../stage.ts";
+import { errorOf, queue, says, settle, type StageOptions, stored } from "../stage.ts";
 import { afterCrash, everyMs, leaseTtlMs, recovering, stage, statusOf } from "./left-threads.ts";
 
 describe("a host that is started", () => {
