@@ -252,6 +252,24 @@ export const equivalent: readonly Equivalent[] = [
     reason: "the loop, too, wakes a single reader; this check only saves time",
   },
   {
+    path: "packages/host/src/telemetry/projection.ts",
+    original: "#now = 0;",
+    mutated: "#now = 1;",
+    reason: "each entry sets the time before a span reads it; the type needs a first value",
+  },
+  {
+    path: "packages/host/src/thread/asking.ts",
+    original: 'const ask = new Ask(threadId, options?.askId ?? ids.draw("ask"), undefined, () => true);',
+    mutated: 'const ask = new Ask(threadId, options?.askId ?? ids.draw("ask"), undefined, () => false);',
+    reason: "the ask is refused at once, and one that is settled is never stopped",
+  },
+  {
+    path: "packages/host/src/delegation/inbox.ts",
+    original: "const entry = await this.#entryOf(event, state?.context.seq ?? 0);",
+    mutated: "const entry = await this.#entryOf(event, state?.context.seq && 0);",
+    reason: "the whole journal is read then, and the newest entry is found all the same; the bound only saves time",
+  },
+  {
     path: "packages/host/src/delegation/followed-journal.ts",
     original: "this.#isWhole = true;",
     mutated: "",

@@ -35,7 +35,8 @@ export class MessageWriter {
    */
   constructor(behind: number, pageTools: ReadonlySet<string>) {
     this.#steps = new StepWriter((chunk, isAnswer = false) => {
-      if (this.#step > behind || (isAnswer && this.#step === behind)) this.#chunks.push(chunk);
+      // Before its first step starts, an ask that joined a turn is shown the rest of a step that the client lacks.
+      if (this.#step > behind || (isAnswer && this.#step > 0 && this.#step === behind)) this.#chunks.push(chunk);
     }, pageTools);
   }
 
@@ -46,6 +47,7 @@ export class MessageWriter {
 
   /** Returns the chunks that a part adds to the message. */
   take(part: AskPart<unknown>): readonly UiMessageChunk[] {
+    if ("turn" in part && part.type !== "thread.forked") this.#start(part.turn);
     if (!("step" in part) || part.type === "replay.started" || part.step >= this.#skipBelow) this.#read(part);
     return this.#taken();
   }
@@ -74,8 +76,6 @@ export class MessageWriter {
       case "thread.forked":
         this.#threadId = part.threadId;
         return;
-      case "turn.started":
-        return this.#start(part.turn);
       case "step.started":
         if (part.step <= this.#step) return;
         this.#steps.end();
@@ -83,7 +83,6 @@ export class MessageWriter {
         this.#attempt = 1;
         return;
       case "replay.started":
-        this.#start(part.turn);
         if (part.step > this.#step) return;
         this.#skipBelow = this.#step;
         return this.#steps.reset();

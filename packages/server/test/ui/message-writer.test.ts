@@ -382,6 +382,16 @@ describe("the end of a turn", () => {
     ]);
   });
 
+  test("shows an ask that joined it amid a step the steps from the next one on, in a message of its own", () => {
+    const writer = new MessageWriter(0, new Set());
+    const joined = [signal("ask.joined"), says("a"), calls(), ends("completed", "4"), step(2), says("b", { step: 2 })];
+    expect(joined.flatMap((part) => writer.take(part).map(short))).toEqual([
+      'start turn-1 {"turn":1}',
+      "start-step",
+      ...text("b", "2.0"),
+    ]);
+  });
+
   test("names the fork in which the turn is", () => {
     const writer = new MessageWriter(0, new Set());
     writer.take({ type: "thread.forked", threadId: "fork", turn: 1 });

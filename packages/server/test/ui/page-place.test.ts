@@ -207,6 +207,12 @@ test("an answer to a turn that the thread does not have is refused", async () =>
   expect(refusal).toMatchObject({ status: 400, kind: "changed" });
 });
 
+test("a page is shown no answer to a message that was added to the thread without one", async () => {
+  const { host, load } = served();
+  await host.thread("t").addTurn([{ role: "user", content: "one" }]);
+  expect((await load()).map(({ role }) => role)).toEqual(["user"]);
+});
+
 describe("the place of a page's last message", () => {
   const machine = conversationMachine({ overlap: { type: "queue", max: 8 } });
   const asks = (askId: string, text: string, more: object = {}): Event => {

@@ -158,3 +158,16 @@ test("the SDK's reader takes a refusal for a text", async () => {
   expect(message.parts).toMatchObject([{ type: "step-start" }, { type: "text", text: "No.", state: "done" }]);
   await host.close();
 });
+
+test("the SDK reads the stream of an ask that joins an open turn", async () => {
+  const { host } = stage([toolCalls([{ name: "echo", arguments: {} }]), streams(["It ", "is ", "there."])], {
+    machine: { overlap: { type: "steer", max: 1 } },
+  });
+  const first = host.ask("One?");
+  for await (const part of first) if (part.type === "step.started") break;
+  const message = await messageOf(await allOf(toUiMessageStream(host.ask("Two?"))));
+  expect(message.id).toBe("turn-1");
+  expect(message.parts).toMatchObject([{ type: "step-start" }, { type: "text", text: "It is there.", state: "done" }]);
+  expect((await first).text).toBe("It is there.");
+  await host.close();
+});
