@@ -1,5 +1,6 @@
 import { ConfigurationError } from "@colloquy/machine";
 import { expect, it } from "vitest";
+import { Connection } from "../../src/mcp/connection.ts";
 import { type McpOptions, mcpTools } from "../../src/mcp/index.ts";
 import { withoutSecrets } from "../../src/mcp/transport.ts";
 
@@ -44,6 +45,17 @@ it("says the last that a process wrote to standard error which ended, without it
   await expect(opened).rejects.toThrow(
     /the connection was lost\..* standard error: x{900,1000} no file for \[redacted\]$/,
   );
+});
+
+it("says nothing that an earlier process wrote to standard error", async () => {
+  const script = "console.error('lost by ' + process.pid); process.exit(3)";
+  const options = { server: "of two", timeoutMs: 60_000, maxTotalMs: 60_000, onListChanged: () => {} };
+  const connection = new Connection({ ...options, transport: { command: process.execPath, args: ["-e", script] } });
+  const failed = (): Promise<string> => connection.list().then(() => "listed", String);
+  const [first, second] = [await failed(), await failed()];
+  expect(first).toMatch(/standard error: (lost by \d+\s*)+$/);
+  expect(second.split("lost by")).toHaveLength(first.split("lost by").length);
+  await connection.close();
 });
 
 it.each([967, 980, 3_980])("shows no piece of a key %i characters before the end of standard error", async (behind) => {

@@ -118,3 +118,42 @@ test.each(["sqliteStore", "filesStore"] as const)(
     await store.close();
   },
 );
+
+const servers = {
+  postgresStore: () => postgresStore({ connectionString: "postgres://127.0.0.1:1/x" }),
+  redisStore: () => redisStore({ url: "redis://127.0.0.1:1" }),
+};
+
+test.each(Object.entries(servers))(
+  "a %s refuses a thread id that it can't keep by all calls, before it asks its server",
+  async (_, open) => {
+    const store = open();
+    const calls = [
+      (id: string) => store.acquire(id, "owner", 1),
+      (id: string) => store.read(id),
+      (id: string) => store.readSnapshot(id),
+      (id: string) => store.delete(id),
+      (id: string) => store.inbox.post(id, { id: "a", event: { type: "cancel.requested", at: 1 } }),
+      (id: string) => store.inbox.unanswered(id),
+      (id: string) => store.inbox.answerTo(id, "a"),
+      (id: string) => store.inbox.discard(id, "a"),
+      (id: string) => store.parts.read(id, { at: 0, after: null }),
+    ];
+    const refused: readonly (readonly [string, string])[] = [
+      ["a\0b", 'the thread id "a\\u0000b" holds a NUL'],
+      ["x".repeat(1001), `the thread id "${"x".repeat(1000)}" has more than 1000 characters`],
+      ["a\ud800", 'the thread id "a\\ud800" holds half of a surrogate pair'],
+    ];
+    for (const call of calls) {
+      for (const [id, words] of refused)
+        await expect(call(id)).rejects.toMatchObject({
+          kind: "invalid-id",
+          message: expect.stringContaining(`: ${words}, which it can't keep; choose another id.`),
+        });
+      await expect(call("x".repeat(1000))).rejects.toMatchObject({ kind: "unreachable" });
+    }
+    for (const ttlMs of [-1, Number.NaN])
+      await expect(store.acquire("a", "owner", ttlMs)).rejects.toThrow(String(ttlMs));
+    await store.close();
+  },
+);

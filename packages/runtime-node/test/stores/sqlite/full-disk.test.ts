@@ -41,6 +41,21 @@ test("a thread is deleted although the disk is too full to erase it, and it is e
   await store.close();
 });
 
+test("a thread that is too large to be erased at once is erased in small steps", async () => {
+  const path = join(folder, "threads.db");
+  const database = openSqlite({ path, busyTimeoutMs: 1, synchronous: "NORMAL" });
+  const store = storeOver(database, { path, clock: Date, erasing: "at-once" });
+  const lease = await begin(store, "gone", 20_000);
+  // Stands in for a disk without room for a whole thread: only a thread that is left has small steps.
+  database.exec(`CREATE TABLE filler (bytes); PRAGMA max_page_count = 1;
+    CREATE TRIGGER full BEFORE DELETE ON entries WHEN (SELECT unerased FROM last_token) < 4294967296
+    BEGIN INSERT INTO filler VALUES (zeroblob(100000)); END`);
+  expect(await store.delete("gone", lease)).toBe(true);
+  const count = (table: string): unknown => database.prepare(`SELECT count(*) AS count FROM ${table}`).get()?.["count"];
+  expect([count("threads"), count("entries"), count("snapshots")]).toEqual([0, 0, 0]);
+  await store.close();
+});
+
 test("a thread stays whole, and its lease in force, if its deletion fails", async () => {
   const path = join(folder, "threads.db");
   const database = openSqlite({ path, busyTimeoutMs: 1, synchronous: "NORMAL" });
