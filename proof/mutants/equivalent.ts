@@ -306,12 +306,6 @@ export const equivalent: readonly Equivalent[] = [
     reason: "the scan continues until a page is full; the number of threads in one step only saves time",
   },
   {
-    path: "packages/runtime-node/src/stores/sqlite/removing.ts",
-    original: "if (thread === undefined) throw noSuchEntry(lease.threadId, first.seq);",
-    mutated: "",
-    reason: "no entry stands at a place that is not a number, so replacing it is refused with the same error",
-  },
-  {
     path: "packages/runtime-node/src/stores/sqlite/search-index.ts",
     original: "for (let left = batch; left > 0;) {",
     mutated: "for (let left = batch; left >= 0;) {",

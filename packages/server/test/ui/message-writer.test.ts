@@ -1,55 +1,29 @@
 import type { AskPart } from "@colloquy/host";
-import type { Message, ToolOutcome } from "@colloquy/machine";
 import { notApproved } from "@colloquy/machine/hosting";
 import { describe, expect, test } from "vitest";
-import type { UiMessageChunk } from "../../src/ui/chunk.ts";
 import { MessageWriter } from "../../src/ui/message-writer.ts";
-
-const at = { turn: 1, step: 1, attempt: 1 };
-const started: AskPart = { type: "turn.started", turn: 1, askIds: ["a"] };
-const step = (number: number): AskPart => ({ type: "step.started", turn: 1, step: number });
-const says = (text: string, more: object = {}): AskPart => ({ type: "text.delta", ...at, text, ...more });
-const thinks = (text: string): AskPart => ({ type: "reasoning.delta", ...at, text });
-const refuses = (text: string): AskPart => ({ type: "refusal.delta", ...at, text });
-const place = (position: number) => ({ turn: 1, step: 1, position, callId: `1.1.${position}`, name: "look" });
-const writes = (written: string, more: object = {}): AskPart => {
-  return { type: "toolCall.delta", ...place(0), attempt: 1, providerCallId: null, arguments: written, ...more };
-};
-const calls = (position = 0, more: object = {}): AskPart => {
-  return { type: "toolCall", ...place(position), arguments: "{}", ...more };
-};
-const awaits = (position = 0): AskPart => ({ type: "result.requested", ...place(position), arguments: "{}" });
-const asks = (position = 0): AskPart => {
-  const request = { callId: `1.1.${position}`, name: "look", arguments: {}, digest: "signed" };
-  // Cast: only these members of a request are read.
-  return { type: "approval.requested", turn: 1, step: 1, request } as unknown as AskPart;
-};
-const ends = (outcome: ToolOutcome, content: string | null, position = 0): AskPart => {
-  return { type: "toolResult", ...place(position), outcome, content };
-};
-const replays = (number: number): AskPart => ({ type: "replay.started", turn: 1, step: number, synthesised: false });
-const lost: AskPart = { type: "thread.lost", turn: 1 };
-// Cast: only its type is read.
-const signal = (type: string): AskPart => ({ type: "signal", signal: { type } }) as AskPart;
-
-/** Writes a chunk in short: its type and the values of its members. */
-const short = ({ type, ...members }: UiMessageChunk): string =>
-  [type, ...Object.values(members).map((value) => (typeof value === "string" ? value : JSON.stringify(value)))].join(
-    " ",
-  );
-
-const shown = (parts: readonly AskPart[], { behind = 0, page = [] as readonly string[] } = {}): readonly string[] => {
-  const writer = new MessageWriter(behind, new Set(page));
-  return [started, step(1), ...parts].flatMap((part) => writer.take(part).map(short)).slice(1);
-};
-
-const id = "1.1.0";
-const begun = [`start-step`, `tool-input-start ${id} look`];
-const whole = ["start-step", `tool-input-available ${id} look {}`];
-const text = (words: string, number = "1.0"): readonly string[] => [
-  `text-start ${number}`,
-  `text-delta ${number} ${words}`,
-];
+import {
+  at,
+  started,
+  step,
+  says,
+  thinks,
+  refuses,
+  writes,
+  calls,
+  awaits,
+  asks,
+  ends,
+  replays,
+  lost,
+  signal,
+  short,
+  shown,
+  id,
+  begun,
+  whole,
+  text,
+} from "./parts-of-asks.ts";
 
 describe("a page is shown", () => {
   test.each<readonly [string, readonly AskPart[], readonly string[]]>([
@@ -285,128 +259,4 @@ test("a page is waited for while all calls without a result need its answer", ()
     { turn: 1, step: 1 },
     null,
   ]);
-});
-
-describe("the end of a turn", () => {
-  const message = (number: number, said: string, ...positions: readonly number[]) => {
-    const call = (position: number) => ({
-      type: "toolCall",
-      callId: `1.${number}.${position}`,
-      name: "look",
-      arguments: "{}",
-    });
-    const parts = [...(said === "" ? [] : [{ type: "text", text: said }]), ...positions.map(call)];
-    return { id: `m${number}`, role: "assistant", parts };
-  };
-  const result = {
-    id: "r",
-    role: "tool",
-    parts: [
-      { type: "toolResult", callId: id, name: "look", outcome: "completed", content: [{ type: "text", text: "4" }] },
-    ],
-  };
-  const finish = ['message-metadata {"turn":1,"status":"completed"}', "abort enough", "finish stop"];
-  const two = ["text-end 1.0", "finish-step", "start-step", ...text("b", "2.0"), "text-end 2.0", "finish-step"];
-
-  const ended = (parts: readonly AskPart[], messages: readonly object[], behind = 0): readonly string[] => {
-    const writer = new MessageWriter(behind, new Set());
-    for (const part of parts) writer.take(part);
-    const chunks = writer.end({
-      turn: 1,
-      status: "completed",
-      // Casts: only these members of messages are read, and usage is passed on.
-      summary: { messages: messages as readonly Message[], usage: undefined as never },
-      chunks: [{ type: "abort", reason: "enough" }],
-      finishReason: "stop",
-    });
-    return chunks.map(short);
-  };
-
-  test.each<readonly [string, readonly AskPart[], readonly object[], readonly string[]]>([
-    [
-      "shows all of a turn of which nothing was shown",
-      [],
-      [message(1, "a"), message(2, "b")],
-      ['start turn-1 {"turn":1}', "start-step", ...text("a"), ...two],
-    ],
-    [
-      "shows nothing more of a turn that was shown",
-      [started, step(1), says("a")],
-      [message(1, "a")],
-      ["text-end 1.0", "finish-step"],
-    ],
-    [
-      "shows a step again that was shown in part",
-      [started, step(1), says("a")],
-      [message(1, "ab")],
-      ["reset-step", ...text("ab"), "text-end 1.0", "finish-step"],
-    ],
-    ["takes back a step that the turn does not have", [started, step(1), says("a")], [], ["reset-step"]],
-    ["shows the steps after the shown ones", [started, step(1), says("a")], [message(1, "a"), message(2, "b")], two],
-    [
-      "shows the steps after those that were shown to their end",
-      [started, step(1), says("a"), step(2)],
-      [message(1, "a"), message(2, "b")],
-      ["start-step", ...text("b", "2.0"), "text-end 2.0", "finish-step"],
-    ],
-    [
-      "shows the missing result of a shown call",
-      [started, step(1), calls()],
-      [message(1, "", 0), result],
-      [`tool-output-available ${id} 4`, "finish-step"],
-    ],
-    [
-      "shows a step again whose call was only begun",
-      [started, step(1), writes("{")],
-      [message(1, "", 0)],
-      ["reset-step", `tool-input-available ${id} look {}`, "finish-step"],
-    ],
-    [
-      "shows a step again of whose calls one is missing",
-      [started, step(1), calls()],
-      [message(1, "", 0, 1)],
-      ["reset-step", `tool-input-available ${id} look {}`, "tool-input-available 1.1.1 look {}", "finish-step"],
-    ],
-  ])("%s", (_, parts, messages, expected) => {
-    expect(ended(parts, messages)).toEqual([...expected, ...finish]);
-  });
-
-  test("shows a page that has its first step only the second", () => {
-    expect(ended([], [message(1, "a"), message(2, "b")], 1)).toEqual([
-      'start turn-1 {"turn":1}',
-      "start-step",
-      ...text("b", "2.0"),
-      "text-end 2.0",
-      "finish-step",
-      ...finish,
-    ]);
-  });
-
-  test("shows an ask that joined it amid a step the steps from the next one on, in a message of its own", () => {
-    const writer = new MessageWriter(0, new Set());
-    const joined = [signal("ask.joined"), says("a"), calls(), ends("completed", "4"), step(2), says("b", { step: 2 })];
-    expect(joined.flatMap((part) => writer.take(part).map(short))).toEqual([
-      'start turn-1 {"turn":1}',
-      "start-step",
-      ...text("b", "2.0"),
-    ]);
-  });
-
-  test("names the fork in which the turn is", () => {
-    const writer = new MessageWriter(0, new Set());
-    writer.take({ type: "thread.forked", threadId: "fork", turn: 1 });
-    expect(writer.take(started).map(short)).toEqual(['start turn-1 {"turn":1,"threadId":"fork"}']);
-    expect(writer.take(started)).toEqual([]);
-  });
-
-  test("that waits for answers is the end of the stream, with the results so far", () => {
-    const writer = new MessageWriter(0, new Set());
-    for (const part of [started, step(1), calls(0), calls(1), awaits(1)]) writer.take(part);
-    const result = { type: "toolResult", callId: id, providerCallId: null, name: "look", content: [] } as const;
-    expect(writer.endOfLeg([{ ...result, outcome: "completed" }]).map(short)).toEqual([
-      `tool-output-available ${id} null`,
-      "finish-step",
-      "finish tool-calls",
-    ]);
-  });
 });
