@@ -64,6 +64,7 @@ export class ProcessStore implements Store {
   }
 
   async renew(lease: Lease, ttlMs: number): Promise<boolean> {
+    if (ttlMs === 0) this.#end(lease);
     return this.#call("renew", async (store) => {
       const until = this.#world.clock.now() + ttlMs;
       const kept = await store.renew(lease, ttlMs);
@@ -74,11 +75,7 @@ export class ProcessStore implements Store {
   }
 
   async release(lease: Lease): Promise<void> {
-    const { opening } = this.#process;
-    if (lease.threadId === watched && opening?.token === lease.token) {
-      opening.over = true;
-      opening.lapsed = this.#process.clock.now() >= opening.until;
-    }
+    this.#end(lease);
     await this.#call("release", async (store) => {
       if (lease.threadId === watched && lease.token === this.#journal.newestToken) this.#checkGivenBack();
       await store.release(lease);
@@ -121,6 +118,14 @@ export class ProcessStore implements Store {
   }
 
   async close(): Promise<void> {}
+
+  /** The process gives its lease up, by releasing it or by letting it run out. */
+  #end(lease: Lease): void {
+    const { opening } = this.#process;
+    if (lease.threadId !== watched || opening?.token !== lease.token) return;
+    opening.over = true;
+    opening.lapsed = this.#process.clock.now() >= opening.until;
+  }
 
   /** Recovery does not look at a thread that was given back. */
   #checkGivenBack(): void {
