@@ -44,14 +44,14 @@ export const connect = (options: ConnectOptions): Host => {
 
 const connectOptionKinds: OptionKinds<ConnectOptions> = {
   url: kinds.needed(kinds.of("an address such as http://127.0.0.1:8080", (url) => URL.canParse(String(url)))),
-  headers: true,
-  hub: true,
-  name: true,
-  machine: true,
-  clock: true,
-  ids: true,
-  defaultThread: true,
-  pollMs: true,
+  headers: kinds.anything,
+  hub: kinds.anything,
+  name: kinds.anything,
+  machine: kinds.anything,
+  clock: kinds.anything,
+  ids: kinds.anything,
+  defaultThread: kinds.anything,
+  pollMs: kinds.anything,
 };
 
 /** Rejects: the workers call the models. */

@@ -12,14 +12,11 @@ export interface OptionKind {
   readonly isSecret?: true;
 }
 
-/**
- * The kinds of all options of a function. The type requires each option, and marks those that cannot be left out. `true`
- * and `"required"` allow any value, which something else checks.
- */
+/** The kinds of all options of a function. The type requires each option, and marks those that cannot be left out. */
 export type OptionKinds<Options extends object> = {
   readonly [Name in keyof Required<Options>]: Pick<Options, Name> extends Required<Pick<Options, Name>>
-    ? "required" | (OptionKind & { readonly isNeeded: true })
-    : true | OptionKind;
+    ? OptionKind & { readonly isNeeded: true }
+    : OptionKind;
 };
 
 /**
@@ -55,22 +52,20 @@ export const problemOfOptions = <Options extends object>(
   }
   // Loops by name, since each ask is checked: lists of the kinds would cost several times as much.
   for (const name in kinds)
-    if (isRequired(kinds[name]) && (Reflect.get(given, name) ?? null) === null)
+    if (kinds[name].isNeeded === true && (Reflect.get(given, name) ?? null) === null)
       return `${of} needs the option ${JSON.stringify(name)}, and it is missing`;
   return problemOfKinds(of, given, kinds);
 };
 
-type AnyKind = true | "required" | OptionKind | undefined;
-
-const isRequired = (kind: AnyKind): boolean =>
-  kind === "required" || (typeof kind === "object" && kind.isNeeded === true);
-
-const problemOfKinds = (of: string, given: object, kinds: { readonly [name: string]: AnyKind }): string | null => {
+const problemOfKinds = (
+  of: string,
+  given: object,
+  kinds: { readonly [name: string]: OptionKind | undefined },
+): string | null => {
   for (const name in kinds) {
     const kind = kinds[name];
     const value: unknown = Reflect.get(given, name);
-    const problem =
-      typeof kind === "object" && value !== undefined ? problemOfValue(`${of}: ${name}`, value, kind) : null;
+    const problem = kind !== undefined && value !== undefined ? problemOfValue(`${of}: ${name}`, value, kind) : null;
     if (problem !== null) return problem;
   }
   return null;
@@ -146,6 +141,7 @@ export interface Kinds {
   /** An object with some methods. */
   readonly having: (takes: string, ...methods: readonly string[]) => OptionKind;
   readonly store: OptionKind;
+  /** Any value, which something else checks. */
   readonly anything: OptionKind;
   /** A kind that a function decides. */
   readonly of: (takes: string, fits: OptionKind["fits"]) => OptionKind;

@@ -1,5 +1,5 @@
 import type { Entry, JsonObject } from "@colloquy/machine";
-import { checkOptions } from "../boundary/option-kinds.ts";
+import { checkOptions, kinds } from "../boundary/option-kinds.ts";
 import type { Clock } from "../ports/clock.ts";
 import { disposable } from "../ports/disposable.ts";
 import { factsOf, type ListOptions, pageOfThreads, type StoredThread, type ThreadPage } from "../ports/listing.ts";
@@ -25,7 +25,7 @@ import {
  * @throws ConfigurationError for options that are invalid.
  */
 export const memoryStore = (options: { readonly clock: Clock }): Store & AsyncDisposable => {
-  checkOptions("memoryStore", options, { clock: "required" });
+  checkOptions("memoryStore", options, { clock: kinds.needed(kinds.anything) });
   return disposable(new MemoryStore(options.clock));
 };
 

@@ -15,13 +15,19 @@ export interface Store {
    * one before. A `ttlMs` of 0 runs out at once; a negative one, or NaN, is refused with a `RangeError`.
    */
   acquire(threadId: string, owner: string, ttlMs: number): Promise<Lease | null>;
-  /** Prolongs a lease from now on, also one that ran out and was not taken. False when it was taken or released: stop performing. */
+  /**
+   * Prolongs a lease from now on, also one that ran out and was not taken. False when it was taken or released: stop
+   * performing.
+   */
   renew(lease: Lease, ttlMs: number): Promise<boolean>;
-  /** Gives a lease back. Does nothing when it is no longer the newest. */
+  /**
+   * Gives a lease back. Does nothing when it is no longer the newest. A host gives back only the lease of a thread in
+   * which nothing is outstanding; any other it lets run out, so that `abandoned` names the thread.
+   */
   release(lease: Lease): Promise<void>;
   /**
-   * Returns the ids of the threads whose newest lease was not given back and is no longer in force: their holder died, or
-   * left something unfinished in them. A host's recovery reads only these threads, and those with inbox items.
+   * Returns the ids of the threads whose newest lease was not given back and is no longer in force: their holder died,
+   * or left something unfinished in them. A host's recovery reads only these threads, and those with inbox items.
    */
   abandoned(): Promise<readonly string[]>;
   /**

@@ -12,8 +12,8 @@ import { continueThread } from "./resume.ts";
 import type { Loops } from "./thread-ref.ts";
 
 /**
- * Continues the unfinished work of abandoned threads, and handles the items that wait in inboxes. All of it happens in the background, and
- * no wait of it keeps a process alive.
+ * Continues the unfinished work of abandoned threads, and handles the items that wait in inboxes. All of it happens in
+ * the background, and no wait of it keeps a process alive.
  */
 export class Recovery {
   readonly #host: HostContext;
@@ -36,7 +36,10 @@ export class Recovery {
     this.#options = { ...options, everyMs: options.everyMs ?? 30_000 };
   }
 
-  /** Looks once, and for as long as a lease may run, unless that was done, or no model call can be made: every turn would fail. */
+  /**
+   * Looks once, and again for as long as a lease may run. Does nothing if that was done, or if no model call can be
+   * made: every turn would fail.
+   */
   begin(): void {
     const { clock, llm } = this.#host;
     if (this.#patientUntil !== null || clock.now() < this.#nextAt) return;
@@ -142,22 +145,22 @@ export class Recovery {
     const used = loops.opened(threadId);
     if (isOpen(used)) return false;
     // A thread that another host holds is not opened: it would be followed, at the cost of a journal in memory.
-    const continues = used === undefined && (await loops.alone(threadId, () => this.#checkUnderLease(threadId)));
-    if (continues) await continueThread({ id: threadId, host, loops });
-    else if (outstanding === "some") throw new ThreadHeldError(threadId);
-    return continues;
+    const underLease = used === undefined ? await loops.alone(threadId, () => this.#checkUnderLease(threadId)) : null;
+    if (underLease === "some") await continueThread({ id: threadId, host, loops });
+    else if (underLease === null && outstanding === "some") throw new ThreadHeldError(threadId);
+    return underLease === "some";
   }
 
-  /** Returns whether a thread is free and has something outstanding. One that has nothing is given back. */
-  async #checkUnderLease(threadId: string): Promise<boolean> {
+  /** Returns null while another host holds the thread. A thread that has nothing outstanding is given back. */
+  async #checkUnderLease(threadId: string): Promise<Outstanding | null> {
     const held = await HeldLease.take(threadId, this.#host, () => {});
-    if (held === null) return false;
+    if (held === null) return null;
     try {
       // Its last holder may have begun something since, and died.
       const outstanding = await this.#outstandingIn(threadId, held.lease);
       if (outstanding === "none") await this.#dropRequests(threadId);
       held.isOver = outstanding === "none";
-      return outstanding === "some";
+      return outstanding;
     } finally {
       await held.end();
     }

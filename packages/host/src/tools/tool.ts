@@ -251,7 +251,7 @@ const readTool = (where: string, given: CallerToolDefinition): Either.Either<str
 };
 
 const callerToolKinds: OptionKinds<CallerToolDefinition> = {
-  name: "required",
+  name: kinds.needed(kinds.anything),
   description: kinds.anything,
   input: schemaKind,
 };

@@ -9,7 +9,7 @@ import {
   resultReader,
   tool,
 } from "@colloquy/host";
-import { checkedListing, checkedSearch, problemOfOptions } from "@colloquy/host/store";
+import { checkedListing, checkedSearch, kinds, problemOfOptions } from "@colloquy/host/store";
 import { ConfigurationError, conversationMachine } from "@colloquy/machine";
 import { describe, expect, test } from "vitest";
 import { errorOf, journalOf, says, stage, manualClock } from "../stage.ts";
@@ -200,7 +200,7 @@ describe("an option that is misspelt", () => {
 
   test("is none where it is undefined; one that every object has is one; and no value is shown", () => {
     const problemOf = (options: unknown) =>
-      problemOfOptions<{ url?: string }>("store", untyped(options), { url: true });
+      problemOfOptions<{ url?: string }>("store", untyped(options), { url: kinds.anything });
     expect(problemOf({ other: undefined, url: "u" })).toBeNull();
     expect(problemOf({ toString: 1 })).toBe('store has no option "toString"; there are url');
     expect(problemOf("redis://me:secret@host")).toBe(

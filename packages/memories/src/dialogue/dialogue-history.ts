@@ -1,5 +1,5 @@
 import { EventRefusedError, type HostedThread, ThreadExistsError } from "@colloquy/host";
-import { checkOptions, type OptionKinds } from "@colloquy/host/store";
+import { checkOptions, kinds, type OptionKinds } from "@colloquy/host/store";
 import {
   ConfigurationError,
   type Message,
@@ -196,10 +196,10 @@ export class DialogueHistory {
 }
 
 const optionKinds: OptionKinds<DialogueHistoryOptions> = {
-  format: "required",
-  initialSystemPrompt: true,
-  contextSize: true,
-  reserve: true,
+  format: kinds.needed(kinds.anything),
+  initialSystemPrompt: kinds.anything,
+  contextSize: kinds.anything,
+  reserve: kinds.anything,
 };
 
 const roles: ReadonlyMap<string, "user" | "assistant"> = new Map([

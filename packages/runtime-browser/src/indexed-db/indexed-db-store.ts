@@ -66,7 +66,7 @@ export interface IndexedDbStore extends Store, AsyncDisposable {
  * @throws ConfigurationError for invalid options.
  */
 export const indexedDbStore = (options: IndexedDbStoreOptions = {}): IndexedDbStore => {
-  checkOptions("indexedDbStore", options, { name: kinds.text, clock: true, locks: lockManager });
+  checkOptions("indexedDbStore", options, { name: kinds.text, clock: kinds.anything, locks: lockManager });
   const { name = "colloquy", clock = systemClock, locks = locksOfPlatform() } = options;
   const lock = locks === null ? null : new TabLock(locks, `colloquy:${name}:`, randomIds.draw("owner"));
   const database = new Database(name);

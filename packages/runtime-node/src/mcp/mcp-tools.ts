@@ -175,11 +175,20 @@ const problemOfTransport = (transport: McpTransport): string | null => {
   if (typeof transport === "function") return null;
   if (typeof transport !== "object") return `${name} is of type ${typeof transport}; ${ways}`;
   if ("command" in transport)
-    return problemOfOptions(name, transport, { command: "required", args: true, env: true, cwd: true });
+    return problemOfOptions(name, transport, {
+      command: kinds.needed(kinds.anything),
+      args: kinds.anything,
+      env: kinds.anything,
+      cwd: kinds.anything,
+    });
   if (!("url" in transport)) return "start" in transport && "send" in transport ? null : `${name} is none; ${ways}`;
   // Not shown, because the address may contain a secret.
   if (!URL.canParse(String(transport.url))) return `${name}.url is not a URL`;
-  return problemOfOptions(name, transport, { url: "required", headers: true, fetch: true });
+  return problemOfOptions(name, transport, {
+    url: kinds.needed(kinds.anything),
+    headers: kinds.anything,
+    fetch: kinds.anything,
+  });
 };
 
 const countKind = kinds.word(
@@ -188,17 +197,17 @@ const countKind = kinds.word(
 );
 
 const optionKinds: OptionKinds<McpOptions> = {
-  transport: "required",
+  transport: kinds.needed(kinds.anything),
   name: kinds.word(
     '1 to 32 letters, digits, "_" or "-", since it stands before names of tools',
     (name) => typeof name === "string" && /^[a-zA-Z0-9_-]{1,32}$/.test(name),
   ),
-  trust: true,
-  approval: true,
+  trust: kinds.anything,
+  approval: kinds.anything,
   timeoutMs: countKind,
   maxTotalMs: countKind,
   maxCharacters: countKind,
-  onChanged: true,
+  onChanged: kinds.anything,
 };
 
 /**

@@ -14,11 +14,11 @@ export const checkStoreOptions = <Options extends object>(
     throw new ConfigurationError(`${store}: ${where.join(" or ")} is missing; it says where the store is`);
 };
 
-type Kinds<Names extends string> = { readonly [Name in Names]: true | OptionKind };
+type Kinds<Names extends string> = { readonly [Name in Names]: OptionKind };
 
 /** The options of stores in files. */
 export const fileStoreKinds: Kinds<"clock" | "busyTimeoutMs" | "synchronous" | "erasing"> = {
-  clock: true,
+  clock: kinds.anything,
   busyTimeoutMs: kinds.word(`milliseconds from 0 to ${2 ** 31 - 1}`, (ms) => Number(ms) >= 0 && isTimer(ms)),
   synchronous: kinds.oneOf("NORMAL", "FULL"),
   erasing: kinds.oneOf("at-once", "on-close"),
@@ -26,7 +26,7 @@ export const fileStoreKinds: Kinds<"clock" | "busyTimeoutMs" | "synchronous" | "
 
 /** The options of stores on servers. */
 export const serverStoreKinds: Kinds<"clock" | "timeoutMs"> = {
-  clock: true,
+  clock: kinds.anything,
   timeoutMs: kinds.word("milliseconds, more than 0", (ms) => Number(ms) > 0 && isTimer(ms)),
 };
 

@@ -1,4 +1,4 @@
-import { checkOptions, type OptionKinds } from "@colloquy/host/store";
+import { checkOptions, kinds, type OptionKinds } from "@colloquy/host/store";
 import { ConfigurationError } from "@colloquy/machine";
 import type { Client } from "@opensearch-project/opensearch";
 import {
@@ -47,7 +47,7 @@ export const openSearchMemory = (
   return atVersion(send, options.version, { legacy: conversations(send), current: memories(send) });
 };
 
-const optionKinds: OptionKinds<MemoryClientOptions> = { version: true };
+const optionKinds: OptionKinds<MemoryClientOptions> = { version: kinds.anything };
 
 interface Ages {
   readonly legacy: MemoryClient;

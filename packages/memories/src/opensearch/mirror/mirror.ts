@@ -1,5 +1,5 @@
 import type { Store } from "@colloquy/host";
-import { messageOf, checkOptions, type OptionKinds, withRedactions } from "@colloquy/host/store";
+import { messageOf, checkOptions, kinds, type OptionKinds, withRedactions } from "@colloquy/host/store";
 import { type Message } from "@colloquy/machine";
 import { decodeJournal, describeDecodeError, fold } from "@colloquy/machine/journal";
 import * as Either from "fp-ts/lib/Either.js";
@@ -82,7 +82,10 @@ export const openSearchMirror = (options: OpenSearchMirrorOptions): OpenSearchMi
   };
 };
 
-const optionKinds: OptionKinds<OpenSearchMirrorOptions> = { memory: "required", store: "required" };
+const optionKinds: OptionKinds<OpenSearchMirrorOptions> = {
+  memory: kinds.needed(kinds.anything),
+  store: kinds.needed(kinds.anything),
+};
 
 /** Returns the name of a memory: the id, as JSON if the service would drop it as blank or drop its lone surrogates. */
 const nameOf = (threadId: string): string =>

@@ -47,7 +47,7 @@ export interface Connected<Options> {
 export const connect = <Options extends WireOptions>(
   handler: string,
   given: Options & OpenAiConnection,
-  own: { readonly [Name in keyof Options]-?: OptionKind | true | "required" },
+  own: { readonly [Name in keyof Options]-?: OptionKind },
 ): Connected<Options> => {
   const connection = { ...connectionKinds, baseURL: urlFor(given.client === undefined ? given.fetch : undefined) };
   checkOptions<object>(handler, given, { ...own, ...connection, ...waitKinds, client: clientKind });

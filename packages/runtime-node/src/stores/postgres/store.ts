@@ -75,7 +75,12 @@ export interface PostgresStore extends Store {
  * this way may have arrived. Acquire the lease again, which voids the append if it is still on its way, and read.
  */
 export const postgresStore = (options: PostgresStoreOptions): PostgresStore & AsyncDisposable => {
-  const known = { pool: true, connectionString: kinds.anyText, schema: schemaKind, ...serverStoreKinds } as const;
+  const known = {
+    pool: kinds.anything,
+    connectionString: kinds.anyText,
+    schema: schemaKind,
+    ...serverStoreKinds,
+  } as const;
   checkStoreOptions<PostgresStoreOptions>("postgresStore", options, known, ["pool", "connectionString"]);
   const { pool, connectionString, schema = "colloquy", clock, timeoutMs = 10_000 } = options;
   return storeOver(connect({ pool, connectionString, schema, now: () => clock?.now() ?? null, timeoutMs }));

@@ -71,7 +71,7 @@ export interface RedisStore extends Store {
  * this way may have arrived. Acquire the lease again, which voids the append if it is still on its way, and read.
  */
 export const redisStore = (options: RedisStoreOptions): RedisStore & AsyncDisposable => {
-  const known = { client: true, url: kinds.anyText, prefix: prefixKind, ...serverStoreKinds } as const;
+  const known = { client: kinds.anything, url: kinds.anyText, prefix: prefixKind, ...serverStoreKinds } as const;
   checkStoreOptions<RedisStoreOptions>("redisStore", options, known, ["client", "url"]);
   const { client, url, prefix = "colloquy:", clock, timeoutMs = 10_000 } = options;
   const now = (): string => (clock === undefined ? "" : String(clock.now()));
