@@ -91,6 +91,27 @@ describe("a thread that was left", () => {
     expect(await inner.abandoned()).toEqual([]);
   });
 
+  test("is not reported as held if its last item is answered between the two looks at it", async () => {
+    const { host: first, store: inner, clock } = stage();
+    await first.thread("a").start();
+    await first.close();
+    const item = { id: "item", event: { type: "ask.received", at: 1, askId: "other", input: "hi" } } as const;
+    await inner.inbox?.post("a", item);
+    const { inbox } = inner;
+    if (inbox === undefined) throw new Error("a memoryStore has an inbox");
+    let looks = 0;
+    const unanswered: typeof inbox.unanswered = async (threadId) => {
+      const items = await inbox.unanswered(threadId);
+      if (++looks === 1) await inbox.discard("a", item.id);
+      return items;
+    };
+    const store = overriding(inner, { inbox: { ...inbox, unanswered } });
+    const { host, rounds } = recovering({ clock, store });
+    host.start();
+    await clock.advance(1);
+    expect(rounds).toEqual([{ continued: [], left: [] }]);
+  });
+
   test("gives back a thread that it would not continue, once nothing is outstanding in it", async () => {
     const { host, store, clock } = stage({ script: replies });
     await host.thread("a").start({ metadata: { kind: "chat" } });
