@@ -59,7 +59,10 @@ export interface Observer {
   readonly approval?: (request: RequestApproval, threadId: string) => void;
   /** Called when a call of the caller's tools waits for its result, and again each time the thread is opened. */
   readonly callToAnswer?: (call: CallTool, threadId: string) => void;
-  /** Called after the first look for threads that a dead process left, and after each that continued one. */
+  /**
+   * Called after the first look for threads that a dead process left, and after each that continued one or failed to
+   * read one that had not failed before.
+   */
   readonly recovered?: (recovered: Recovered) => void;
 }
 

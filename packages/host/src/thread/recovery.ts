@@ -1,6 +1,7 @@
 import type { State } from "@colloquy/machine";
 import { goesOn } from "../mailbox/mailbox.ts";
 import { ThreadHeldError } from "../boundary/errors.ts";
+import { checkValue, kinds } from "../boundary/option-kinds.ts";
 import { messageOf } from "../boundary/thrown.ts";
 import type { LeftThread } from "../context/hooks.ts";
 import type { HostContext, RecoveryOptions } from "../context/host-context.ts";
@@ -28,6 +29,8 @@ export class Recovery {
   #nextAt = -Infinity;
   /** The threads that were looked at since then. */
   #seen = new Set<string>();
+  /** The threads whose error was reported. */
+  readonly #failed = new Set<string>();
   #cancel = (): void => {};
 
   constructor(host: HostContext, loops: Loops, options: RecoveryOptions) {
@@ -107,6 +110,7 @@ export class Recovery {
   async #take(ids: readonly string[], isFirst: boolean): Promise<void> {
     const continued: string[] = [];
     const left: LeftThread[] = [];
+    let hasNews = isFirst;
     let busySince = this.#host.clock.now();
     const take = async (threadId: string): Promise<void> => {
       // Stores that answer at once would let nothing else come to its turn.
@@ -117,11 +121,18 @@ export class Recovery {
       if (this.#isOver) return;
       this.#seen.add(threadId);
       try {
-        if (await this.#continue(threadId)) continued.push(threadId);
+        if (!(await this.#continue(threadId))) return;
+        continued.push(threadId);
+        this.#failed.delete(threadId);
+        hasNews = true;
       } catch (thrown) {
         const error = thrown instanceof Error ? thrown : new Error(messageOf(thrown));
         // Its holder may give it back at any time.
         if (error instanceof ThreadHeldError) this.#seen.delete(threadId);
+        else {
+          hasNews ||= !this.#failed.has(threadId);
+          this.#failed.add(threadId);
+        }
         left.push({ threadId, error });
       }
     };
@@ -131,7 +142,7 @@ export class Recovery {
     };
     await Promise.all(Array.from({ length: atOnce }, work));
     if (this.#isOver) return;
-    if (isFirst || continued.length > 0) this.#host.observation.recovered({ continued, left });
+    if (hasNews) this.#host.observation.recovered({ continued, left });
   }
 
   /** Continues a thread that has something outstanding. Returns false if it has nothing, or is in use here. */
@@ -179,7 +190,9 @@ export class Recovery {
     const isOutstanding =
       seen.goesOn || (await this.#itemsIn(threadId)).some((item) => idOf(item) !== null && !isRequest(item));
     if (!isOutstanding) return "none";
-    return continues(seen.metadata) ? "some" : "others";
+    const isOwn = continues(seen.metadata);
+    checkValue("createHost: recovery: continues(metadata)", isOwn, kinds.flag);
+    return isOwn ? "some" : "others";
   }
 
   /** The hosts that requested the thread are gone, or get its lease once it is free. */

@@ -353,6 +353,27 @@ describe("recovery", () => {
     expect([rounds, reported]).toEqual([[{ continued: [], left: [] }], []]);
   });
 
+  test("tells once of each thread that it cannot judge, also of one that was left later", async () => {
+    const { clock, store } = await afterCrash(["a"]);
+    // Cast: a function in JavaScript may return anything.
+    const continues = (async () => false) as unknown as () => boolean;
+    const { host, rounds } = recovering({ clock, store, recovery: { everyMs, continues } });
+    host.start();
+    await clock.advance(leaseTtlMs + everyMs);
+    const message = "createHost: recovery: continues(metadata) must be true or false (got an object)";
+    const left = [{ threadId: "a", error: expect.objectContaining({ message }) }];
+    expect(rounds).toEqual([
+      { continued: [], left: [] },
+      { continued: [], left },
+    ]);
+    await clock.advance(3 * everyMs);
+    expect(rounds).toHaveLength(2);
+    await store.acquire("b", "somebody dead", 0);
+    await store.inbox?.post("b", { id: "item", event: { type: "ask.received", at: 1, askId: "left", input: "hi" } });
+    await clock.advance(everyMs);
+    expect(rounds.at(-1)?.left.map(({ threadId }) => threadId)).toEqual(["a", "b"]);
+  });
+
   test.each([true, 1, { everyMs: 0 }, { everyMs: "fast" }, { continues: 1 }, { leaseMs: 1 }])(
     "refuses %j as its options",
     async (recovery) => {
