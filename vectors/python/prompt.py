@@ -128,17 +128,17 @@ def _with_questions(units: list[tuple[Unit, bool]], shown: set[int], pinned: set
     """What is shown, with the questions that go with it, since servers refuse a prompt that begins with a model's words.
 
     The question of a turn, its first user message, is shown with whatever of the turn is behind it. What a model said is
-    led by the nearest question before it where it is pinned in a turn without one.
+    led by the nearest question before it where it is pinned in a turn without one. Of a turn that is left out, that is
+    a question that is shown anyway.
     """
-    led = set(shown)
+    own = {index: _own_question(units, index) for index in shown}
+    led = shown | {question for question in own.values() if question is not None}
+    before = set()
     for index in shown:
-        question = _own_question(units, index)
         is_pinned = any(message["id"] in pinned for message in units[index][0].messages)
-        if question is None and is_pinned and _role(units[index][0]) == "assistant":
-            question = _question_before(units, index)
-        if question is not None:
-            led.add(question)
-    return led
+        if own[index] is None and is_pinned and _role(units[index][0]) == "assistant":
+            before |= _at(_question_before(units, index, led))
+    return led | before
 
 
 def _own_question(units: list[tuple[Unit, bool]], index: int) -> Optional[int]:
@@ -148,11 +148,14 @@ def _own_question(units: list[tuple[Unit, bool]], index: int) -> Optional[int]:
     return None if turn == 0 else next(own, None)
 
 
-def _question_before(units: list[tuple[Unit, bool]], index: int) -> Optional[int]:
-    """The nearest question of an earlier turn that is not left out; or in the seed, the nearest user message."""
+def _question_before(
+    units: list[tuple[Unit, bool]], index: int, shown: frozenset[int] | set[int] = frozenset()
+) -> Optional[int]:
+    """The nearest question of an earlier turn that is not left out or is shown; or in the seed, the nearest user message."""
     for other in reversed(range(index)):
         unit, left_out = units[other]
-        if _role(unit) == "user" and not left_out and _own_question(units, other) is None:
+        is_seen = not left_out or other in shown
+        if _role(unit) == "user" and is_seen and _own_question(units, other) is None:
             return other
     return None
 

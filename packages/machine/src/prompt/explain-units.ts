@@ -8,7 +8,6 @@ import type { CutDecision, Situation } from "./decide-cut.ts";
 import {
   type Beginning,
   isCutOff,
-  isLeftOut,
   leadingQuestion,
   pinsOf,
   showing,
@@ -18,7 +17,7 @@ import {
 } from "./render.ts";
 import { appliesAt, type Shrink } from "./shrink.ts";
 import { sectionOf, type SummarySection, summarySections } from "./summary-message.ts";
-import { type Unit, unitsOf } from "./unit.ts";
+import { isLeftOut, type Unit, unitsOf } from "./unit.ts";
 
 /** The part of one unit that a prompt shows, and the reason. */
 export interface UnitExplanation {

@@ -8,6 +8,8 @@ import {
   type InterruptedTurns,
   isAside,
   needsQuestion,
+  isLeftOut,
+  type Pins,
   questionIn,
   questionsBefore,
   type Start,
@@ -17,7 +19,7 @@ import {
 } from "./unit.ts";
 import { newestWithin } from "./newest-units.ts";
 import type { History, HistoryTurn } from "./policy.ts";
-import { isLeftOut, pinnedUnits, type Pins, pinsOf, type PromptParts } from "./render.ts";
+import { pinnedUnits, pinsOf, type PromptParts } from "./render.ts";
 import { summaryMessage } from "./summary-message.ts";
 
 /** The sources of a history. `open` and `isOpen` are called only if the policy reads the open turn. */

@@ -7,8 +7,10 @@ import type { Counts } from "./counts.ts";
 import { type Cut, withFields } from "./cut.ts";
 import {
   type InterruptedTurns,
+  isLeftOut,
   isOlder,
   needsQuestion,
+  type Pins,
   questionIn,
   questionsBefore,
   saysNothing,
@@ -73,7 +75,7 @@ export const blocksOf = (parts: PromptParts, cut: Cut, counts: Counts | null): B
       walk.leave(from);
       continue;
     }
-    const leftOut = cut.interrupted === "omit" && isLeftOut(turn, cut);
+    const leftOut = isLeftOut(turn, cut);
     walk.step();
     const isWhole = !leftOut && turn.number >= wholeFrom;
     const said = toArray(turn.messages);
@@ -171,21 +173,20 @@ const ledBy = (
   first: Message | undefined,
   begins: Beginning | null,
 ): Pick<Unit, "turn" | "position"> | null => {
-  if (first !== undefined && first.role !== "user") {
-    const turn = turnIn(first.id);
-    return { turn, position: turn === 0 ? placeInSeed(thread, first.id) : 0 };
-  }
+  if (first !== undefined && first.role !== "user") return placeOf(thread, turnIn(first.id), first.id);
   if (begins === null || (first !== undefined && turnIn(first.id) <= begins.turn)) return null;
   const { turn, messages } = begins;
-  if (!saysNothing(messages)) return null;
-  return { turn, position: turn === 0 ? placeInSeed(thread, messages[0]?.id) : 0 };
+  return saysNothing(messages) ? placeOf(thread, turn, messages[0]?.id) : null;
 };
 
 /** Returns the number of a message's turn, with which its id begins. */
 const turnIn = (id: string): number => Number.parseInt(id, 10);
 
-const placeInSeed = ({ seed }: Thread, message: string | undefined): number =>
-  unitsOf(0, seed).findIndex(({ id }) => id === message);
+/** Returns the place of a message of the seed, or where a turn begins. */
+const placeOf = ({ seed }: Thread, turn: number, message: string | undefined): Pick<Unit, "turn" | "position"> => ({
+  turn,
+  position: turn === 0 ? unitsOf(0, seed).findIndex(({ id }) => id === message) : 0,
+});
 
 /** Inserts the question at its place in the thread: system messages appended before it stay before it. */
 const insertQuestion = (
@@ -238,10 +239,6 @@ export const showUnit = (unit: Unit, { cut, dropped, shrink }: Showing, leftOut 
   return shrunk(shown, position, cut, shrink);
 };
 
-/** Returns whether a cut leaves out a turn because it was interrupted. */
-export const isLeftOut = (turn: Turn, cut: Pick<Cut, "interrupted">): boolean =>
-  cut.interrupted === "omit" && turn.outcome.status !== "completed";
-
 /** Returns whether a position is older than everything that a cut shows. */
 export const isCutOff = (position: UnitPosition, { from }: Cut): boolean => isOlder(position, from);
 
@@ -249,36 +246,28 @@ export const isCutOff = (position: UnitPosition, { from }: Cut): boolean => isOl
 export const pinsOf = (thread: Thread, interrupted: InterruptedTurns): Pins => {
   const pins = new Map<number, Set<string>>();
   const pin = (turn: number, message: string): void => void pins.set(turn, (pins.get(turn) ?? new Set()).add(message));
+  const withoutOwn: Unit[] = [];
   for (const { turn, message } of thread.pins) {
-    const isClosed = turn <= thread.turns.length;
-    if (isClosed && !isOnPath(thread, turn)) continue;
+    if (turn <= thread.turns.length && !isOnPath(thread, turn)) continue;
     pin(turn, message);
-    const question = isClosed ? questionOfPinned(thread, turn, message, interrupted) : undefined;
+    const units = unitsOf(turn, messagesIn(thread, turn));
+    const pinned = units.find(({ messages }) => messages.some(({ id }) => id === message));
+    const own = questionIn(turn, units);
+    if (pinned === undefined) continue;
+    if (own !== undefined && own.position < pinned.position) pin(turn, own.id);
+    else if (needsQuestion(pinned)) withoutOwn.push(pinned);
+  }
+  for (const unit of withoutOwn) {
+    const [question] = questionsBefore(thread, unit, interrupted, pins);
     if (question !== undefined) pin(question.turn, question.id);
   }
   return pins;
-};
-
-const questionOfPinned = (
-  thread: Thread,
-  turn: number,
-  message: string,
-  interrupted: InterruptedTurns,
-): Unit | undefined => {
-  const units = unitsOf(turn, messagesIn(thread, turn));
-  const pinned = units.find(({ messages }) => messages.some(({ id }) => id === message));
-  if (pinned === undefined) return undefined;
-  const question = questionIn(turn, units);
-  if (question !== undefined && question.position < pinned.position) return question;
-  return needsQuestion(pinned) ? (questionsBefore(thread, pinned, interrupted).next().value ?? undefined) : undefined;
 };
 
 const messagesIn = (thread: Thread, turn: number): readonly Message[] => {
   const closed = turnOf(thread, turn);
   return turn === 0 ? thread.seed : closed === undefined ? [] : toArray(closed.messages);
 };
-
-export type Pins = ReadonlyMap<number, ReadonlySet<string>>;
 
 /** Returns the units with a pinned message in a closed turn, or in the seed. */
 export const pinnedUnits = (thread: Thread, pins: Pins, turn: number): readonly Unit[] =>

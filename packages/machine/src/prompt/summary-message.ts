@@ -4,6 +4,7 @@ import { type Thread, turnOf } from "../thread/thread.ts";
 import { toArray } from "../thread/chunks.ts";
 import type { Summary, Turn } from "../thread/turn.ts";
 import { type Cut, type SummarisedTurns, type TurnRange, withFields } from "./cut.ts";
+import { isLeftOut } from "./unit.ts";
 
 /**
  * Returns the message that stands for turns shown as summaries; null if there are none. Its wording, and that of the
@@ -71,7 +72,7 @@ export const summarySections = (
     if (summary !== undefined) {
       const line = `${labelOf(summary.from, number)} ${summary.text}`;
       sections.push({ from: summary.from, to: number, number: summary.number, line });
-    } else if (showing.interrupted === "keep" || turn.outcome.status === "completed") {
+    } else if (!isLeftOut(turn, showing)) {
       const line = `[Turn ${number}] ${exchangeOf(toArray(turn.messages), showing)}`;
       sections.push({ from: number, to: number, number: null, line });
     }

@@ -5,7 +5,7 @@ import { toArray } from "../thread/chunks.ts";
 import type { Turn } from "../thread/turn.ts";
 import { type Cut, withFields } from "./cut.ts";
 import type { SummaryTask } from "./policy.ts";
-import { isLeftOut } from "./render.ts";
+import { isLeftOut } from "./unit.ts";
 import { summaryLines } from "./summary-message.ts";
 
 /**

@@ -1,6 +1,7 @@
 import { type Message, toolCallsOf } from "../thread/message.ts";
 import { type Thread, turnOf } from "../thread/thread.ts";
 import { toArray } from "../thread/chunks.ts";
+import type { Turn } from "../thread/turn.ts";
 
 /**
  * The unit of a policy's decision: a whole round (an assistant message with its calls, and all results), or one
@@ -99,19 +100,26 @@ export const isAside = (unit: Unit): boolean => {
 export const saysNothing = (messages: readonly Message[]): boolean =>
   messages.every(({ role }) => role === "system" || role === "developer");
 
-/** Yields the possible leading questions of a unit, nearest first, of its path and of the seed. */
+/** The pinned messages by turn. */
+export type Pins = ReadonlyMap<number, ReadonlySet<string>>;
+
+/**
+ * Yields the possible leading questions of a unit, nearest first, of its path and of the seed. Of a turn that is left
+ * out because it was interrupted, only a pinned question is shown.
+ */
 export function* questionsBefore(
   thread: Thread,
   { turn: number, position }: Pick<Unit, "turn" | "position">,
   interrupted: InterruptedTurns,
+  pins?: Pins,
 ): Generator<Unit, void, void> {
   // The open or next turn continues the head.
   let before = number > thread.turns.length ? thread.head : (turnOf(thread, number)?.parent ?? 0);
   for (let turn = turnOf(thread, before); number > 0 && turn !== undefined; turn = turnOf(thread, before)) {
     before = turn.parent;
-    if (interrupted === "omit" && turn.outcome.status !== "completed") continue;
     const question = questionIn(turn.number, unitsOf(turn.number, toArray(turn.messages)));
-    if (question !== undefined) yield question;
+    if (question === undefined) continue;
+    if (!isLeftOut(turn, { interrupted }) || pins?.get(turn.number)?.has(question.id) === true) yield question;
   }
   const seed = unitsOf(0, thread.seed);
   for (const unit of (number === 0 ? seed.slice(0, position) : seed).toReversed())
@@ -122,6 +130,10 @@ const roleOf = ({ messages }: Unit): string | undefined => messages[0]?.role;
 
 /** `keep`: shown whole, with synthesised results marked as such. `omit`: left out of prompts. */
 export type InterruptedTurns = "keep" | "omit";
+
+/** Returns whether a turn is left out because it was interrupted. */
+export const isLeftOut = ({ outcome }: Turn, { interrupted }: { readonly interrupted: InterruptedTurns }): boolean =>
+  interrupted === "omit" && outcome.status !== "completed";
 
 /** The start of a window: a unit, or null for the beginning of the path, which is the oldest. */
 export type Start = UnitPosition | null;
