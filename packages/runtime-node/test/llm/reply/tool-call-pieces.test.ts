@@ -175,6 +175,13 @@ describe("a choice", () => {
   });
 
   test.each([
+    { type: "note", text: "Hi" },
+    { type: "output_text", text: "Hi", logprobs: [1] },
+  ])("keeps the part %j as it came", async (part) => {
+    expect(await messageOf(chunkOf({ content: [part] }))).toMatchObject({ content: [part] });
+  });
+
+  test.each([
     ["an object with it", { text: "Hi" }, { text: " you" }],
     ["a list of one without a type", [{ text: "Hi" }], [{ text: " you" }]],
     ["a part of the Responses API", [{ type: "output_text", text: "Hi", annotations: [] }], { text: " you" }],
