@@ -1,3 +1,4 @@
+import { getEventListeners } from "node:events";
 import { createAnthropic } from "@ai-sdk/anthropic";
 import { createOpenAI } from "@ai-sdk/openai";
 import type { LlmHandler } from "@colloquy/host";
@@ -126,7 +127,7 @@ const ended = async (outcome: Promise<unknown>): Promise<boolean> => {
 describe.each(Object.entries(dialects))("%s", (_, { handler, pieces, heartbeats }) => {
   test("gives up an answer that stalls for five minutes, where nobody says another time", async () => {
     const server = drip("text/event-stream");
-    const { outcome, clock } = perform(handler(server.fetch));
+    const { outcome, clock, control } = perform(handler(server.fetch));
     await server.send(pieces[0] ?? "");
     clock.advance(200_000);
     await server.send(": ping\n\n");
@@ -134,7 +135,7 @@ describe.each(Object.entries(dialects))("%s", (_, { handler, pieces, heartbeats 
     expect(await ended(outcome)).toBe(false);
     clock.advance(1);
     expect(await outcome).toMatchObject({ failure: { kind: "timeout" } });
-    expect(clock.waiting()).toBe(0);
+    expect([clock.waiting(), getEventListeners(control.signal, "abort")]).toEqual([0, []]);
   });
 
   test("waits for an answer that stalls as long as its options say", async () => {

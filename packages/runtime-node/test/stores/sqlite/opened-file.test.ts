@@ -51,13 +51,22 @@ describe("a store whose file", () => {
   test("was deleted says so by appends alone, at once where they are flushed, else soon", async () => {
     rmSync(path);
     expect(() => store.append(lease, 1, [said(2, "two")])).toThrow(expect.objectContaining(gone));
-    const fast = sqliteStore({ path, clock: { now: () => now }, synchronous: "NORMAL" });
-    const held = await take(fast);
-    await fast.append(held, -1, [said(0, "zero")]);
-    rmSync(path);
-    now += 100;
-    expect(() => fast.append(held, 0, [said(1, "one")])).toThrow(expect.objectContaining(gone));
-    await fast.close();
+    for (const [ms, isTold] of [
+      [99, false],
+      [100, true],
+      [-1, true],
+    ] as const) {
+      const other = join(newFolder(), "store.db");
+      const fast = sqliteStore({ path: other, clock: { now: () => now }, synchronous: "NORMAL" });
+      const held = await take(fast);
+      await fast.append(held, -1, [said(0, "zero")]);
+      rmSync(other);
+      now += ms;
+      const append = (): unknown => fast.append(held, 0, [said(1, "one")]);
+      if (isTold) expect(append).toThrow(expect.objectContaining(gone));
+      else await append();
+      await fast.close();
+    }
   });
 
   test("was moved goes on when it is back", async () => {
