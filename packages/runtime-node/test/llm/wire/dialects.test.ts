@@ -279,7 +279,7 @@ test("a tool goes by a name that the server takes, and is called by its own", as
   const handler = openaiChat({ baseURL, apiKey: "k", model: "m", stream: false, tools: [{ name: odd }] });
   const call = callOf({
     tools: [{ name: odd, digest: "" }],
-    model: { tool_choice: { type: "function", function: { name: odd } } },
+    model: { tool_choice: { type: "function", function: { name: odd }, note: odd } },
   });
   const { outcome, deltas } = perform(handler, call);
   expect(await outcome).toMatchObject({ reply: { toolCalls: [{ name: odd }] } });
@@ -287,7 +287,8 @@ test("a tool goes by a name that the server takes, and is called by its own", as
   const [{ tools, tool_choice: choice } = {}] = bodies as readonly Record<string, unknown>[];
   const name = expect.stringMatching(/^[a-zA-Z_][a-zA-Z0-9_-]{0,63}$/);
   expect(tools).toMatchObject([{ function: { name } }]);
-  expect(choice).toEqual({ type: "function", function: { name: (tools as never[])[0]?.["function"]["name"] } });
+  const chosen = { name: (tools as never[])[0]?.["function"]["name"] };
+  expect(choice).toEqual({ type: "function", function: chosen, note: odd });
 });
 
 describe("keys of properties that the server refuses", () => {
