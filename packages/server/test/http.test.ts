@@ -1,7 +1,9 @@
+import { createHost, memoryStore } from "@colloquy/runtime-node";
+import { scriptedModel } from "@colloquy/runtime-test/models";
 import { virtualClock } from "@colloquy/runtime-test";
 import { describe, expect, it, test } from "vitest";
 import { z } from "zod";
-import { type Call, eventStream, HttpError, type Route, type ThreadServerOptions } from "../src/index.ts";
+import { type Call, eventStream, HttpError, type Route, threadServer, type ThreadServerOptions } from "../src/index.ts";
 import { at, errorOf, get, post, serving } from "./serving.ts";
 
 const hello = get("/hello", () => new Response("hello"));
@@ -441,11 +443,36 @@ describe("closing", () => {
   });
 });
 
-test.each([
+test.each<readonly [object, string]>([
   [{ token: "x" }, 'threadServer has no option "token"'],
   [{ bodyBytesMax: 0 }, "bodyBytesMax must be a whole number ≥ 1 (got 0)"],
+  ...["streamsMax", "streamsByPrincipalMax", "heartbeatMs"].map(
+    (name) => [{ [name]: 0 }, `${name} must be a whole number ≥ 1 (got 0)`] as const,
+  ),
+  ...["keepMs", "charactersMax"].map(
+    (name) => [{ responses: { [name]: -1 } }, `${name} must be a whole number ≥ 0 (got -1)`] as const,
+  ),
   [{ drainMs: 1.5 }, "drainMs must be a whole number ≥ 0 (got 1.5)"],
 ])("options that are invalid are refused in words: %j", (options, words) => {
   // Cast: only JavaScript can pass these options.
   expect(() => serving(options as ThreadServerOptions)).toThrow(words);
+});
+
+test("a server whose model has no key reports once that it recovers no turn, and answers", async () => {
+  const check = (): never => {
+    throw new Error("no key");
+  };
+  const host = createHost({ llm: Object.assign(scriptedModel([]), { check }), store: memoryStore() });
+  const reported: unknown[] = [];
+  const onError = (thrown: unknown, at: string): void => void reported.push([at, thrown instanceof Error]);
+  const server = threadServer(host, { onError }, [hello]);
+  for (const text of ["hello", "hello"]) expect(await (await server.fetch(at("/hello"))).text()).toBe(text);
+  expect(reported).toEqual([["recovery", true]]);
+  await host.close();
+});
+
+test("the least value of each option is taken", async () => {
+  const least = { bodyBytesMax: 1, streamsMax: 1, streamsByPrincipalMax: 1, heartbeatMs: 1, drainMs: 0 };
+  const server = serving({ ...least, responses: { keepMs: 0, charactersMax: 0 } }, hello);
+  expect(await (await server.fetch(at("/hello"))).text()).toBe("hello");
 });

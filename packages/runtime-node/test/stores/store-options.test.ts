@@ -34,6 +34,7 @@ test.each<[keyof typeof stores, object, string]>([
     "busyTimeoutMs must be milliseconds from 0 to 2147483647 (got -1)",
   ],
   ["sqliteStore", { path: ":memory:", busyTimeoutMs: Number.NaN }, "milliseconds from 0 to 2147483647 (got NaN)"],
+  ["sqliteStore", { path: ":memory:", busyTimeoutMs: 2 ** 31 }, "milliseconds from 0 to 2147483647 (got 2147483648)"],
   ["filesStore", {}, "filesStore: folder is missing"],
   ["filesStore", { path: "FOLDER/x" }, 'filesStore has no option "path"; there are folder, '],
   ["filesStore", { folder: "FOLDER/x", synchronous: "full" }, 'synchronous must be "NORMAL" or "FULL" (got "full")'],
@@ -58,6 +59,7 @@ test.each<[keyof typeof stores, object, string]>([
   ],
   ["redisStore", { url: "redis://127.0.0.1", prefix: "{a}" }, 'prefix must be a text without braces (got "{a}")'],
   ["redisStore", { url: "redis://127.0.0.1", timeoutMs: -1 }, "more than 0 (got -1)"],
+  ["redisStore", { url: "redis://127.0.0.1", timeoutMs: 2 ** 31 }, "more than 0 (got 2147483648)"],
   ["redisStore", {}, "redisStore: client or url is missing"],
   ["redisStore", { connectionString: "redis://me:secret@127.0.0.1" }, 'redisStore has no option "connectionString"'],
 ])("%s of %j is refused, and nothing is made", (name, options, words) => {
@@ -69,6 +71,16 @@ test.each<[keyof typeof stores, object, string]>([
   expect(make).toThrow(ConfigurationError);
   expect(make).toThrow(words);
   expect(readdirSync(folder)).toEqual([]);
+});
+
+test("a store takes the least and the longest time to wait", async () => {
+  for (const busyTimeoutMs of [0, 2 ** 31 - 1]) {
+    const store = sqliteStore({ path: ":memory:", busyTimeoutMs });
+    expect((await store.list()).threads).toEqual([]);
+    await store.close();
+  }
+  for (const timeoutMs of [0.5, 2 ** 31 - 1])
+    expect(() => redisStore({ url: "redis://127.0.0.1", timeoutMs })).not.toThrow();
 });
 
 test("an address in place of options is not shown", () => {

@@ -68,7 +68,7 @@ describe("events of a server that", () => {
     ]);
   });
 
-  test.each([0, undefined])(
+  test.each([0, undefined, "0", 0.5, -1, 2 ** 60])(
     "gives the index %s to all items are told apart by ids, and by call ids without these",
     (index) => {
       const calls = ["Oslo", "Lima", "Rome"].map((city) => callOf(city, city));
