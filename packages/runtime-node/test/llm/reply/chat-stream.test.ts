@@ -209,6 +209,7 @@ describe("chunks", () => {
     ["service_note", ["one", "two", null], "two"],
     ["refusal", [null, "No", ", I", null], "No, I"],
     ["refusal", [null], null],
+    ["refusal", [{ because: "No" }], null],
     [
       "reasoning_details",
       [
