@@ -1,7 +1,20 @@
+import {
+  EventRefusedError,
+  ImportRefusedError,
+  StoreError,
+  ThreadClosedError,
+  ThreadExistsError,
+  ThreadHeldError,
+  ThreadUnknownError,
+} from "@colloquy/host";
+import { ConfigurationError } from "@colloquy/machine";
+import { createHost, memoryStore } from "@colloquy/runtime-node";
+import { scriptedModel } from "@colloquy/runtime-test/models";
 import { virtualClock } from "@colloquy/runtime-test";
 import { describe, expect, it, test } from "vitest";
 import { z } from "zod";
-import { type Call, eventStream, HttpError, type Route, type ThreadServerOptions } from "../src/index.ts";
+import { type Call, eventStream, HttpError, type Route, threadServer, type ThreadServerOptions } from "../src/index.ts";
+import { serverContextOf } from "../src/http/server-options.ts";
 import { at, errorOf, get, post, serving } from "./serving.ts";
 
 const hello = get("/hello", () => new Response("hello"));
@@ -441,11 +454,74 @@ describe("closing", () => {
   });
 });
 
-test.each([
+test.each<readonly [object, string]>([
   [{ token: "x" }, 'threadServer has no option "token"'],
   [{ bodyBytesMax: 0 }, "bodyBytesMax must be a whole number ≥ 1 (got 0)"],
+  ...["streamsMax", "streamsByPrincipalMax", "heartbeatMs"].map(
+    (name) => [{ [name]: 0 }, `${name} must be a whole number ≥ 1 (got 0)`] as const,
+  ),
+  ...["keepMs", "charactersMax"].map(
+    (name) => [{ responses: { [name]: -1 } }, `${name} must be a whole number ≥ 0 (got -1)`] as const,
+  ),
   [{ drainMs: 1.5 }, "drainMs must be a whole number ≥ 0 (got 1.5)"],
 ])("options that are invalid are refused in words: %j", (options, words) => {
   // Cast: only JavaScript can pass these options.
   expect(() => serving(options as ThreadServerOptions)).toThrow(words);
+});
+
+test("a server whose model has no key reports once that it recovers no turn, and answers", async () => {
+  const check = (): never => {
+    throw new Error("no key");
+  };
+  const host = createHost({ llm: Object.assign(scriptedModel([]), { check }), store: memoryStore() });
+  const reported: unknown[] = [];
+  const onError = (thrown: unknown, at: string): void => void reported.push([at, thrown instanceof Error]);
+  const server = threadServer(host, { onError }, [hello]);
+  for (const text of ["hello", "hello"]) expect(await (await server.fetch(at("/hello"))).text()).toBe(text);
+  expect(reported).toEqual([["recovery", true]]);
+  await host.close();
+});
+
+test("the least value of each option is taken", async () => {
+  const least = { bodyBytesMax: 1, streamsMax: 1, streamsByPrincipalMax: 1, heartbeatMs: 1, drainMs: 0 };
+  const server = serving({ ...least, responses: { keepMs: 0, charactersMax: 0 } }, hello);
+  expect(await (await server.fetch(at("/hello"))).text()).toBe("hello");
+});
+
+test("a server keeps to the documented limits, and to as many streams of one caller as of all", () => {
+  const authenticate = () => null;
+  const bytes = { bodyBytesMax: 1_048_576, heartbeatMs: 15_000, drainMs: 10_000 };
+  const of = (streams: number) => ({ ...bytes, streamsMax: streams, streamsByPrincipalMax: streams });
+  expect(serverContextOf({ authenticate })).toMatchObject(of(10_000));
+  expect(serverContextOf({ authenticate, streamsMax: 7 })).toMatchObject(of(7));
+});
+
+test.each<readonly [string, Error, number, string | null, string]>([
+  ["an unknown thread", new ThreadUnknownError("t"), 404, "not_found", 'thread "t"'],
+  ["a full queue", new EventRefusedError("t", { kind: "full", reason: "it is full" }), 429, "queue_full", "it is full"],
+  ["a refused event", new EventRefusedError("t", { kind: "stale", reason: "it is late" }), 400, "stale", "it is late"],
+  ["a refused import", new ImportRefusedError("t", 3, "it is empty"), 400, "invalid", "it is empty"],
+  ["a thread that exists", new ThreadExistsError("t"), 400, "invalid", '"t"'],
+  ["a thread of another process", new ThreadHeldError("t"), 503, "thread_unavailable", '"t"'],
+  ["a closed thread", new ThreadClosedError("t"), 503, "thread_unavailable", '"t"'],
+  [
+    "a failed store",
+    new StoreError("t", "append", new Error("secret")),
+    503,
+    "store_failed",
+    "the store failed; ask again",
+  ],
+  ["an invalid option", new ConfigurationError("it has no tool"), 400, null, "it has no tool"],
+  ["any other error", new Error("secret"), 500, null, "the server failed"],
+])("a client gets the status of %s, and no secret", async (_, thrown, status, code, words) => {
+  const reported: unknown[] = [];
+  const onError = (error: unknown): void => void reported.push(error);
+  const response = await serving(
+    { onError },
+    get("/failing", () => Promise.reject(thrown)),
+  ).fetch(at("/failing"));
+  const isTemporary = status === 429 || status === 503;
+  expect(response.headers.get("retry-after")).toBe(isTemporary ? "1" : null);
+  expect(await errorOf(response)).toMatchObject({ status, code, message: expect.stringContaining(words) });
+  expect(reported).toEqual(status >= 500 ? [thrown] : []);
 });

@@ -113,8 +113,8 @@ const identityOf = (file: string): string | undefined => {
 
 const remove = (file: string): void => {
   try {
-    rmSync(file, { force: true });
+    rmSync(file);
   } catch {
-    // An empty file is left, which harms nobody.
+    // It is gone already, or an empty file is left, which harms nobody.
   }
 };

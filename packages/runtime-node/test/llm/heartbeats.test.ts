@@ -1,12 +1,13 @@
+import { getEventListeners } from "node:events";
 import { createAnthropic } from "@ai-sdk/anthropic";
 import { createOpenAI } from "@ai-sdk/openai";
-import type { LlmHandler } from "@colloquy/host";
+import type { LlmDelta, LlmHandler } from "@colloquy/host";
 import { promptFormat } from "@colloquy/interchange/templates";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { aiSdkModel } from "../../src/llm/ai-sdk/index.ts";
 import { openaiChat, openaiResponses, textCompletion } from "../../src/llm/openai.ts";
-import type { WaitOptions } from "../../src/llm/transport/running-call.ts";
-import { callOf, perform } from "./call.ts";
+import { runningCall, type WaitOptions } from "../../src/llm/transport/running-call.ts";
+import { callOf, perform, testClock } from "./call.ts";
 
 /** Makes an answer whose pieces the test sends one by one. */
 const drip = (type: string) => {
@@ -126,7 +127,7 @@ const ended = async (outcome: Promise<unknown>): Promise<boolean> => {
 describe.each(Object.entries(dialects))("%s", (_, { handler, pieces, heartbeats }) => {
   test("gives up an answer that stalls for five minutes, where nobody says another time", async () => {
     const server = drip("text/event-stream");
-    const { outcome, clock } = perform(handler(server.fetch));
+    const { outcome, clock, control } = perform(handler(server.fetch));
     await server.send(pieces[0] ?? "");
     clock.advance(200_000);
     await server.send(": ping\n\n");
@@ -134,7 +135,7 @@ describe.each(Object.entries(dialects))("%s", (_, { handler, pieces, heartbeats 
     expect(await ended(outcome)).toBe(false);
     clock.advance(1);
     expect(await outcome).toMatchObject({ failure: { kind: "timeout" } });
-    expect(clock.waiting()).toBe(0);
+    expect([clock.waiting(), getEventListeners(control.signal, "abort")]).toEqual([0, []]);
   });
 
   test("waits for an answer that stalls as long as its options say", async () => {
@@ -243,4 +244,17 @@ describe.each(withFinish)("$name", ({ handler, pieces, finish }) => {
     await server.send("data: [DONE]\n\n");
     expect(await outcome).toMatchObject({ type: "completed" });
   });
+});
+
+test("a call asks for its keys at its first piece, once", () => {
+  const keys = vi.fn(() => ["sk-0123456789abcdef"]);
+  const shown: string[] = [];
+  const onDelta = (delta: LlmDelta): void => void shown.push("text" in delta ? delta.text : "");
+  const context = { signal: new AbortController().signal, clock: testClock(), onDelta, tools: [] };
+  const running = runningCall(callOf(), context, {}, keys);
+  expect(keys).not.toHaveBeenCalled();
+  for (const text of ["Hi ", "you. "]) running.onDelta({ type: "text", text });
+  expect(keys).toHaveBeenCalledTimes(1);
+  running.close();
+  expect(shown.join("")).toBe("Hi you. ");
 });

@@ -56,7 +56,8 @@ describe("an output", () => {
   test("is the final answer, and what was said on the way goes back as it was", async () => {
     const onTheWay = messageOf("Let me see.", { id: "msg_0", phase: "commentary" });
     const final = messageOf(json, { phase: "final_answer" });
-    const output = [onTheWay, final];
+    const thought = { type: "reasoning", id: "rs_1", summary: [], encrypted_content: "sealed" };
+    const output = [onTheWay, thought, final];
     for (const answer of [
       streaming(...output.flatMap((item, at) => eventsOf(item, at)), ended([])),
       answeringJson(responseOf(output)),
@@ -69,6 +70,7 @@ describe("an output", () => {
         expect(message.parts[0]).toMatchObject({ type: "reasoning", text: "Let me see." });
         expect((await exchange(answered, { messages: [message] })).sent["input"]).toEqual([
           onTheWay,
+          thought,
           expect.objectContaining({ id: "msg_1", phase: "final_answer" }),
         ]);
       }
@@ -77,10 +79,7 @@ describe("an output", () => {
     const { outcome: spoken } = await exchange(answeringJson(responseOf(output)));
     expect(spoken).toMatchObject({
       reply: {
-        content: [
-          { type: "text", text: "Let me see." },
-          { type: "text", text: json },
-        ],
+        content: [{ type: "text", text: "Let me see." }, { type: "reasoning" }, { type: "text", text: json }],
       },
     });
   });

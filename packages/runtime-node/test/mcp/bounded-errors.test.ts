@@ -1,25 +1,28 @@
 import { expect, test } from "vitest";
 import { boundedFetch } from "../../src/mcp/transport.ts";
 
-test("an error of an MCP server without an end is read to a bound, and cancelled", async () => {
-  let taken = 0;
-  let cancelled = false;
-  const endless = (): ReadableStream<Uint8Array<ArrayBuffer>> =>
-    new ReadableStream(
-      {
-        pull: (controller) => {
-          taken += 1000;
-          controller.enqueue(new TextEncoder().encode("x".repeat(1000)));
+test.each([400, 500])(
+  "an error %i of an MCP server without an end is read to a bound, and cancelled",
+  async (status) => {
+    let taken = 0;
+    let cancelled = false;
+    const endless = (): ReadableStream<Uint8Array<ArrayBuffer>> =>
+      new ReadableStream(
+        {
+          pull: (controller) => {
+            taken += 1000;
+            controller.enqueue(new TextEncoder().encode("x".repeat(1000)));
+          },
+          cancel: () => void (cancelled = true),
         },
-        cancel: () => void (cancelled = true),
-      },
-      { highWaterMark: 0 },
-    );
-  const bounded = boundedFetch(async () => new Response(endless(), { status: 500, headers: { "x-id": "7" } }));
-  const response = await bounded("http://127.0.0.1:1/mcp");
-  expect(await response.text()).toBe("x".repeat(4096));
-  expect([response.status, response.headers.get("x-id"), taken, cancelled]).toEqual([500, "7", 5000, true]);
-});
+        { highWaterMark: 0 },
+      );
+    const bounded = boundedFetch(async () => new Response(endless(), { status, headers: { "x-id": "7" } }));
+    const response = await bounded("http://127.0.0.1:1/mcp");
+    expect(await response.text()).toBe("x".repeat(4096));
+    expect([response.status, response.headers.get("x-id"), taken, cancelled]).toEqual([status, "7", 5000, true]);
+  },
+);
 
 const most = 10_000_000;
 const [json, events] = ["application/json", "text/event-stream; charset=utf-8"];
@@ -28,6 +31,7 @@ test.each([
   ["a body", json, "x".repeat(most), true],
   ["a body that is larger", json, `${"x".repeat(most)}x`, false],
   ["a body of short lines", json, "\n".repeat(most + 1), false],
+  ["a stream whose first line is empty", events, `\n${"x".repeat(most)}`, false],
   ["an event behind another", events, `data: x\r\n\r\ndata: ${"x".repeat(most - 7)}\n`, true],
   ["an event of many lines", events, `data: x\n\n${"data: x\r\n".repeat(most / 8)}`, false],
 ])("%s of an MCP server is read to ten million bytes", async (_, type, text, isWhole) => {

@@ -2,6 +2,7 @@ import { ConfigurationError } from "@colloquy/machine";
 import { expect, it } from "vitest";
 import { Connection } from "../../src/mcp/connection.ts";
 import { type McpOptions, mcpTools } from "../../src/mcp/index.ts";
+import { rawServer } from "./raw-server.ts";
 import { withoutSecrets } from "../../src/mcp/transport.ts";
 
 it("takes values of the environment out of texts, and leaves words", () => {
@@ -29,12 +30,20 @@ it.each<[unknown, string]>([
     { transport: { command: "serve" }, timeoutMs: 0 },
     "timeoutMs must be a whole number from 1 to 2,147,483,647 (got 0)",
   ],
+  [{ transport: { command: "serve" }, maxTotalMs: 2_147_483_648 }, "maxTotalMs must be a whole number from 1 to"],
   [{ transport: { command: "serve" }, trusted: true }, 'no option "trusted"'],
 ])("refuses %j", async (options, words) => {
   // Cast: a caller in JavaScript may pass them.
   const refused = mcpTools(options as McpOptions);
   await expect(refused).rejects.toThrow(ConfigurationError);
   await expect(refused).rejects.toThrow(words);
+});
+
+it("takes the least and the largest limit", async () => {
+  const limits = { maxCharacters: 1, maxTotalMs: 2_147_483_647 };
+  const server = await mcpTools({ transport: rawServer({}).open, ...limits });
+  expect(server.tools).toHaveLength(1);
+  await server.close();
 });
 
 it("says the last that a process wrote to standard error which ended, without its secrets", async () => {

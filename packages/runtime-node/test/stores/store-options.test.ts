@@ -1,3 +1,4 @@
+import type { Store } from "@colloquy/host";
 import { ConfigurationError } from "@colloquy/machine";
 import { mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
@@ -33,6 +34,7 @@ test.each<[keyof typeof stores, object, string]>([
     "busyTimeoutMs must be milliseconds from 0 to 2147483647 (got -1)",
   ],
   ["sqliteStore", { path: ":memory:", busyTimeoutMs: Number.NaN }, "milliseconds from 0 to 2147483647 (got NaN)"],
+  ["sqliteStore", { path: ":memory:", busyTimeoutMs: 2 ** 31 }, "milliseconds from 0 to 2147483647 (got 2147483648)"],
   ["filesStore", {}, "filesStore: folder is missing"],
   ["filesStore", { path: "FOLDER/x" }, 'filesStore has no option "path"; there are folder, '],
   ["filesStore", { folder: "FOLDER/x", synchronous: "full" }, 'synchronous must be "NORMAL" or "FULL" (got "full")'],
@@ -57,6 +59,7 @@ test.each<[keyof typeof stores, object, string]>([
   ],
   ["redisStore", { url: "redis://127.0.0.1", prefix: "{a}" }, 'prefix must be a text without braces (got "{a}")'],
   ["redisStore", { url: "redis://127.0.0.1", timeoutMs: -1 }, "more than 0 (got -1)"],
+  ["redisStore", { url: "redis://127.0.0.1", timeoutMs: 2 ** 31 }, "more than 0 (got 2147483648)"],
   ["redisStore", {}, "redisStore: client or url is missing"],
   ["redisStore", { connectionString: "redis://me:secret@127.0.0.1" }, 'redisStore has no option "connectionString"'],
 ])("%s of %j is refused, and nothing is made", (name, options, words) => {
@@ -68,6 +71,16 @@ test.each<[keyof typeof stores, object, string]>([
   expect(make).toThrow(ConfigurationError);
   expect(make).toThrow(words);
   expect(readdirSync(folder)).toEqual([]);
+});
+
+test("a store takes the least and the longest time to wait", async () => {
+  for (const busyTimeoutMs of [0, 2 ** 31 - 1]) {
+    const store = sqliteStore({ path: ":memory:", busyTimeoutMs });
+    expect((await store.list()).threads).toEqual([]);
+    await store.close();
+  }
+  for (const timeoutMs of [0.5, 2 ** 31 - 1])
+    expect(() => redisStore({ url: "redis://127.0.0.1", timeoutMs })).not.toThrow();
 });
 
 test("an address in place of options is not shown", () => {
@@ -119,6 +132,32 @@ test.each(["sqliteStore", "filesStore"] as const)(
   },
 );
 
+/** Returns the calls that are given the id of a thread. */
+const callsOf = (store: Store): readonly ((id: string) => Promise<unknown> | undefined)[] => [
+  (id) => store.acquire(id, "owner", 1),
+  (id) => store.read(id),
+  (id) => store.readSnapshot(id),
+  (id) => store.delete(id),
+  (id) => store.inbox?.post(id, { id: "a", event: { type: "cancel.requested", at: 1 } }),
+  (id) => store.inbox?.unanswered(id),
+  (id) => store.inbox?.answerTo(id, "a"),
+  (id) => store.inbox?.discard(id, "a"),
+  (id) => store.parts?.read(id, { at: 0, after: null }),
+];
+
+test.each(["sqliteStore", "filesStore"] as const)(
+  "a %s refuses a thread id with half of a surrogate pair by all calls, as it would be kept as another id",
+  async (name) => {
+    const store = stores[name]({ [name === "sqliteStore" ? "path" : "folder"]: join(folder, "x") } as never);
+    for (const call of callsOf(store))
+      await expect(call("a\ud800")).rejects.toMatchObject({
+        kind: "invalid-id",
+        message: expect.stringContaining(': the thread id "a\\ud800" holds half of a surrogate pair'),
+      });
+    await store.close();
+  },
+);
+
 const servers = {
   postgresStore: () => postgresStore({ connectionString: "postgres://127.0.0.1:1/x" }),
   redisStore: () => redisStore({ url: "redis://127.0.0.1:1" }),
@@ -128,23 +167,12 @@ test.each(Object.entries(servers))(
   "a %s refuses a thread id that it can't keep by all calls, before it asks its server",
   async (_, open) => {
     const store = open();
-    const calls = [
-      (id: string) => store.acquire(id, "owner", 1),
-      (id: string) => store.read(id),
-      (id: string) => store.readSnapshot(id),
-      (id: string) => store.delete(id),
-      (id: string) => store.inbox.post(id, { id: "a", event: { type: "cancel.requested", at: 1 } }),
-      (id: string) => store.inbox.unanswered(id),
-      (id: string) => store.inbox.answerTo(id, "a"),
-      (id: string) => store.inbox.discard(id, "a"),
-      (id: string) => store.parts.read(id, { at: 0, after: null }),
-    ];
     const refused: readonly (readonly [string, string])[] = [
       ["a\0b", 'the thread id "a\\u0000b" holds a NUL'],
       ["x".repeat(1001), `the thread id "${"x".repeat(1000)}" has more than 1000 characters`],
       ["a\ud800", 'the thread id "a\\ud800" holds half of a surrogate pair'],
     ];
-    for (const call of calls) {
+    for (const call of callsOf(store)) {
       for (const [id, words] of refused)
         await expect(call(id)).rejects.toMatchObject({
           kind: "invalid-id",

@@ -4,7 +4,7 @@ import { HttpError, invalid } from "../http/http-error.ts";
 import type { Principal } from "../http/route.ts";
 import { callIdOf, placeOfItem, wireCallId } from "../items/item.ts";
 import type { ReadableLeg } from "./leg.ts";
-import { type TurnRecord, turnRecord } from "./recorded-turn.ts";
+import { readTurn, type TurnRecord } from "./recorded-turn.ts";
 import type { ApprovalAnswer, ResponseInput } from "./response-input.ts";
 import { awaitedLeg, findLeg, type ResponsesRoom, showTurn } from "./responses-room.ts";
 
@@ -30,11 +30,10 @@ const answerTurn = async (
   principal: Principal,
 ): Promise<{ readonly leg: Promise<ReadableLeg> }> => {
   const turn = turnOf(thread, input);
-  const state = await thread.state();
-  const entries = state === null ? [] : await thread.exportJournal();
-  const record = state === null ? null : turnRecord(entries, state, turn);
-  const asked = record === null ? null : legAsking(record, thread.id, input);
-  if (state === null || record === null || asked === null) throw waitsForNothing(input);
+  const read = await readTurn(thread, turn);
+  if (read === null) throw waitsForNothing(input);
+  const { entries, state, record } = read;
+  const asked = legAsking(record, thread.id, input);
   const calls = callsToAnswer(state).filter((call) => call.turn === turn);
   const requests = approvalsOf(state).filter((request) => request.turn === turn);
   const answers = input.answers.filter(({ place }) => calls.some(({ callId }) => callId === callIdOf(place)));
@@ -97,12 +96,9 @@ const turnOf = (thread: HostedThread, { answers, approvals }: ResponseInput): nu
   return first.turn;
 };
 
-/** Returns the number of the newest leg that asked for one of the answered calls; null if there is none. */
-const legAsking = (
-  { legs, output }: TurnRecord,
-  threadId: string,
-  { answers, approvals }: ResponseInput,
-): number | null => {
+/** Returns the number of the newest leg that asked for one of the answered calls. Throws if there is none. */
+const legAsking = ({ legs, output }: TurnRecord, threadId: string, input: ResponseInput): number => {
+  const { answers, approvals } = input;
   const ids = new Set([
     ...answers.map(({ place }) => wireCallId(threadId, callIdOf(place))),
     ...approvals.map(({ place, number }) => `${callIdOf(place)} ${number}`),
@@ -115,7 +111,8 @@ const legAsking = (
       return place !== null && ids.has(`${callIdOf(place)} ${place.kind.slice(4)}`);
     }),
   );
-  return asking < 0 ? null : asking + 1;
+  if (asking < 0) throw waitsForNothing(input);
+  return asking + 1;
 };
 
 const waitsForNothing = ({ answers, approvals }: ResponseInput): HttpError => {

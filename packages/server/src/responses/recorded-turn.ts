@@ -1,3 +1,4 @@
+import type { HostedThread } from "@colloquy/host";
 import {
   type Content,
   type Entry,
@@ -23,6 +24,22 @@ export interface TurnRecord {
   readonly output: TurnOutput;
   readonly askId: string;
 }
+
+/** A turn as a thread's journal has it now, with the journal. */
+export interface ReadTurn {
+  readonly entries: readonly Entry[];
+  readonly state: State;
+  readonly record: TurnRecord;
+}
+
+/** Reads a turn; returns null if the thread or the turn does not exist. */
+export const readTurn = async (thread: HostedThread, turn: number): Promise<ReadTurn | null> => {
+  const state = await thread.state();
+  if (state === null) return null;
+  const entries = await thread.exportJournal();
+  const record = turnRecord(entries, state, turn);
+  return record === null ? null : { entries, state, record };
+};
 
 /**
  * Restores the legs of a turn from its journal, in order; returns null if the turn does not exist. Every process

@@ -55,10 +55,8 @@ export const readInput = ({ input }: Pick<ResponseRequest, "input">): ResponseIn
     throw invalid(`${skippedItem(first, 0) ?? "input"}; nothing else is asked`, "input");
   const lastReference = items.findLastIndex(({ value }) => value["type"] === "item_reference");
   const behind = lastReference < 0 ? null : placeOfReference(items[lastReference]?.value["id"], lastReference);
-  const leading =
-    lastReference < 0
-      ? []
-      : items.slice(0, 1).filter(({ value: { role } }) => role === "system" || role === "developer");
+  const [lead] = items.slice(0, Math.max(lastReference, 0));
+  const leading = lead?.value["role"] === "system" || lead?.value["role"] === "developer" ? [lead] : [];
   const rest = [...leading, ...items.slice(lastReference + 1)];
   const sent = new Map(
     // Codex answers a `local_shell_call` with a `function_call_output`.

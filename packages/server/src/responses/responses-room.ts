@@ -3,7 +3,7 @@ import { checkOptions, kinds, type OptionKinds } from "@colloquy/host/store";
 import { type State, turnNumbered } from "@colloquy/machine";
 import type { ServerContext } from "../http/server-options.ts";
 import type { ReadableLeg } from "./leg.ts";
-import { type TurnRecord, turnRecord } from "./recorded-turn.ts";
+import { readTurn, type TurnRecord } from "./recorded-turn.ts";
 import type { LegPlace } from "./response-object.ts";
 import type { ModelParameters } from "./response-request.ts";
 import { type RunningTurn, RunningTurns } from "./running-turns.ts";
@@ -77,13 +77,11 @@ export const findLeg = async (room: ShowingRoom, place: LegPlace): Promise<Reada
     // The thread was deleted, so its shown events are deleted too.
     room.turns.forgetTurn(threadId, turn);
   }
-  const state = await thread.state();
-  const record = state === null ? null : turnRecord(await thread.exportJournal(), state, turn);
-  if (record === null) return null;
-  const recorded = record.legs[leg - 1];
-  if (recorded === undefined) return null;
+  const read = await readTurn(thread, turn);
+  const recorded = read?.record.legs[leg - 1];
+  if (read === null || recorded === undefined) return null;
   if (recorded.facts.endedAt !== null) return recorded;
-  const turnShown = showTurn(room, thread, record);
+  const turnShown = showTurn(room, thread, read.record);
   // An answer given on another server has continued it.
   turnShown.continueAfter(leg - 1);
   return awaitedLeg(room, turnShown, leg);

@@ -77,6 +77,20 @@ describe("answers that are wrong in part are refused as a whole, and nothing is 
     expect(second.output_text).toBe("Done.");
   });
 
+  test("outputs for a call of another turn, and outputs for a thread that was deleted", async () => {
+    const { client, host } = responding(scriptedModel([oneCall, reply("Done."), reply("Well.")]));
+    const first = await client.responses.create({ ...asked, tools: [lookUp] });
+    const { call } = waitsFor(first);
+    const answer = (output: string, previous?: string) =>
+      client.post("/responses", {
+        body: { model: "any", input: [outputOf(output, "x")], previous_response_id: previous },
+      });
+    for (const other of ["call_2_1_0", "call_1_1_1"])
+      await expect(answer(call.replace("call_1_1_0", other), first.id)).rejects.toMatchObject({ code: "no_such_call" });
+    await threadOf(host, first).delete();
+    await expect(answer(call)).rejects.toMatchObject({ status: 400, code: "item_not_found" });
+  });
+
   test("outputs for a stored response by a request that is not to be stored", async () => {
     const { client, host } = responding(scriptedModel([oneCall]));
     const first = await client.responses.create({ ...asked, tools: [lookUp] });

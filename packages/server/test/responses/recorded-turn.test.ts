@@ -19,6 +19,22 @@ test("a record of a turn has nothing of entries that are newer than the state it
   await host.close();
 });
 
+test("a record of a turn has nothing of a later turn, nor its usage", async () => {
+  const usage = { inputTokens: 3, outputTokens: 2 };
+  const host = createHost({
+    llm: scriptedModel([reply("One.", { usage }), reply("Two.", { usage })]),
+    store: memoryStore(),
+  });
+  const thread = host.thread("t");
+  for (const words of ["First", "Second"]) await thread.ask(words);
+  const entries = await thread.exportJournal();
+  const state = await thread.at(entries.length - 1);
+  const end = entries.findLastIndex(({ event }) => event.type === "ask.received");
+  const record = await legsOf(turnRecord(entries, state, 1));
+  expect(record).toEqual(await legsOf(turnRecord(entries.slice(0, end), state, 1)));
+  await host.close();
+});
+
 /** Returns the facts and events so far of each leg, and the items of the last one. */
 const legsOf = async (record: ReturnType<typeof turnRecord>) => {
   const legs = (record?.legs ?? []).map(async (leg) => [leg.facts, (await leg.log.read().next()).value]);

@@ -1,11 +1,11 @@
-import { never, reply, scriptedModel, streams, toolCalls } from "@colloquy/runtime-test/models";
+import { fails, never, reply, scriptedModel, streams, toolCalls } from "@colloquy/runtime-test/models";
 import { virtualClock } from "@colloquy/runtime-test";
 import { createHost, memoryStore, type Observer, tool } from "@colloquy/runtime-node";
 import { describe, expect, test, onTestFinished, vi } from "vitest";
 import { z } from "zod";
 import { threadServer } from "../../src/index.ts";
 import { at, errorOf } from "../serving.ts";
-import { lookUp, outputOf, responding, respondingOf, streamed, waitsFor } from "./responding.ts";
+import { lookUp, outputOf, responding, respondingOf, streamed, waitsFor, weather } from "./responding.ts";
 
 const asked = { model: "any", input: "Hi" } as const;
 const twoCalls = toolCalls([
@@ -80,6 +80,8 @@ test("what a response was asked with is read page by page", async () => {
   for await (const item of client.responses.inputItems.list(id, { limit: 1, order: "asc" }))
     texts.push(JSON.stringify(item));
   expect(texts.map((text) => /One|Two|Three/u.exec(text)?.[0])).toEqual(["One", "Two", "Three"]);
+  for (const limit of [2, 3])
+    expect((await client.responses.inputItems.list(id, { limit })).has_more).toBe(limit === 2);
   const refused = async (query: string): Promise<object> =>
     errorOf(await server.fetch(at(`/v1/responses/${id}/${query}`)));
   expect(await refused("input_items?after=nothing")).toMatchObject({ status: 400, param: "after" });
@@ -283,4 +285,14 @@ test("another server on the same host takes up what it did not show, and finds t
   await clock.advance(1000);
   expect((await seen).at(-1)).toMatchObject({ type: "response.completed", response: { id: begun.id } });
   expect((await other.client.responses.retrieve(begun.id)).output_text).toBe("Slowly.");
+});
+
+test("a response of a turn that failed counts the usage of its earlier calls", async () => {
+  const call = toolCalls([{ name: "weather", arguments: { city: "Oslo" } }], {
+    usage: { inputTokens: 3, outputTokens: 2 },
+  });
+  const llm = scriptedModel([call, fails({ kind: "auth", message: "no" })]);
+  const { client } = responding(llm, { tools: [weather] });
+  const response = await client.responses.create({ model: "any", input: "Is it raining?" });
+  expect(response).toMatchObject({ status: "failed", usage: { input_tokens: 3, output_tokens: 2 } });
 });

@@ -5,12 +5,15 @@ import { Leg } from "../../src/responses/leg.ts";
 import { RunningTurns } from "../../src/responses/running-turns.ts";
 import type { TurnOutput } from "../../src/responses/turn-output.ts";
 
-/** Makes running turns with one response each, within these bounds. */
-const showing = (count: number, bounds: { readonly keepMs: number; readonly charactersMax: number }) => {
+const deltaOf = (delta: string) => ({ type: "response.output_text.delta", delta });
+
+/** Makes running turns with one response each, within these bounds. Each response has a first delta already. */
+const showing = (count: number, bounds: { readonly keepMs: number; readonly charactersMax: number }, first = "") => {
   const clock = virtualClock();
   const turns = new RunningTurns(clock, bounds);
   const kept = Array.from({ length: count }, (_, turn) => {
     const leg = new Leg({ place: { threadId: "t", turn, leg: 0 }, echo: {}, createdAt: 0 });
+    leg.log.add(deltaOf(first));
     let ended: (number: number) => void = () => {};
     const watch: TurnOutput["watch"] = (watcher) => {
       ended = (number) => watcher.ended(number);
@@ -22,7 +25,7 @@ const showing = (count: number, bounds: { readonly keepMs: number; readonly char
       leg.log.end();
       ended(0);
     };
-    return { leg, end, add: (delta: string) => leg.log.add({ type: "response.output_text.delta", delta }) };
+    return { leg, end, add: (delta: string) => leg.log.add(deltaOf(delta)) };
   });
   return { clock, turns, kept };
 };
@@ -39,6 +42,13 @@ test("RunningTurns frees space from ended responses first, then trims running on
   third?.add("x".repeat(60_000));
   expect(lost()).toEqual([true, true, true]);
   expect(() => third?.add("and more")).not.toThrow();
+});
+
+test("RunningTurns counts the events that a restored response has already", () => {
+  for (const size of [100, 60_000]) {
+    const { kept } = showing(1, { keepMs: 1000, charactersMax: 50_000 }, "x".repeat(size));
+    expect(kept[0]?.leg.blocks(0) === null).toBe(size > 50_000);
+  }
 });
 
 test("RunningTurns keeps an ended response for keepMs, and drops those of a deleted thread at once", async () => {

@@ -49,6 +49,19 @@ test.each(["refused", "interrupted", "unknown"] as const)(
   },
 );
 
+test.each<readonly [number, readonly TurnPart[]]>([
+  [0, []],
+  [0, begun],
+  [1, [...begun, called(0)]],
+  [1, [...begun, called(0), requested(0)]],
+  [1, [...begun, called(0), requested(0), answered(0, "completed"), ...answer.slice(0, 1)]],
+  [2, [...begun, called(0), requested(0), answered(0, "completed"), ...answer]],
+])("knows replies through step %i after %j", (step, parts) => {
+  const output = new TurnOutput({ threadId: "t", turn: 1, startedAt: 0, callerTools: new Set(["look_up"]), echo: {} });
+  for (const part of parts) output.apply(part, { at: 0, usage: noUsage, outcome: null });
+  expect(output.knownThrough).toBe(step);
+});
+
 const wrote = (text: string, attempt = 1): TurnPart => ({ type: "text.delta", turn: 1, step: 1, attempt, text });
 const signal = (told: object): TurnPart =>
   // Cast: only its type is read.

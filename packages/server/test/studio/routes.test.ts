@@ -202,6 +202,14 @@ describe("routes that look", () => {
     expect([await turnAt(0), await turnAt(1), await turnAt(17), await turnAt(21)]).toEqual([null, 1, 5, 7]);
   });
 
+  test("say of an entry which state it came in, and which it left", async () => {
+    const [, { items }] = await ask<Page<TimelineRow>>("timeline?thread=trip&limit=500");
+    for (const { seq, place } of items) {
+      const [, entry] = await ask<EntryView>(`entry?thread=trip&seq=${seq}`);
+      expect(entry).toMatchObject({ came: items[seq - 1]?.place ?? null, place, entries: items.length });
+    }
+  });
+
   test("compare any two entries", async () => {
     const [, { difference, alike, left, right }] = await ask<DifferenceView>(
       "difference?thread=trip&seq=19&other=trip&otherSeq=22",

@@ -155,6 +155,14 @@ test("a conversation that a page brings along begins the thread", async () => {
   expect(textsOf(await load())).toEqual(textsOf(chat.messages));
 });
 
+test("a conversation that a page brings along begins the thread up to its newest answer", async () => {
+  const { host, server, prompt } = served(...answers(1));
+  const messages = [said("x1", "user", "before"), said("y1", "assistant", "elsewhere"), said("x2", "user", "lost")];
+  await new Chat({ server, messages }).sendMessage({ text: "one" });
+  expect(prompt()).toEqual(["before", "elsewhere", "lost", "one"]);
+  expect(await host.thread("t").look(({ context }) => context.conversation.turns.length)).toBe(2);
+});
+
 test("a greeting of the page alone is told to be none of a thread that was begun elsewhere", async () => {
   const { host, server, prompt } = served(...answers(2));
   await host.thread("t").start();
@@ -344,6 +352,7 @@ describe("the place of a page's last message", () => {
     ["two turns", 2, "m9", null],
     ["two turns", 1, "m1 turn-1 m2 turn-2 m9", "The thread has newer messages than the page shows."],
     ["two turns", 2, "m1 turn-9 m2", "The thread has newer messages than the page shows."],
+    ["two turns", 9, "m1 turn-9 m2", "The thread has newer messages than the page shows."],
     ["two turns after a greeting", 2, "m1 turn-1 m2", seed],
   ])("in a thread of %s differs before turn %i by what the page does not show: %s", (thread, turn, short, differs) => {
     expect(differenceBefore(states[thread], turn, page(short))).toBe(differs);

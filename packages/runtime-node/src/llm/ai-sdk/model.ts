@@ -99,7 +99,6 @@ const perform = async (
     return answer.failed(running.silence() ?? aborted);
   };
   const answered = async (): Promise<LlmOutcome> => {
-    if (signal.aborted) return interrupted();
     running.begin();
     const result = streamText({
       ...request.settings,

@@ -248,7 +248,7 @@ class CallArguments {
     this.#text += piece;
     this.#end = piece.trimEnd().at(-1) ?? this.#end;
     if (this.#mayBeEmpty) this.#classify();
-    if (this.#isReplaced || this.#repeat !== "" || this.#isQuoted || this.isEmpty() || this.#isBrace()) return "";
+    if (this.#isReplaced || this.#repeat !== "" || this.#isQuoted || this.#mayBeEmpty) return "";
     const rest = isAllShown ? piece : this.#text.slice(this.#shown.length);
     this.#shown = this.#text;
     return rest;
@@ -287,11 +287,6 @@ class CallArguments {
   #classify(): void {
     this.#mayBeEmpty = /^\s*((\{\s*\}|null|"")\s*)*(\{\s*|n|nu|nul|")?$/.test(this.#text);
     this.#isQuoted = /^\s*"/.test(this.#text);
-  }
-
-  /** Whether there is nothing but the beginning of an object. */
-  #isBrace(): boolean {
-    return this.#mayBeEmpty && /^\s*\{\s*$/.test(this.#text);
   }
 }
 

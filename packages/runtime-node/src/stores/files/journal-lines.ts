@@ -29,9 +29,10 @@ export const wholeLines = (bytes: Buffer, isWhole: boolean): readonly Line[] => 
   for (let from = 0; from < end;) {
     const lineBreak = bytes.indexOf("\n", from);
     if (lineBreak === -1) break;
-    if (isWhole || from > 0) lines.push({ from, until: lineBreak + 1 });
+    lines.push({ from, until: lineBreak + 1 });
     from = lineBreak + 1;
   }
+  if (!isWhole) lines.shift();
   while (isContinued(bytes, lines.at(-1))) lines.pop();
   return lines.slice(0, untorn(bytes, lines, isWhole));
 };
@@ -49,7 +50,7 @@ const untorn = (bytes: Buffer, lines: readonly Line[], isWhole: boolean): number
     // The start of the append must be visible.
     if (first === 0 && !isWhole) return 0;
     const append = lines.slice(first, kept);
-    const before = first === 0 ? -1 : seqIn(bytes, lines[first - 1]);
+    const before = first === 0 ? -1 : (seqIn(bytes, lines[first - 1]) ?? Number.NaN);
     if (isJoined(bytes, append, before, kept < lines.length)) break;
     if (hasEntryBehind && endsInText(bytes, lines[kept - 1])) return lines.length;
     hasEntryBehind ||= append.some((line) => entryIn(bytes, line) !== undefined);
@@ -67,11 +68,9 @@ const beginOfAppend = (bytes: Buffer, lines: readonly Line[], end: number): numb
 };
 
 /** Checks whether an append is complete and continues the previous entry. If in doubt, all of its lines are parsed. */
-const isJoined = (bytes: Buffer, append: readonly Line[], before: number | undefined, inDoubt: boolean): boolean => {
-  const [begin, end] = [append[0], append.at(-1)];
-  if (begin === undefined || end === undefined || before === undefined) return false;
-  if (seqIn(bytes, begin) !== before + 1 || seqIn(bytes, end) !== before + append.length) return false;
-  if (!isText(bytes, begin.from, end.until)) return false;
+const isJoined = (bytes: Buffer, append: readonly Line[], before: number, inDoubt: boolean): boolean => {
+  if (seqIn(bytes, append[0]) !== before + 1 || seqIn(bytes, append.at(-1)) !== before + append.length) return false;
+  if (!append.every(({ from, until }) => isText(bytes, from, until))) return false;
   return !inDoubt || append.every((line, index) => seqIn(bytes, line) === before + 1 + index);
 };
 

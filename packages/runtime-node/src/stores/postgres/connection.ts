@@ -90,7 +90,6 @@ export const connect = (options: ConnectionOptions): Connection => {
       await attempt(() => pool.query({ text, query_timeout: foreverMs }), Infinity);
     },
     close: async () => {
-      if (closed) return;
       closed = true;
       if (given === undefined) await answerInTime(timeoutMs, pool.end(), name).catch(ignore);
     },

@@ -84,10 +84,9 @@ const textIn = (metadata: JsonObject = {}): string => {
 /** Returns the place where the next scan starts: right after `last`, or at `begin` if that is later. */
 const farther = (order: "oldest" | "newest", begin: ListingPlace, last: ListingPlace | null): ListingPlace => {
   if (last === null) return begin;
-  if (order === "newest") return comparePlaces(last, begin) < 0 ? last : begin;
   // The smallest greater text: oldest first includes its start, newest first does not.
-  const next = { createdAt: last.createdAt, threadId: `${last.threadId}\0` };
-  return comparePlaces(next, begin) > 0 ? next : begin;
+  const next = order === "oldest" ? { ...last, threadId: `${last.threadId}\0` } : last;
+  return [begin, next].sort(comparePlaces)[order === "oldest" ? 1 : 0] ?? begin;
 };
 
 interface ThreadRow {

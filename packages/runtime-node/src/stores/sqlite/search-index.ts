@@ -135,14 +135,16 @@ const takeIn = (
     const most = left;
     let newest = searched;
     let count = 0;
+    let isFull = false;
     for (const { seq, body } of index.entries(thread, searched, most)) {
       index.add(thread * seqsPerThread + seq, wordsOfBody(connection, fresh.threadId, seq, body));
       [newest, count, length] = [seq, count + 1, length + body.length];
-      if (length >= batchLength) break;
+      isFull = length >= batchLength;
+      if (isFull) break;
     }
-    const all = count < most && length < batchLength;
+    const all = count < most && !isFull;
     index.searched(thread, newest, all);
-    if (length >= batchLength) return after;
+    if (isFull) return after;
     left -= count + 1;
     if (all) after = thread;
   }

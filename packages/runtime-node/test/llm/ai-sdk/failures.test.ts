@@ -64,6 +64,30 @@ describe("an error", () => {
         { isRetryable: true, cause: new Error("connect ECONNREFUSED") },
         { kind: "network", retryable: true, message: "connect ECONNREFUSED" },
       ],
+      [
+        { isRetryable: false, cause: new Error("odd") },
+        { kind: "unknown", retryable: false, message: "odd" },
+      ],
+      [
+        { isRetryable: true, cause: new TypeError("terminated") },
+        { kind: "network", message: expect.stringContaining("the connection failed") },
+      ],
+      [{ statusCode: 300 }, { status: 300, message: expect.stringContaining("redirects") }],
+      [{ statusCode: 299, responseBody: "x" }, { message: "the server's answer holds no reply: x" }],
+      [{ statusCode: 200, responseBody: "x" }, { message: "the server's answer holds no reply: x" }],
+      [{ statusCode: 200, responseBody: "" }, { message: "Refused" }],
+      [{ statusCode: 199, responseBody: "x" }, { message: "Refused" }],
+      [{ statusCode: 503, responseHeaders: { "x-a": "1", "Retry-After": "7" } }, { retryAfterMs: 7000 }],
+      [{ statusCode: 400, responseBody: "", data: { error: { message: "of data" } } }, { message: "of data" }],
+      [{ statusCode: 400, responseBody: "text", data: { error: { message: "of data" } } }, { message: "text" }],
+      [
+        { statusCode: 400, data: null },
+        { kind: "bad_request", message: "Refused" },
+      ],
+      [
+        { data: { error: { message: "in a stream", type: "overloaded_error" } } },
+        { kind: "overloaded", message: "in a stream" },
+      ],
     ];
     for (const [fields, failure] of others) expect(await failureOf(throwing(apiError(fields)))).toMatchObject(failure);
   });
@@ -78,6 +102,20 @@ describe("an error", () => {
       { kind: "auth", retryable: false, message: "no key" },
       { kind: "bad_request", retryable: false },
     ]);
+  });
+
+  test.each([
+    ["AI_LoadSettingError", "auth", false],
+    ["AI_NoSuchProviderError", "bad_request", false],
+    ["AI_UnsupportedFunctionalityError", "bad_request", false],
+    ["AI_InvalidPromptError", "bad_request", false],
+    ["AI_DownloadError", "bad_request", false],
+    ["AI_EmptyResponseBodyError", "truncated", true],
+    ["AI_NoContentGeneratedError", "truncated", true],
+    ["AI_InvalidResponseDataError", "unknown", true],
+  ])("of the name %s is %s", async (name, kind, retryable) => {
+    const failure = await failureOf(throwing(Object.assign(new Error("words"), { name })));
+    expect(failure).toMatchObject({ kind, retryable, message: "words" });
   });
 
   test("may be anything", async () => {

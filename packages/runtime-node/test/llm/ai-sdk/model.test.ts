@@ -80,6 +80,55 @@ describe("an answer", () => {
     expect(shown.map(([first]) => first?.id)).toEqual(["a", "b", "c"]);
   });
 
+  test("has each call once, though ids repeat or a call was never whole, and a text for each id", async () => {
+    const model = modelOf([
+      { type: "tool-input-start", id: "cut", toolName: "weather" },
+      call("a", '{"x":1}'),
+      call("a", '{"x":2}'),
+      call("b", " "),
+      ...text("", "Sun", "ny."),
+      { type: "text-delta", id: "2", delta: "Warm." },
+      { type: "reasoning-delta", id: "2", delta: "Hm" },
+      finish("error", "boom"),
+    ]);
+    const { outcome, deltas } = await ask(aiSdkModel(model));
+    expect(deltas.flatMap((delta) => (delta.type === "toolCall" ? [[delta.index, delta.arguments]] : []))).toEqual([
+      [0, ""],
+      [1, '{"x":1}'],
+      [2, '{"x":2}'],
+      [3, "{}"],
+    ]);
+    expect(outcome).toMatchObject({
+      partial: {
+        content: [
+          { type: "text", text: "Sunny." },
+          { type: "text", text: "Warm." },
+          { type: "reasoning", text: "Hm" },
+        ],
+      },
+      usage: { inputTokens: 10 },
+    });
+    expect(deltas.filter(({ type }) => type !== "toolCall").map((delta) => "text" in delta && delta.text)).toEqual([
+      "Sun",
+      "ny.",
+      "Warm.",
+      "Hm",
+    ]);
+    const whole = await ask(aiSdkModel(modelOf([call("a", '{"x": 1}'), call("a", '{"x": 2}'), finish("tool-calls")])));
+    const given = whole.outcome.type === "completed" ? whole.outcome.reply.toolCalls : [];
+    expect(given?.map((each) => each.arguments)).toEqual(['{"x": 1}', '{"x": 2}']);
+  });
+
+  test.each([
+    ["stop", "end_turn", "stop"],
+    ["other", "odd_reason", "odd_reason"],
+    ["length", "model_context_window_exceeded", "model_context_window_exceeded"],
+    ["length", "max_tokens", "length"],
+  ] as const)("that ends for %s, and for %s as the provider says, ended for %s", async (unified, raw, finishReason) => {
+    const { outcome } = await ask(aiSdkModel(modelOf([...text("Hi"), finish(unified, raw)])));
+    expect(outcome).toMatchObject({ finishReason });
+  });
+
   test("keeps what the provider ran by itself, files and sources, and shows no call of it", async () => {
     const model = modelOf([
       { type: "tool-input-start", id: "s", toolName: "search", providerExecuted: true },

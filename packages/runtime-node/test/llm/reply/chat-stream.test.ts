@@ -5,6 +5,7 @@ import { replyFromChatMessage, toChatMessage } from "@colloquy/interchange";
 import * as Either from "fp-ts/lib/Either.js";
 import { describe, expect, test } from "vitest";
 import { ChatAnswer, decodeChatStream, type DecodedChat } from "../../../src/llm/reply/chat-answer.ts";
+import { eventOf } from "../server.ts";
 import { bytesOf, callOf, chunkOf, decode } from "./wire.ts";
 import { canonical } from "../../../../interchange/test/canonical.ts";
 import { recordingsFolder, recordingsOf } from "../../../../interchange/test/recordings.ts";
@@ -181,6 +182,96 @@ describe("chunks", () => {
       chunkOf({}, { finish_reason: "" }),
     );
     expect(chat.choices[0]?.finish_reason).toBe("stop");
+  });
+
+  test("name their model and id once, and report the first error", async () => {
+    const errors = ["first", "second"].map((message) => [
+      { error: { message }, model: message, id: message },
+      { object: "error", message, code: 500 },
+      { choices: [{ index: 0, delta: {}, error: { message } }] },
+    ]);
+    for (const first of errors[0] ?? [])
+      for (const second of errors[1] ?? []) {
+        const chat = await decode(eventOf({ model: "one", id: "1", choices: [] }), eventOf(first), eventOf(second));
+        expect(chat).toMatchObject({ model: "one", responseId: "1", error: { message: "first" } });
+      }
+  });
+
+  test.each<[string, readonly unknown[], unknown]>([
+    [
+      "audio",
+      [{ id: "a", data: "x" }, { id: "b", data: "y", expires_at: 1 }, { data: null, expires_at: 2 }, "z"],
+      { id: "a", data: "xy", expires_at: 2 },
+    ],
+    ["audio", [{ id: "", data: "x" }, { id: "b" }, { id: null }], { id: "b", data: "x" }],
+    ["annotations", [[1], [2], null], [1, 2]],
+    ["annotations", [[1], "two"], "two"],
+    ["service_note", ["one", "two", null], "two"],
+    ["refusal", [null, "No", ", I", null], "No, I"],
+    ["refusal", [null], null],
+    ["refusal", [{ because: "No" }], null],
+    [
+      "reasoning_details",
+      [
+        [{ type: "reasoning.text", text: "a", id: "1" }],
+        [{ type: "reasoning.text", text: "b" }],
+        [{ type: "reasoning.text", text: "c", id: "2" }],
+      ],
+      [
+        { type: "reasoning.text", text: "ab", id: "1" },
+        { type: "reasoning.text", text: "c", id: "2" },
+      ],
+    ],
+    [
+      "reasoning_details",
+      [
+        [{ type: "reasoning.text", text: "a" }],
+        [{ type: "reasoning.summary", summary: "b" }],
+        [{ type: "reasoning.summary", summary: "c", format: "f" }],
+        [{ type: "reasoning.summary", summary: "d", format: "f" }],
+      ],
+      [
+        { type: "reasoning.text", text: "a" },
+        { type: "reasoning.summary", summary: "bcd", format: "f" },
+      ],
+    ],
+    [
+      "reasoning_details",
+      [[{ type: "reasoning.encrypted", data: "a" }], [{ type: "reasoning.encrypted", data: "b" }]],
+      [
+        { type: "reasoning.encrypted", data: "a" },
+        { type: "reasoning.encrypted", data: "b" },
+      ],
+    ],
+    ["tool_call_name", [{ a: 1 }, { b: 2 }], { b: 2 }],
+  ])("have the field %s of the pieces %j", async (field, pieces, whole) => {
+    const chat = await decode(...pieces.map((piece) => chunkOf({ [field]: piece })));
+    expect(chat.choices[0]?.message[field]).toEqual(whole);
+  });
+
+  test.each([
+    [[null, "stop"], "stop"],
+    [["", "stop"], "stop"],
+    [["null", "stop"], "stop"],
+    [["null"], ""],
+    [["stop", "tool_calls"], "tool_calls"],
+    [["tool_calls", "stop"], "tool_calls"],
+    [["tool_calls", "length"], "length"],
+    [["length", "stop"], "length"],
+    [["length", "tool_calls"], "length"],
+  ])("that give the reasons %j in turn ended for %j", async (reasons, reason) => {
+    const chat = await decode(...reasons.map((each) => chunkOf({}, { finish_reason: each })));
+    expect(chat.choices[0]?.finish_reason).toBe(reason);
+  });
+
+  test.each([
+    ["stop", "MAX_TOKENS", "MAX_TOKENS"],
+    ["stop", "END", "stop"],
+    ["length", "max_tokens", "length"],
+    ["", "MAX_TOKENS", ""],
+  ])("that end for %s, and for %s as the provider says, ended for %s", async (reason, native, ended) => {
+    const chat = await decode(chunkOf({}, { finish_reason: reason, native_finish_reason: native }));
+    expect(chat.choices[0]?.finish_reason).toBe(ended);
   });
 
   test("that are empty hide no message beside them", async () => {

@@ -1,7 +1,7 @@
 import type { ReplyDraft } from "@colloquy/machine";
 import * as Either from "fp-ts/lib/Either.js";
 import { expect, test } from "vitest";
-import { nothingSaid, outcomeOf } from "../../../src/llm/reply/answer-reader.ts";
+import { deltasOf, nothingSaid, outcomeOf } from "../../../src/llm/reply/answer-reader.ts";
 
 const thought: ReplyDraft = { content: [{ type: "reasoning", text: "Hm." }] };
 const nothing: readonly ReplyDraft[] = [
@@ -92,4 +92,16 @@ test.each([
     return outcomeOf({ reply, finishReason: reason, facts: {} }, () => ({ content: undefined, usage: undefined })).type;
   });
   expect(outcomes).toEqual(isUnclear ? ["failed", "failed"] : ["completed", "completed"]);
+});
+
+test("the pieces of a reply that came in one are its filled texts and its calls", () => {
+  const texts = (["text", "reasoning", "refusal"] as const).map((type) => ({ type, text: `a ${type}` }));
+  const others = [
+    { type: "text", text: "" },
+    { type: "image", url: "http://localhost/a.png" },
+    { type: "opaque", value: { type: "file" } },
+  ] as const;
+  const call = { id: "a", name: "f", arguments: "{}" };
+  const pieces = deltasOf({ content: [...others, ...texts], toolCalls: [call, call] });
+  expect(pieces).toEqual([...texts, ...[0, 1].map((index) => ({ type: "toolCall", index, ...call }))]);
 });

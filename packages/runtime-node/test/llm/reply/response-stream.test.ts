@@ -2,7 +2,17 @@ import { replyFromResponseItems } from "@colloquy/interchange";
 import type { LlmDelta } from "@colloquy/host";
 import { describe, expect, test } from "vitest";
 import { type DecodedResponse, ResponseAnswer } from "../../../src/llm/reply/response-answer.ts";
-import { argumentsDelta, callOf, ended, eventsOf, messageOf, reasoning, said, textDelta } from "../responses.ts";
+import {
+  argumentsDelta,
+  callOf,
+  ended,
+  eventsOf,
+  messageOf,
+  reasoning,
+  said,
+  summaryDelta,
+  textDelta,
+} from "../responses.ts";
 import { eventOf } from "../server.ts";
 
 interface Read {
@@ -58,7 +68,7 @@ describe("events of a server that", () => {
     ]);
   });
 
-  test.each([0, undefined])(
+  test.each([0, undefined, "0", 0.5, -1, 2 ** 60])(
     "gives the index %s to all items are told apart by ids, and by call ids without these",
     (index) => {
       const calls = ["Oslo", "Lima", "Rome"].map((city) => callOf(city, city));
@@ -114,6 +124,36 @@ describe("events of a server that", () => {
     const { decoded, deltas } = read({ type: "response.content_part.done", output_index: 0, part }, ended([]));
     expect(decoded.output).toMatchObject([{ type: "message", content: [{ text: "Sunny." }] }]);
     expect(deltas).toEqual([{ type: "text", text: "Sunny." }]);
+  });
+
+  test("says a part again when it is done shows it once, and only reasoning in lines", () => {
+    const again = (text: string) => ({ type: "response.reasoning_summary_text.done", summary_index: 0, text });
+    const thoughts = [summaryDelta(""), summaryDelta("Look it "), summaryDelta("up."), again("Look it up.")];
+    const thinking = eventsOf(reasoning, 0, ...thoughts, summaryDelta("Then say.", 1));
+    const other = { ...textDelta(" Warm."), content_index: 1 };
+    const saidAgain = { type: "response.output_text.done", content_index: 0, text: "Sunny." };
+    const saying = eventsOf(said, 1, textDelta("Sunny."), saidAgain, other);
+    const { deltas } = read(...thinking, ...saying, ended([]));
+    expect(deltas).toEqual([
+      { type: "reasoning", text: "Look it " },
+      { type: "reasoning", text: "up." },
+      { type: "reasoning", text: "\nThen say." },
+      { type: "text", text: "Sunny." },
+      { type: "text", text: " Warm." },
+    ]);
+  });
+
+  test.each([-1, 0.5, 3, "0", undefined])("counts parts as %j goes on with the newest part", (place) => {
+    const [begun = {}] = eventsOf(messageOf("", { id: "of 0" }), 0);
+    const piece = (delta: string, index: unknown) => ({ ...textDelta(delta), item_id: "of 0", content_index: index });
+    const { decoded } = read(begun, piece("Sunny", 0), piece("Warm", 1), piece(".", place), piece(".", 0));
+    expect(decoded.output).toMatchObject([{ content: [{ text: "Sunny." }, { text: "Warm." }] }]);
+  });
+
+  test("reports an error on two lines of its own failed by the first", () => {
+    const stream = new ResponseAnswer(replyFromResponseItems);
+    stream.feed(new TextEncoder().encode('error: {"message":"first"}\n\nerror: {"message":"second"}\n\n'));
+    expect(stream.decoded().error).toEqual({ message: "first" });
   });
 
   test("sends items out of order have them in that of their places", () => {

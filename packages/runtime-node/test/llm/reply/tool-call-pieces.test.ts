@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { eventOf } from "../server.ts";
-import { callOf, chunkOf, decode } from "./wire.ts";
+import { bytesOf, callOf, chunkOf, decode } from "./wire.ts";
+import { decodeChatStream } from "../../../src/llm/reply/chat-answer.ts";
 
 /** Returns the calls of a reply whose deltas have one entry each. */
 const callsOf = (...entries: readonly object[]): Promise<unknown> => inLists(...entries.map((entry) => [entry]));
@@ -113,6 +114,39 @@ describe("tool calls", () => {
   });
 });
 
+test.each([
+  [["n", "ull", '{"x":1}'], '{"x":1}'],
+  [["{", "}", '{"x":1}'], '{"x":1}'],
+  [["{", '"x":1', "}"], '{"x":1}'],
+  [['{"x":', '{"x":1}'], '{"x":1}'],
+  [['"{', "}", '"'], "{}"],
+  [['"', '{\\"x\\":1}', '"'], '{"x":1}'],
+  [["n", "ull"], "null"],
+])(
+  "the arguments %j are shown as the call has them, although an object replaces an empty one",
+  async (pieces, whole) => {
+    const shown: string[] = [];
+    const chunks = pieces.map((piece) => chunkOf({ tool_calls: [{ index: 0, ...callOf("a", "f", piece) }] }));
+    const chat = await decodeChatStream(
+      bytesOf(chunks.join("") + chunkOf({}, { finish_reason: "tool_calls" })),
+      (delta) => {
+        if (delta.type === "toolCall") shown.push(delta.arguments);
+      },
+    );
+    expect([shown.join(""), chat.choices[0]?.message["tool_calls"]]).toEqual([whole, [callOf("a", "f", whole)]]);
+  },
+);
+
+test.each([
+  ['{}{"x":1}', '{"x":1}'],
+  ['{"x":1} {}', '{"x":1}'],
+  ['{"x":1}{"y":2}', '{"y":2}'],
+  ['{"x":1}{}{"x"', '{"x":1}'],
+  ['{"x":1}{"y"', '{"x":1}{"y"'],
+])("a call whose server sends the arguments %s has %s", async (sent, whole) => {
+  expect(await callsOf(callOf("a", "f", sent))).toEqual([callOf("a", "f", whole)]);
+});
+
 describe("a choice", () => {
   const whole = callOf("a", "f", "{}");
   const messageOf = async (...chunks: readonly string[]): Promise<unknown> =>
@@ -138,6 +172,13 @@ describe("a choice", () => {
       ),
     ).toEqual([whole]);
     expect(await callsOf({ id: "a", function: { name: "f", parameters: {} } })).toEqual([whole]);
+  });
+
+  test.each([
+    { type: "note", text: "Hi" },
+    { type: "output_text", text: "Hi", logprobs: [1] },
+  ])("keeps the part %j as it came", async (part) => {
+    expect(await messageOf(chunkOf({ content: [part] }))).toMatchObject({ content: [part] });
   });
 
   test.each([

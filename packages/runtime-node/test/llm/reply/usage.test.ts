@@ -43,6 +43,21 @@ test("reports zero as zero, and a total that is no sum as it is", () => {
   });
 });
 
+test.each([
+  [{ completion_tokens: 0, total_tokens: 5 }, { totalTokens: 5 }],
+  [{ prompt_tokens: 0, total_tokens: 5 }, { totalTokens: 5 }],
+  [
+    { prompt_tokens: 0, completion_tokens: 0 },
+    { inputTokens: 0, outputTokens: 0 },
+  ],
+  [
+    { prompt_tokens: 0, total_tokens: 0 },
+    { inputTokens: 0, totalTokens: 0 },
+  ],
+])("of %j has zeros beside a total only if the total is zero, too", (given, read) => {
+  expect(usageFromWire(given)).toEqual(read);
+});
+
 test("keeps what else was said, where it says something", () => {
   const told = {
     total_tokens: 1,

@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import type { LlmDelta } from "@colloquy/host";
 import {
   type CallLlm,
   type JsonObject,
@@ -14,6 +15,7 @@ import { openaiChat, openaiResponses } from "../../../src/llm/openai.ts";
 import { type Dialect, dialectFor, dialects } from "../../../src/llm/wire/dialects.ts";
 import { originOf } from "../../../src/llm/wire/handler-on-wire.ts";
 import { completedSchema } from "../../../src/llm/wire/schemas.ts";
+import { ToolsOnWire } from "../../../src/llm/wire/tools.ts";
 import { callOf, perform } from "../call.ts";
 import { strictRefusal } from "@colloquy/runtime-test/server";
 import { answeringJson, begin, chatServer, chunkOf } from "../server.ts";
@@ -279,7 +281,7 @@ test("a tool goes by a name that the server takes, and is called by its own", as
   const handler = openaiChat({ baseURL, apiKey: "k", model: "m", stream: false, tools: [{ name: odd }] });
   const call = callOf({
     tools: [{ name: odd, digest: "" }],
-    model: { tool_choice: { type: "function", function: { name: odd } } },
+    model: { tool_choice: { type: "function", function: { name: odd }, note: odd } },
   });
   const { outcome, deltas } = perform(handler, call);
   expect(await outcome).toMatchObject({ reply: { toolCalls: [{ name: odd }] } });
@@ -287,7 +289,8 @@ test("a tool goes by a name that the server takes, and is called by its own", as
   const [{ tools, tool_choice: choice } = {}] = bodies as readonly Record<string, unknown>[];
   const name = expect.stringMatching(/^[a-zA-Z_][a-zA-Z0-9_-]{0,63}$/);
   expect(tools).toMatchObject([{ function: { name } }]);
-  expect(choice).toEqual({ type: "function", function: { name: (tools as never[])[0]?.["function"]["name"] } });
+  const chosen = { name: (tools as never[])[0]?.["function"]["name"] };
+  expect(choice).toEqual({ type: "function", function: chosen, note: odd });
 });
 
 describe("keys of properties that the server refuses", () => {
@@ -349,6 +352,26 @@ describe("keys of properties that the server refuses", () => {
     ] = body["messages"] as [unknown, { tool_calls: [{ function: { arguments: string } }] }];
     expect(Object.keys(JSON.parse(before.function.arguments) as object)).toEqual([filter, all, "plain"]);
     expect(before.function.arguments).toContain('\\"a b\\": 12345678901234567890');
+  });
+
+  test("are others if there is only one, which comes in two pieces", async () => {
+    const one = { type: "object", properties: { "a b": { type: "string" } } };
+    const tools = new ToolsOnWire(
+      [{ name: "f", version: "1", description: "F.", parameters: one }],
+      dialectFor("https://api.anthropic.com/v1", "m", "chat"),
+    );
+    const [key = ""] = Object.keys(Object(tools.declared[0]?.parameters?.["properties"]));
+    const call = { id: "a", name: "f", arguments: `{"${key}":1}` };
+    const shown: unknown[] = [];
+    const onDelta = (delta: LlmDelta): void => void shown.push("arguments" in delta && delta.arguments);
+    const outcome = await tools.perform(onDelta, async (show) => {
+      for (const piece of [call.arguments.slice(0, 5), call.arguments.slice(5)])
+        show({ type: "toolCall", index: 0, ...call, arguments: piece });
+      return { type: "completed", reply: { toolCalls: [call] }, finishReason: "tool_calls" };
+    });
+    expect(key).not.toBe("a b");
+    expect(outcome).toMatchObject({ reply: { toolCalls: [{ arguments: '{"a b":1}' }] } });
+    expect(shown).toEqual(["", '{"a b":1}']);
   });
 
   test("cost no time that grows with the square of arguments that were cut off in a text full of quotes", async () => {

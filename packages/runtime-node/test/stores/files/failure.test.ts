@@ -66,6 +66,61 @@ test.each([
   expect(await store.read("thread")).toEqual([said(0), said(1), said(2)]);
 });
 
+test.each([
+  ["FULL", { opening: "S", append: "D", again: "DS", torn: "TDDS", begin: "DRS", long: "DRSDRS", removal: "SS" }],
+  ["NORMAL", { opening: "", append: "", again: "", torn: "T", begin: "R", long: "RR", removal: "" }],
+] as const)(
+  "a store that is %s flushes a file before it takes effect, then its folder, and closes all",
+  async (synchronous, expected) => {
+    let [seen, files] = ["", 0];
+    const { fdatasyncSync, fsyncSync, renameSync, ftruncateSync, openSync, closeSync } = fs;
+    const before = { fdatasyncSync, fsyncSync, renameSync, ftruncateSync, openSync, closeSync };
+    const letters = { fdatasyncSync: "D", fsyncSync: "S", renameSync: "R", ftruncateSync: "T" };
+    for (const [name, call] of Object.entries(before)) {
+      const record = (...given: readonly unknown[]): unknown => {
+        seen += new Map(Object.entries(letters)).get(name) ?? "";
+        const result: unknown = Reflect.apply(call, fs, given);
+        files += name === "openSync" ? 1 : name === "closeSync" ? -1 : 0;
+        return result;
+      };
+      Object.assign(fs, { [name]: record });
+    }
+    syncBuiltinESMExports();
+    const calls = async (use: () => unknown): Promise<string> => {
+      seen = "";
+      await use();
+      expect(files).toBe(0);
+      return seen;
+    };
+    try {
+      const store = filesStore({ folder, synchronous });
+      open.push(store);
+      expect(await calls(() => store.list())).toBe(expected.opening);
+      const [lease, long] = [await take(store), await take(store, "x".repeat(300))];
+      expect(await calls(() => store.append(lease, -1, [said(0)]))).toBe(expected.begin);
+      expect(await calls(() => store.append(long, -1, [said(0)]))).toBe(expected.long);
+      expect(await calls(() => store.append(lease, 0, [said(1)]))).toBe(expected.append);
+      await store.release(lease);
+      const next = await take(store);
+      expect(await calls(() => store.append(next, 1, [said(2)]))).toBe(expected.again);
+      expect(await calls(() => store.append(next, 2, [said(3)]))).toBe(expected.append);
+      fs.appendFileSync(join(folder, "thread.jsonl"), '{"seq":4');
+      await store.release(next);
+      const last = await take(store);
+      expect(await calls(() => store.append(last, 3, [said(4)]))).toBe(expected.torn);
+      expect(await calls(() => store.rewrite(last, [said(1)]))).toBe("DRS");
+      expect(await calls(() => store.read("thread", 3))).toBe("");
+      expect(await calls(() => expect(async () => store.append(last, 7, [said(8)])).rejects.toThrow("thread"))).toBe(
+        "",
+      );
+      expect(await calls(() => store.delete("x".repeat(300), long))).toBe(expected.removal);
+    } finally {
+      Object.assign(fs, before);
+      syncBuiltinESMExports();
+    }
+  },
+);
+
 test("a folder that may only be read is refused by the first call; one that becomes so lets nothing be written until it changes", async () => {
   const store = await written();
   const lease = await take(store);

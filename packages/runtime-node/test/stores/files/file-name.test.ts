@@ -1,3 +1,5 @@
+import { createHash } from "node:crypto";
+
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 
@@ -68,4 +70,15 @@ test("long ids of one beginning have names of their own", () => {
   expect(one).not.toBe(other);
   expect([one, other].every(isShortened)).toBe(true);
   expect(nameOf("x".repeat(200))).toBe("x".repeat(200));
+});
+
+test.each([
+  ["abcd".repeat(50), "abcd".repeat(50), ""],
+  [`${"abcd".repeat(50)}e`, "abcd".repeat(30), "%-"],
+  [`${"a".repeat(119)}${"é".repeat(40)}`, "a".repeat(119), "%-"],
+  [`${"a".repeat(118)}${"é".repeat(40)}`, "a".repeat(118), "%-"],
+  [`${"a".repeat(117)}${"é".repeat(40)}`, `${"a".repeat(117)}%C3`, "%-"],
+])("a person finds the thread %s by the beginning of its id, in whole characters of the name", (long, begin, mark) => {
+  const digest = mark === "" ? "" : createHash("sha256").update(long).digest("hex");
+  expect(nameOf(long)).toBe(`${begin}${mark}${digest}`);
 });

@@ -93,6 +93,23 @@ test.each([
   },
 );
 
+test("an append that a power cut has torn is left out, although it is longer than what is read at first", async () => {
+  const lease = await take(store, "thread");
+  await store.append(lease, -1, [entry(0)]);
+  await store.append(lease, 0, [entry(1)]);
+  await store.append(
+    lease,
+    1,
+    Array.from({ length: 40 }, (_, index) => entry(index + 2, "x".repeat(3_000))),
+  );
+  const torn = readFileSync(journal());
+  torn.fill(0, torn.length - 100, torn.length - 50);
+  writeFileSync(journal(), torn);
+  expect(await store.read("thread", 1)).toEqual([entry(1)]);
+  await store.append(await take(store, "thread"), 1, [entry(2, "again")]);
+  expect(await store.read("thread")).toEqual([entry(0), entry(1), entry(2, "again")]);
+});
+
 test("a damage with appends behind it is no torn append, and nothing is cut off", async () => {
   const lease = await take(store, "thread");
   for (let seq = 0; seq < 6; seq += 1) await store.append(lease, seq - 1, [entry(seq)]);
@@ -103,6 +120,18 @@ test("a damage with appends behind it is no torn append, and nothing is cut off"
   const other = await take(store, "thread");
   await expect(async () => store.append(other, 1, [entry(2)])).rejects.toMatchObject({ name: "SequenceConflictError" });
   expect(readFileSync(journal())).toEqual(bytes);
+});
+
+test("a damaged line is reported, and no entry after it cut off, although the newest append was torn", async () => {
+  const lease = await take(store, "thread");
+  for (let seq = 0; seq < 3; seq += 1) await store.append(lease, seq - 1, [entry(seq)]);
+  const lines = readFileSync(journal(), "utf8").split("\n");
+  const damaged = [...lines.with(1, '{"seq":1,"event":}').slice(0, 3), '{"seq":3,"ev\0\0}', ""].join("\n");
+  writeFileSync(journal(), damaged);
+  await expect(store.read("thread")).rejects.toMatchObject({ kind: "corrupt" });
+  const other = await take(store, "thread");
+  await expect(async () => store.append(other, 0, [entry(1)])).rejects.toThrow("thread");
+  expect(readFileSync(journal(), "utf8")).toBe(damaged);
 });
 
 test("a thread whose first append was torn is not there", async () => {
@@ -261,10 +290,12 @@ test("the end of a long journal is read alone", async () => {
   await expect(store.read("thread")).rejects.toMatchObject({ kind: "not-a-store" });
 });
 
-test("what a listing remembers of a file goes when the file changes", async () => {
+test("a listing reads a file once, and again when the file changes", async () => {
   const lease = await take(store, "thread");
   await store.append(lease, -1, [entry(0)]);
-  expect((await store.list()).threads).toMatchObject([{ seq: 0, metadata: {} }]);
+  const [listed] = (await store.list()).threads;
+  expect(listed).toMatchObject({ seq: 0, metadata: {} });
+  expect((await store.list()).threads[0]).toBe(listed);
   await store.append(lease, 0, [
     { seq: 1, event: { type: "metadata.changed", at: 5, metadata: { user: "one" } } },
     entry(2, 'says "metadata.changed"'),

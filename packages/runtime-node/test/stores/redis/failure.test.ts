@@ -120,6 +120,24 @@ withRedis("Redis that refuses", (server) => {
     client.destroy();
   });
 
+  test("a store of an address opens one connection for its first calls, and closes it", async () => {
+    const client = createClient({ url: server.url });
+    await client.connect();
+    const address = new URL(server.url);
+    address.pathname = "/9";
+    const connections = async (): Promise<number> => (await client.clientList()).filter(({ db }) => db === 9).length;
+    const store = redisStore({ url: address.href, prefix: server.prefix() });
+    expect(await connections()).toBe(0);
+    const pages = await Promise.all([store.list(), store.list(), store.list()]);
+    expect(pages.map(({ threads }) => threads)).toEqual([[], [], []]);
+    expect(await connections()).toBe(1);
+    await store.close();
+    await expect.poll(connections).toBe(0);
+    await client.select(9);
+    await client.flushDb();
+    client.destroy();
+  });
+
   test("a client that was handed in is not closed, and a closed store says that it is closed", async () => {
     const client = createClient({ url: server.url });
     await client.connect();

@@ -13,7 +13,11 @@ withRedis("The listing in Redis", (server) => {
     const store = redisStore({ client, prefix });
     const places = `${prefix}threads`;
     const made = await take(store, "made");
+    await store.append(made, -1, []);
+    expect(await client.zCard(places)).toBe(0);
     await store.append(made, -1, [said(0, "there")]);
+    await store.append(made, 0, [said(1, "there")]);
+    expect(await client.zCard(places)).toBe(1);
     const begun = await take(store, "begun");
     // A process may end between the listing and the entry, or between the entries and the listing.
     for (const [threadId, token] of [

@@ -3,8 +3,10 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 
 import type { Entry } from "@colloquy/machine";
+import * as Either from "fp-ts/lib/Either.js";
 import { beforeEach, expect, test } from "vitest";
 
+import { whileBusy } from "../../../src/stores/sqlite/failure.ts";
 import { sqliteStore } from "../../../src/stores/sqlite/sqlite-store.ts";
 import { StorageError } from "@colloquy/host/store";
 import { newFolder } from "../folder.ts";
@@ -100,3 +102,18 @@ const refusalOf = async (call: () => Promise<unknown>): Promise<StorageError> =>
   }
   throw new Error("it should have been refused");
 };
+
+test.each([
+  [5, 60_000, 4],
+  [6, 60_000, 4],
+  [5, 0, 1],
+  [13, 60_000, 1],
+])("an open that fails by the code %i with a limit of %i ms is tried %i times", (errcode, timeoutMs, tries) => {
+  let calls = 0;
+  const open = (): void => {
+    calls += 1;
+    if (calls < 4) throw Object.assign(new Error("no"), { errcode });
+  };
+  const outcome = Either.tryCatch(() => whileBusy(timeoutMs, open), String);
+  expect([outcome, calls]).toEqual([tries === 4 ? Either.right(undefined) : Either.left("Error: no"), tries]);
+});

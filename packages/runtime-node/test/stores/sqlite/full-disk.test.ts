@@ -56,6 +56,16 @@ test("a thread that is too large to be erased at once is erased in small steps",
   await store.close();
 });
 
+test("a store whose disk had no room to reserve gets its reserve when a deleted thread makes room", async () => {
+  const path = join(folder, "threads.db");
+  const store = sqliteStore({ path });
+  const lease = await begin(store, "gone", 100);
+  rmSync(`${path}-reserve`);
+  await store.delete("gone", lease);
+  expect(statSync(`${path}-reserve`).size).toBeGreaterThan(0);
+  await store.close();
+});
+
 test("a thread stays whole, and its lease in force, if its deletion fails", async () => {
   const path = join(folder, "threads.db");
   const database = openSqlite({ path, busyTimeoutMs: 1, synchronous: "NORMAL" });

@@ -1,4 +1,4 @@
-import { readdirSync, renameSync, rmSync } from "node:fs";
+import { readdirSync, renameSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 
@@ -6,6 +6,7 @@ import type { Lease } from "@colloquy/host/store";
 import type { Store } from "@colloquy/host";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 
+import { openSqlite, reserveOf } from "../../../src/stores/sqlite/database.ts";
 import { sqliteStore } from "../../../src/stores/sqlite/sqlite-store.ts";
 import { said, take } from "../journal.ts";
 import { newFolder } from "../folder.ts";
@@ -50,13 +51,24 @@ describe("a store whose file", () => {
   test("was deleted says so by appends alone, at once where they are flushed, else soon", async () => {
     rmSync(path);
     expect(() => store.append(lease, 1, [said(2, "two")])).toThrow(expect.objectContaining(gone));
-    const fast = sqliteStore({ path, clock: { now: () => now }, synchronous: "NORMAL" });
-    const held = await take(fast);
-    await fast.append(held, -1, [said(0, "zero")]);
-    rmSync(path);
-    now += 100;
-    expect(() => fast.append(held, 0, [said(1, "one")])).toThrow(expect.objectContaining(gone));
-    await fast.close();
+    const told: unknown = expect.objectContaining(gone);
+    for (const [ms, expected] of [
+      [99, undefined],
+      [100, told],
+      [-1, told],
+    ] as const) {
+      const other = join(newFolder(), "store.db");
+      const fast = sqliteStore({ path: other, clock: { now: () => now }, synchronous: "NORMAL" });
+      const held = await take(fast);
+      await fast.append(held, -1, [said(0, "zero")]);
+      rmSync(other);
+      now += ms;
+      const outcome = await Promise.resolve()
+        .then(() => fast.append(held, 0, [said(1, "one")]))
+        .catch((error: unknown) => error);
+      expect(outcome).toEqual(expected);
+      await fast.close();
+    }
   });
 
   test("was moved goes on when it is back", async () => {
@@ -93,6 +105,24 @@ describe("a store whose file", () => {
     reader.close();
   });
 });
+
+test.each([
+  ["FULL", { synchronous: 2, fullfsync: 1, wal_autocheckpoint: 64 }],
+  ["NORMAL", { synchronous: 1, fullfsync: 0, wal_autocheckpoint: 1000 }],
+] as const)(
+  "a new file that is flushed as %s has large pages, a log, and a reserve of a megabyte",
+  (synchronous, own) => {
+    const file = join(folder, "new.db");
+    const database = openSqlite({ path: file, busyTimeoutMs: 7, synchronous });
+    const settings = { ...own, page_size: 8192, journal_mode: "wal", secure_delete: 1 };
+    const read = (name: string): unknown => Object.values(database.prepare(`PRAGMA ${name}`).get() ?? {})[0];
+    expect(Object.fromEntries(Object.keys(settings).map((name) => [name, read(name)]))).toEqual(settings);
+    expect(read("busy_timeout")).toBe(7);
+    reserveOf(file).keep();
+    expect(statSync(`${file}-reserve`).size).toBe(2 ** 20);
+    database.close();
+  },
+);
 
 test("a store in memory has no file that could be gone", async () => {
   const inMemory = sqliteStore({ path: ":memory:", clock: { now: () => (now += 1000) } });

@@ -103,6 +103,9 @@ test("what could not be erased is, when a lease is released and nobody reads any
   reader.close();
   await store.release({ threadId: "any", owner: "nobody", token: 1 });
   expect(traces(folder, wordOf(4))).toEqual([]);
+  const after = new DatabaseSync(path);
+  expect(after.prepare("SELECT unerased FROM last_token").get()).toEqual({ unerased: 0 });
+  after.close();
   await store.close();
 });
 

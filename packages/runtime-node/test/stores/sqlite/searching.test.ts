@@ -6,7 +6,11 @@ import type { Entry } from "@colloquy/machine";
 import * as fc from "fast-check";
 import { beforeEach, expect, test } from "vitest";
 
-import { sqliteStore } from "../../../src/stores/sqlite/sqlite-store.ts";
+import { reserveAt } from "../../../src/stores/reserve.ts";
+import { connectionOver } from "../../../src/stores/sqlite/connection.ts";
+import { openSqlite } from "../../../src/stores/sqlite/database.ts";
+import { searchIndex } from "../../../src/stores/sqlite/search-index.ts";
+import { sqliteStore, storeOver } from "../../../src/stores/sqlite/sqlite-store.ts";
 import { runs } from "../../../../../test/runs.ts";
 import { newFolder } from "../folder.ts";
 import { take } from "../journal.ts";
@@ -32,6 +36,34 @@ test("the index takes in long threads and many of them, in more than one batch e
   expect(await countOf(store, "pie")).toBe(1301);
   expect(await countOf(store, "apple", { threadId: "long" })).toBe(1301);
   expect(await countOf(store, "tart", { threadId: "short 7" })).toBe(1);
+  await store.close();
+});
+
+test("the index takes in 512 entries and threads at a time, and no entry without words", async () => {
+  const database = openSqlite({ path, busyTimeoutMs: 1, synchronous: "NORMAL" });
+  const store = storeOver(database, { path, clock, erasing: "at-once" });
+  const counts = async (threadId?: string): Promise<readonly unknown[]> => {
+    const after: unknown[] = [];
+    const connection = connectionOver(database, path, clock, reserveAt(null, 0));
+    await searchIndex(connection).catchUp(threadId, async () => {
+      after.push(database.prepare("SELECT count(*) AS count FROM said").get()?.["count"]);
+    });
+    return after;
+  };
+  for (let count = 0; count < 300; count += 1) await store.append(await take(store, `${count}`), -1, [saying(0, "a")]);
+  expect(await counts()).toEqual([256, 300]);
+  const lease = await take(store, "long");
+  await store.append(
+    lease,
+    -1,
+    Array.from({ length: 1030 }, (_, index) => saying(index, index === 7 ? "" : "a")),
+  );
+  expect(await counts("long")).toEqual([811, 1323, 1329]);
+  await store.append(lease, 1029, [saying(1030, "a".repeat(999_000)), saying(1031, "a"), saying(1032, "a")]);
+  expect(await counts()).toEqual([1332]);
+  const full = "a".repeat(1_000_000 - JSON.stringify(saying(1033, "").event).length);
+  await store.append(lease, 1032, [saying(1033, full), saying(1034, "a")]);
+  expect(await counts()).toEqual([1333, 1334]);
   await store.close();
 });
 

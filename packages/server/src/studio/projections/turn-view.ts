@@ -21,7 +21,8 @@ export const turnView = (journal: Journal, number: number, now: number): TurnVie
   const turn = open?.number === number ? open : turnNumbered(state, number);
   const first = rows.findIndex((row) => row.turn === number);
   if (turn === undefined || first < 1) return null;
-  const last = turn === open ? entries.length - 1 : rows.findLastIndex((row) => row.turn === number);
+  const last = turn === open ? Infinity : rows.findLastIndex((row) => row.turn === number);
+  const ofTurn = entries.filter(({ seq }) => seq >= first && seq <= last);
   const until = "endedAt" in turn ? turn.endedAt : Math.max(now, turn.startedAt);
   return {
     turn: number,
@@ -29,7 +30,7 @@ export const turnView = (journal: Journal, number: number, now: number): TurnVie
     from: turn.startedAt,
     until,
     usage: usageWords(turn.usage),
-    spans: spansOf(journal.at(first - 1), entries.slice(first, last + 1), number),
+    spans: spansOf(journal.at(first - 1), ofTurn, number),
   };
 };
 
