@@ -28,7 +28,7 @@ export const patternOf = (source: string): Either.Either<string, Pattern> => {
   } catch (thrown) {
     if (thrown instanceof NotLinear) return Either.left(thrown.message);
     // V8 quotes the whole pattern, which may be long, before the reason.
-    if (thrown instanceof SyntaxError) return Either.left(thrown.message.split(`/${source}/u: `).at(-1) ?? "");
+    if (thrown instanceof SyntaxError) return Either.left(thrown.message.split(`/${source}/u: `).pop() ?? "");
     throw thrown;
   }
 };

@@ -119,6 +119,14 @@ describe("an ask that is rejoined in the process that answers it", () => {
     await first.host.close();
     const { host, clock } = first.another({ script: [says("done")], keepPartsMs: 1_000, idleMs: 60_000 });
     await host.thread().resume();
+    const known = await some(host.thread().rejoin("a"), 5);
+    expect(known.map(({ type }) => type)).toEqual([
+      "replay.started",
+      "turn.started",
+      "step.started",
+      "toolCall",
+      "approval.requested",
+    ]);
     await clock.advance(2_000);
     await host.thread().approve((await host.thread().approvals())[0]?.id ?? "");
     await settle();
@@ -165,6 +173,7 @@ describe("an ask that is rejoined in the process that answers it", () => {
     expect(String(await errorOf(partsOf(elsewhere)))).toContain(
       "from is a cursor of turn 1, and turn 2 answers the ask",
     );
+    expect(await partsOf(elsewhere)).toEqual([]);
     // @ts-expect-error -- for those who write JavaScript
     expect(String(await errorOf(thread.rejoin("a", { after: "1" })))).toContain("after");
   });

@@ -114,6 +114,9 @@ test.each([
   ["^[\\]\\\\/^-]\\x41\\u0042\\uD83D\\uDE00\\cJ\\0\\/$", "]AB😀\n\0/", "aAB😀\n\0/"],
   ["^\\p{Lu}\\P{Lu}+?$", "Ab", "ab"],
   ["^[^]{2}$", "\n😀", "a"],
+  ["^a{2}$", "aa", "aaa"],
+  ["^a{1,}$", "aa", ""],
+  ["^a{1,2}$", "aa", "aaa"],
 ])("the pattern %s is matched as JavaScript does", (source, fits, does) => {
   expect(matched(source, fits).matches).toBe(true);
   expect(matched(source, does).matches).toBe(false);
@@ -158,4 +161,13 @@ test.each([
   expect(pattern).toEqual(Either.left(expect.stringContaining(reason)));
   // A foreign pattern may be long.
   expect(Either.isLeft(pattern) && pattern.left.length).toBeLessThan(100);
+});
+
+// Beside a repeated character, a pattern has a choice, a sequence and the repetition.
+test.each([
+  ["nested 100 deep", "()".repeat(200) + "(".repeat(100) + ")".repeat(100), "(".repeat(101) + ")".repeat(101)],
+  ["of 10000 parts", "a{9997}", "a{9998}"],
+  ["of 100000 characters", `[${"a".repeat(99_998)}]`, `[${"a".repeat(99_999)}]`],
+])("a pattern %s is matched, and one with one more is refused", (_, source, over) => {
+  expect([source, over].map((each) => Either.isRight(patternOf(each)))).toEqual([true, false]);
 });

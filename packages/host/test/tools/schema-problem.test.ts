@@ -54,6 +54,24 @@ test("a schema that applies itself twice to each member takes steps in proportio
   expect(stepsOf(schema, nested(200)) / stepsOf(schema, nested(100))).toBeLessThan(2.1);
 });
 
+const long = "a".repeat(1_000);
+const names = Array.from({ length: 1_000 }, (_, at) => `n${at}`);
+
+test.each<[string, JsonObject, Parameters<typeof issuesOf>[1], steps: number]>([
+  ["the characters of a text", {}, long, 1_001],
+  ["the elements of a list", { items: {} }, names.map(Number), 2_001],
+  ["the issues of a list", { items: false }, names, 2_001],
+  ["the elements that are compared", { uniqueItems: true }, [long, long], 2_005],
+  ["the members of an object", {}, Object.fromEntries(names.map((name) => [name, 1])), 1_001],
+  ["the members that are missing", { required: names }, {}, 2_001],
+  ["the patterns for members", { patternProperties: Object.fromEntries(names.map((name) => [name, {}])) }, {}, 1_001],
+  ["a reference", { $ref: `#/${long}` }, 1, 1_003],
+  ["both texts of a comparison", { const: long }, long, 3_005],
+  ["a pattern and its states", { pattern: long }, "b", 2_009],
+])("a check counts %s as steps", (_, schema, value, steps) => {
+  expect(stepsOf(schema, value)).toBe(steps);
+});
+
 test.each<[string, JsonObject, Parameters<typeof issuesOf>[1]]>([
   ["a long text and a wide pattern", { pattern: "[ab].{1,4000}!" }, "ab".repeat(100_000)],
   [
