@@ -122,6 +122,7 @@ test.each([{ begun: "Well, " }, { begun: null }])(
     expect((await asked).text).toBe("It is.");
     const texts = (await parts).flatMap((part) => (part.type === "text.delta" ? [part] : []));
     const last = Math.max(...texts.map(({ attempt }) => attempt));
+    expect(last).toBe(begun === null ? 1 : 2);
     const shown = texts.filter(({ attempt }) => attempt === last).map(({ text }) => text);
     expect(shown.join("")).toBe("It is.");
     await host.close();

@@ -114,6 +114,9 @@ test.each([
   ["^[\\]\\\\/^-]\\x41\\u0042\\uD83D\\uDE00\\cJ\\0\\/$", "]AB😀\n\0/", "aAB😀\n\0/"],
   ["^\\p{Lu}\\P{Lu}+?$", "Ab", "ab"],
   ["^[^]{2}$", "\n😀", "a"],
+  ["\\bb", "a b", "ab"],
+  ["b\\b", "b a", "ba"],
+  ["\\Bb", "ab", "a b"],
   ["^a{2}$", "aa", "aaa"],
   ["^a{1,}$", "aa", ""],
   ["^a{1,2}$", "aa", "aaa"],
@@ -135,6 +138,10 @@ test.each([
   const stepsOf = (length: number): number => matched(source, `${"a".repeat(length)}!`).steps;
   expect(stepsOf(20_000) / stepsOf(10_000)).toBeLessThan(2.1);
   expect(stepsOf(10_000)).toBeLessThan(10_000 * 60);
+});
+
+test("matching stops at the first place at which the pattern has matched", () => {
+  expect(matched("a", `a${"b".repeat(1_000)}`).steps).toBeLessThan(1_020);
 });
 
 test("a long text is counted for each pattern that is tried with it, and a property of Unicode for what it takes", () => {
