@@ -236,17 +236,20 @@ describe("text that this host has shown", () => {
     expect(JSON.stringify(await partsOf(host.thread().rejoin("a")).catch(() => []))).not.toContain("secret");
   });
 
-  test.each<[how: string, there: readonly ScriptedStep[], asks: number]>([
+  test.each<[how: string, there: readonly ScriptedStep[], asks: number, closes?: boolean]>([
     ["is created again here", [], 0],
     ["is created again there, and continues here", [says("1")], 1],
     ["fails there", [failing], 1],
     ["is open there", [held().step], 1],
     ["is open there in its second turn", [says("1"), held().step], 2],
-  ])("of a thread that another host deleted is not shown in one of the same id that %s", async (_, script, asks) => {
+    ["was open there and continues here", [held().step], 1, true],
+  ])("of a thread that another host deleted is not shown in one of the same id that %s", async (...given) => {
+    const [, script, asks, closes = false] = given;
     const { host, clock, there } = await shown({ script, idleMs: 10 });
     await there.host.thread().delete();
     for (let ask = 1; ask <= asks; ask++) void there.host.ask("ho", { askId: `there ${ask}` }).catch(() => {});
     await clock.advance(1_000);
+    if (closes) await there.host.close();
     const handles = [1, 2].slice(0, asks).map((ask) => host.thread().rejoin(`there ${ask}`));
     const parts: AskPart[] = [];
     for (const handle of [...handles, host.ask("ho", { askId: "here" }), host.thread().rejoin("here")])

@@ -171,6 +171,25 @@ property.prop([hostileSchema, fc.jsonValue({ maxDepth: 4 })])(
   },
 );
 
+const trueFor = (count: number): JsonObject => Object.fromEntries(Array.from({ length: count }, (_, at) => [at, true]));
+const wide = (count: number): JsonObject => ({ allOf: Array.from({ length: count }, () => ({ pattern: "\\p{L}" })) });
+
+test.each<[string, JsonObject, JsonObject, reason: string]>([
+  ["10000 parts", { properties: trueFor(9_999) }, { properties: trueFor(10_000) }, "more than 10000 parts"],
+  ["a chain of 100", chained(99, (next) => next), chained(100, (next) => next), "more than 100 other schemas"],
+  ["patterns of a million parts", wide(199), wide(200), "more than 1000000 parts together"],
+  ["a quoted value of 200 characters", {}, { type: "x".repeat(198) }, `(got "${"x".repeat(198)}")`],
+  ["a quoted value of 201 characters", {}, { type: "x".repeat(199) }, `(got "${"x".repeat(199)}…)`],
+])("a schema with %s is taken or quoted whole, and one with more is not", (_, taken, refused, reason) => {
+  expect([problemOfSchema(taken), problemOfSchema(refused)]).toEqual([null, expect.stringContaining(reason)]);
+});
+
+test("a value is checked 800 schemas deep", () => {
+  const step = (to: string): JsonObject => ({ properties: { x: { $ref: to } } });
+  expect(issuesOf({ $ref: "#/$defs/a", $defs: { a: step("#/$defs/a") } }, nested(399))).toEqual([]);
+  expect(issuesOf(step("#"), nested(400))).toMatchObject([{ message: expect.stringContaining("nested too deep") }]);
+});
+
 test("a tool and an output with a pattern that is not linear are refused when they are made", () => {
   const jsonSchema = { type: "object", properties: { a: { type: "string", pattern: "(a)\\1" } } };
   expect(() => tool({ name: "t", description: "", input: { jsonSchema }, run: () => null })).toThrow(
