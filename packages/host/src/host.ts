@@ -9,7 +9,7 @@ import { kinds, problemOfOptions } from "./boundary/option-kinds.ts";
 import type { HostContext, ThreadDefaults } from "./context/host-context.ts";
 import { isRequest } from "./delegation/inbox-items.ts";
 import { dropRequests, msOfPolls } from "./delegation/requested-lease.ts";
-import { lookAt } from "./journal/opening.ts";
+import { openJournal } from "./journal/opening.ts";
 import { ThreadLoop } from "./loop/loop.ts";
 import { memoryStore } from "./memory-store/memory-store.ts";
 import { hostContextOf, type HostOptions, type ImportOptions, importOptionKinds } from "./options.ts";
@@ -229,10 +229,7 @@ class ConversationHost implements Host, Loops {
   async store(threadId: string, entries: readonly Entry[]): Promise<void> {
     const loop = this.#loops.get(threadId);
     // Work that continues there must not be stopped needlessly.
-    if (
-      loop !== undefined &&
-      (loop.state !== null || (await lookAt(this.#host, threadId, () => true, "some")) !== null)
-    )
+    if (loop !== undefined && (loop.state !== null || (await openJournal(this.#host, threadId, null)) !== null))
       throw new ThreadExistsError(threadId);
     await this.alone(threadId, () => storeJournal(this.#host, threadId, entries));
   }

@@ -120,7 +120,6 @@ export class Ask implements AskHandle, Sender {
     this.watcher = null;
     this.#isChecked = false;
     this.event = null;
-    this.isRead = false;
     this.inboxId = null;
     this.whenBusy = null;
     this.threadId = threadId;

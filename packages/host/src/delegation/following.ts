@@ -47,8 +47,7 @@ export class Following implements Diversion {
   #wake: (() => void) | null = null;
   /** Whether there is news since the last read of the journal started. */
   #hasNews = false;
-  /** When the store was last called, and since when it has failed; null if it works. */
-  #triedAt = 0;
+  /** The time since which the store has failed; null if it works. */
   #failingSince: number | null = null;
   /** The time since which there is nothing to follow; null while there is. */
   #idleSince: number | null = null;
@@ -162,20 +161,24 @@ export class Following implements Diversion {
   }
 
   async #tryRound(): Promise<void> {
-    this.#triedAt = this.#follower.host.clock.now();
+    const since = this.#follower.host.clock.now();
     try {
       await this.#round();
       this.#failingSince = null;
     } catch (thrown) {
-      this.#tolerate(thrown);
+      this.#tolerate(thrown, since);
     }
   }
 
-  /** Reports an error of the store. @throws it when waiting can't help, or after `storeTimeoutMs` */
-  #tolerate(thrown: unknown): void {
+  /**
+   * Reports an error of the store.
+   *
+   * @param since when the call began: a store that does not answer fails late.
+   * @throws it when waiting can't help, or after `storeTimeoutMs`
+   */
+  #tolerate(thrown: unknown, since: number): void {
     const { host } = this.#follower;
-    // Since the call began: a store that does not answer fails late.
-    this.#failingSince ??= this.#triedAt;
+    this.#failingSince ??= since;
     if (isLasting(thrown) || host.clock.now() - this.#failingSince >= host.storeTimeoutMs) throw thrown;
     host.observation.report(thrown, "store");
   }
@@ -317,7 +320,7 @@ export class Following implements Diversion {
     if (this.#engine !== null) return null;
     const { threadId, host } = this.#follower;
     let lease: HeldLease | null = null;
-    this.#triedAt = host.clock.now();
+    const since = host.clock.now();
     try {
       lease = await HeldLease.take(threadId, host, onLost);
       if (lease === null) return null;
@@ -327,7 +330,7 @@ export class Following implements Diversion {
       return lease;
     } catch (thrown) {
       await lease?.end();
-      this.#tolerate(thrown);
+      this.#tolerate(thrown, since);
       return null;
     }
   }

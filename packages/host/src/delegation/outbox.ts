@@ -13,10 +13,12 @@ export interface Outgoing extends Pick<Inbox, "answerTo" | "discard"> {
   post(threadId: string, item: { readonly id: string; readonly event: Event | ThreadStarted }): Promise<void>;
 }
 
+type OutboxHost = Pick<HostContext, "clock" | "ids" | "leaseTtlMs" | "observation" | "store">;
+
 /** The inbox items that this host has posted, or is about to post, to the holder of a thread, until they are answered. */
 export class Outbox {
   readonly #threadId: string;
-  readonly #host: HostContext;
+  readonly #host: OutboxHost;
   readonly #inbox: Outgoing;
   readonly #waiting: OutgoingItem[] = [];
   /** Posted items by id, oldest first. The post of the newest may still be in progress. */
@@ -25,7 +27,7 @@ export class Outbox {
   #beingPosted: OutgoingItem | null = null;
   #sending: Promise<void> | null = null;
 
-  constructor(threadId: string, host: HostContext, inbox: Outgoing) {
+  constructor(threadId: string, host: OutboxHost, inbox: Outgoing) {
     this.#threadId = threadId;
     this.#host = host;
     this.#inbox = inbox;
@@ -35,8 +37,9 @@ export class Outbox {
     return this.#waiting.length + this.#posted.size;
   }
 
+  /** Whether the journal may spare a post: one that is in progress or has failed is repeated in any case. */
   get isDue(): boolean {
-    return this.#waiting.length > 0 || this.#beingPosted !== null || this.#overdue !== null;
+    return this.hasNew || this.#overdue !== null;
   }
 
   get hasNew(): boolean {

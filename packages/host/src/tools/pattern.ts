@@ -28,7 +28,7 @@ export const patternOf = (source: string): Either.Either<string, Pattern> => {
   } catch (thrown) {
     if (thrown instanceof NotLinear) return Either.left(thrown.message);
     // V8 quotes the whole pattern, which may be long, before the reason.
-    if (thrown instanceof SyntaxError) return Either.left(thrown.message.split(`/${source}/u: `).at(-1) ?? "");
+    if (thrown instanceof SyntaxError) return Either.left(thrown.message.split(`/${source}/u: `).pop() ?? "");
     throw thrown;
   }
 };
@@ -80,7 +80,7 @@ class Reader {
     if (this.#take(/\(\?/y) !== null) throw new NotLinear("flags inside of it are not supported");
     if (this.#take(/\\(?:[1-9]|k<)/y) !== null) throw new NotLinear("a reference back to a group is not supported");
     const place = this.#take(/\^|\$|\\b|\\B/y);
-    if (place !== null) return { type: "place", holds: places[place[0]] ?? never };
+    if (place !== null) return { type: "place", holds: holdsAt(place[0]) };
     const [character = ""] = this.#take(characterPattern) ?? [];
     if (!/^[.[\\]/.test(character)) return { type: "character", fits: (each) => each === character };
     // A pattern for one character, which the JavaScript engine matches in one step.
@@ -113,27 +113,22 @@ const isWord = (character: string | undefined): boolean => character !== undefin
 const isBoundary = ({ characters }: Run, place: number): boolean =>
   isWord(characters[place - 1]) !== isWord(characters[place]);
 
-const places: Readonly<Record<string, (run: Run, place: number) => boolean>> = {
-  "^": (_, place) => place === 0,
-  $: ({ characters }, place) => place === characters.length,
-  "\\b": isBoundary,
-  "\\B": (run, place) => !isBoundary(run, place),
+const holdsAt = (sign: string): ((run: Run, place: number) => boolean) => {
+  if (sign === "^") return (_, place) => place === 0;
+  if (sign === "$") return ({ characters }, place) => place === characters.length;
+  return sign === "\\b" ? isBoundary : (run, place) => !isBoundary(run, place);
 };
-
-const never = (): boolean => false;
 
 /** A state of a match. It leads to `next` by a character, at a place, or freely. */
 interface State {
   readonly fits?: (character: string) => boolean;
   readonly holds?: (run: Run, place: number) => boolean;
   readonly next: State[];
-  /** The last visit that reached it, so that each visit does once. */
-  visit: number;
+  /** The last visit that reached it, so that each visit does once. Null before the first. */
+  visit: object | null;
 }
 
-const accepting: State = { next: [], visit: 0 };
-
-let visits = 0;
+const accepting: State = { next: [], visit: null };
 
 /** Builds the states of parts, from the last one: each gets the state that follows it. */
 class Builder {
@@ -143,18 +138,18 @@ class Builder {
     if (++this.size > sizeMax) throw new NotLinear(`it has more than ${sizeMax} parts, counting each repetition`);
     switch (part.type) {
       case "character":
-        return { fits: part.fits, next: [next], visit: 0 };
+        return { fits: part.fits, next: [next], visit: null };
       case "place":
-        return { holds: part.holds, next: [next], visit: 0 };
+        return { holds: part.holds, next: [next], visit: null };
       case "look": {
         // Matched against the direction in which it looks. So its ends are the places at which it holds.
         const { isAhead, isNegative } = part;
         const start = this.build(part.part, accepting, !isAhead);
         const holds = (run: Run, place: number): boolean => run.looked(start, !isAhead)[place] !== isNegative;
-        return { holds, next: [next], visit: 0 };
+        return { holds, next: [next], visit: null };
       }
       case "choice":
-        return { next: part.parts.map((option) => this.build(option, next, isForward)), visit: 0 };
+        return { next: part.parts.map((option) => this.build(option, next, isForward)), visit: null };
       case "sequence": {
         const parts = isForward ? part.parts.toReversed() : part.parts;
         return parts.reduce((after, each) => this.build(each, after, isForward), next);
@@ -167,12 +162,12 @@ class Builder {
   #repeated({ part, min, max }: Extract<Part, { readonly type: "repeat" }>, next: State, isForward: boolean): State {
     let start = next;
     if (max === Infinity) {
-      const again: State = { next: [next], visit: 0 };
+      const again: State = { next: [next], visit: null };
       again.next.push(this.build(part, again, isForward));
       start = again;
     } else
       for (let left = max - min; left > 0; left--) {
-        start = { next: [this.build(part, start, isForward), next], visit: 0 };
+        start = { next: [this.build(part, start, isForward), next], visit: null };
       }
     for (let left = min; left > 0; left--) start = this.build(part, start, isForward);
     return start;
@@ -216,7 +211,7 @@ class Run {
 
   /** Returns the states that are reached at a place without a character. */
   #reached(from: readonly State[], place: number): readonly State[] {
-    const visit = ++visits;
+    const visit = {};
     const reached: State[] = [];
     const reach = (state: State): void => {
       if (state.visit !== visit) reached.push(state);

@@ -139,8 +139,10 @@ export class LogCursor {
     this.#at = Math.max(this.#at, first - 1);
     this.#part = null;
     const next = this.log.at(this.#at + 1);
-    this.#epoch = next?.epoch ?? 0;
-    this.#index = (next?.index ?? 0) - 1;
+    if (next !== undefined) {
+      this.#epoch = next.epoch;
+      this.#index = next.index - 1;
+    }
     this.#offset = 0;
     return Object.freeze({ type: "parts.dropped", count });
   }
@@ -176,8 +178,8 @@ export class HandleCursor implements LogReader {
   /** The place before the log that is read. */
   #before: PartPlace | null;
   #readers: PromiseWithResolvers<IteratorResult<AskPart, undefined>>[] = [];
-  /** Whether the log that is read wakes this reader. */
-  #isListening = false;
+  /** The log that wakes this reader at its next part; null if none does. */
+  #awaited: TurnLog | null = null;
   #ended = false;
   #error: Error | null = null;
   /** The position up to which a log is read after an error. */
@@ -213,8 +215,7 @@ export class HandleCursor implements LogReader {
     const { place } = this;
     const isBehind = !this.#isLive && place?.turn === log.turn;
     const cursor = new LogCursor(log, isBehind ? place : start, this.#isLive);
-    if (this.#cursor === null && this.#own.length === 0) this.#cursor = cursor;
-    else this.#own.push({ at: this.#end, cursor });
+    this.#own.push({ at: this.#end, cursor });
     this.#log = log;
     this.wake();
   }
@@ -268,7 +269,7 @@ export class HandleCursor implements LogReader {
 
   /** Gives waiting readers what there is to read. */
   wake(): void {
-    this.#isListening = false;
+    this.#awaited = null;
     while (this.#readers.length > 0) {
       const part = this.#take();
       if (part === null && !this.#ended) return this.#listen();
@@ -282,9 +283,10 @@ export class HandleCursor implements LogReader {
   }
 
   #listen(): void {
-    if (this.#isListening || this.#cursor === null) return;
-    this.#isListening = true;
-    this.#cursor.log.wakeLater(this);
+    const log = this.#cursor?.log ?? null;
+    if (this.#awaited === log) return;
+    this.#awaited = log;
+    log?.wakeLater(this);
   }
 
   get #end(): number {

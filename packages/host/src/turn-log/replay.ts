@@ -138,7 +138,7 @@ const seenIn = (shown: readonly AskPart[]) => {
   // Parts of steps before the first known one were dropped.
   const first = hasStarted ? 1 : Math.min(...steps.keys(), Infinity);
   const leftOf = (part: AskPart): AskPart | "differs" | null => {
-    if (part.type === "turn.started") return shown.length > 0 ? null : part;
+    if (part.type === "turn.started") return null;
     if (!("step" in part)) return part;
     const step = steps.get(part.step);
     if (step === undefined) return part.step < first && first !== Infinity ? null : part;

@@ -1,4 +1,5 @@
 import type { Counter, Policy } from "@colloquy/machine/policies";
+import { usageMonoid } from "@colloquy/machine";
 import { expect, test } from "vitest";
 import { ContextUnfitError } from "@colloquy/host";
 import { mortal } from "../mortal-store.ts";
@@ -43,6 +44,19 @@ test("a prompt that does not fit is never sent, and the ask says by how much and
   expect(notices(await partsOf(handle))).toEqual(["context.warning", "context.unfit"]);
   expect(model.calls).toEqual([]);
   expect(await journalOf(store)).toEqual(["thread.started", "ask.received"]);
+});
+
+test.each<readonly [string, fixed: number, largest: number | null, advice: RegExp]>([
+  ["whose largest message is half of what must be shown, and alone too much", 160, 80, /or a policy that shortens/],
+  ["of which no message is half", 100, 49, /take 100, .*takes 49\..*shorter system prompt/],
+  ["that does not fit even without its largest message", 162, 81, /shorter system prompt/],
+  ["whose turn has no message", 100, null, /leaves them out\. .*shorter system prompt/],
+  ["in which what must be shown just fits", 80, 80, /shows more than it must: 80 would do.*tokenWindow/],
+])("the error of a prompt %s says what helps", (_, fixed, tokens, advice) => {
+  const largest = tokens === null ? null : { message: "1.0", tokens };
+  const summary = { threadId: "t", askId: "a", turn: 1, text: "", messages: [], usage: usageMonoid.empty };
+  const unfit = { tokens: 200, available: 80, budget: 100, reserve: 20, fixed, largest };
+  expect(new ContextUnfitError(summary, unfit).message).toMatch(advice);
 });
 
 /** Shows everything, or the summary of the turn before. Asks before a call for a summary of each turn. */

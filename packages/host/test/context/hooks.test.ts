@@ -36,6 +36,16 @@ describe("hooks", () => {
     ]);
   });
 
+  test("are not called before a retry", async () => {
+    const seen: string[] = [];
+    const failure = { kind: "network", message: "no", retryable: true } as const;
+    const { host, clock } = stage({ script: [{ type: "failed", failure }, says("done")], hooks: noting(seen) });
+    const asked = host.ask("go");
+    await clock.advance(60_000);
+    expect((await asked).text).toBe("done");
+    expect(seen).toEqual(["beforeTurn 1", "beforeStep 1", "afterStep 1", "afterTurn 1 completed"]);
+  });
+
   test.each([
     ["beforeStep", 0],
     ["beforeToolCall", 1],

@@ -290,6 +290,29 @@ describe("a thread of an engine", () => {
     expect(there.followers()).toBe(0);
   });
 
+  test.each([
+    [true, 5],
+    [false, 1],
+  ])(
+    "is polled for its journal, less often if the engine reports news (%s: every %i polls)",
+    async (follows, polls) => {
+      const there = engineStage({ script: [held().step] }, follows);
+      const { clock } = there.worker;
+      let reads = 0;
+      const store = overriding(there.store, {
+        ...(there.store.engine === undefined ? {} : { engine: there.store.engine }),
+        read: (...given) => (reads++, there.store.read(...given)),
+      });
+      const { host } = stage({ store, clock, pollMs: 200 });
+      host.ask("one").catch(() => {});
+      await pass(clock);
+      reads = 0;
+      await clock.advance(10_000);
+      expect(reads).toBe(50 / polls);
+      await host.close();
+    },
+  );
+
   test("is started once, by the given options", async () => {
     const there = engineStage({ script: [says("hi")] });
     const thread = there.client().thread("ada");

@@ -110,6 +110,29 @@ describe("an ask on a thread that another host holds", () => {
     },
   );
 
+  test("that is made while the journal is read is posted before the next poll", async () => {
+    const { clock, inner } = stored();
+    void stage({ clock, store: inner, script: [held().step] }).host.ask("one");
+    await settle();
+    let onRead = (): void => {};
+    const store = overriding(inner, {
+      read: async (...given) => {
+        const entries = await inner.read(...given);
+        onRead();
+        return entries;
+      },
+    });
+    const { host } = stage({ clock, store, owner: "second" });
+    host.ask("two").catch(() => {});
+    onRead = () => {
+      onRead = () => {};
+      host.ask("three").catch(() => {});
+    };
+    await settle();
+    expect(await inboxOf(inner).unanswered("default")).toHaveLength(2);
+    await host.close();
+  });
+
   test("that the machine refuses there is refused here", async () => {
     const model = held();
     const first = stage({ script: [model.step] });

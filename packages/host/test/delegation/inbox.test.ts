@@ -103,6 +103,45 @@ test("the host writes an answer at the next poll after the store failed to write
   expect(answered).toEqual(["letter"]);
 });
 
+describe("an answer that no host fetches", () => {
+  /** Makes a busy host, whose store notes the deleted inbox items. */
+  const busy = async () => {
+    const discarded: string[] = [];
+    const { clock, inner, store } = withInbox((inbox) => ({
+      discard: async (threadId, id) => {
+        discarded.push(id);
+        await inbox.discard(threadId, id);
+      },
+    }));
+    const { host } = stage({ clock, store, pollMs: 200, script: [held().step] });
+    host.ask("hi").catch(() => {});
+    await settle();
+    return { clock, host, discarded, inbox: inboxOf(inner) };
+  };
+  const stray = (askId: string): Event => ({ type: "cancel.requested", at: 1, askId });
+
+  test("is deleted after 25 polls, and its item is handled again if it is posted again", async () => {
+    const { clock, host, discarded, inbox } = await busy();
+    await inbox.post("default", { id: "letter", event: stray("a") });
+    await clock.advance(5_199);
+    expect([discarded, await inbox.answerTo("default", "letter")]).toEqual([[], expect.anything()]);
+    await clock.advance(1);
+    expect([discarded, await inbox.answerTo("default", "letter")]).toEqual([["letter"], null]);
+    await inbox.post("default", { id: "letter", event: stray("a") });
+    await clock.advance(200);
+    expect(await inbox.answerTo("default", "letter")).toMatchObject({ handled: false });
+    await host.close();
+  });
+
+  test("is deleted earlier if more than 1024 newer ones are kept", async () => {
+    const { clock, host, discarded, inbox } = await busy();
+    for (let item = 0; item < 1_025; item++) await inbox.post("default", { id: `${item}`, event: stray("a") });
+    await clock.advance(400);
+    expect(discarded).toEqual(["0"]);
+    await host.close();
+  });
+});
+
 describe("a lease that was lost when an inbox item is answered", () => {
   /** Returns a holder with an open turn, whose lease is lost as it answers an ask's inbox item. */
   const losing = async (whenHeld: "enqueue" | "reject") => {

@@ -215,8 +215,9 @@ describe("hosts that look at different times", () => {
     void first.host.ask("one");
     await settle();
     const second = first.another({ pollMs: asker, script: [] });
-    const error = errorOf(second.host.thread().append({ role: "user", content: "so" }));
-    expect(await during(first.clock, 5_000, error)).toBeInstanceOf(ThreadHeldError);
+    const edits = ["so", "or so"].map((content) => errorOf(second.host.thread().append({ role: "user", content })));
+    for (const error of await during(first.clock, 5_000, Promise.all(edits)))
+      expect(error).toBeInstanceOf(ThreadHeldError);
     expect(first.clock.now()).toBe(1_005_000);
   });
 });

@@ -56,6 +56,18 @@ test("a thread of 0.1, whose journal does not name the tools, offers all that th
   expect(contexts[0]?.tools.map(({ name }) => name)).toEqual(["search", "read"]);
 });
 
+test("a call that was requested before a restart offers none of the tools that were renamed since", async () => {
+  const first = stage({ script: [held().step], tools: [named("find", "Searches.")] });
+  void first.host.ask("hi", { askId: "a" }).catch(() => {});
+  await settle();
+  await first.host.close();
+  const { contexts, script } = watched(1);
+  const later = first.another({ script, tools: [named("search", "Searches.")] });
+  await later.host.ask("hi", { askId: "a" });
+  expect(later.model.calls[0]?.tools).toMatchObject([{ name: "find" }]);
+  expect(contexts[0]?.tools).toEqual([]);
+});
+
 // A close may come at any time, and must lose nothing.
 
 const once = (runs: unknown[]) => plain("pay", () => void runs.push("run"), { recovery: "once" });
@@ -110,6 +122,7 @@ test.each([{ begun: "Well, " }, { begun: null }])(
     expect((await asked).text).toBe("It is.");
     const texts = (await parts).flatMap((part) => (part.type === "text.delta" ? [part] : []));
     const last = Math.max(...texts.map(({ attempt }) => attempt));
+    expect(last).toBe(begun === null ? 1 : 2);
     const shown = texts.filter(({ attempt }) => attempt === last).map(({ text }) => text);
     expect(shown.join("")).toBe("It is.");
     await host.close();

@@ -102,5 +102,7 @@ describe("JSON that is being written", () => {
     const [once, twice] = [shownOf(10_000), shownOf(20_000)];
     expect(once).toBeGreaterThan(100);
     expect(twice - once).toBeLessThan(60);
+    const short = new ShownOutput();
+    expect(["{", " ", '"a":1,'].map((piece) => short.add(piece))).toEqual([{}, undefined, { a: 1 }]);
   });
 });

@@ -108,6 +108,19 @@ const interruptedIn = (spans: Shown): readonly unknown[] =>
     attributes["error.type"] === "interrupted" ? [attributes["gen_ai.tool.call.id"]] : [],
   );
 
+test("a process that takes over a step in the middle records the tools that are still out", () => {
+  const [, entries = []] = storedJournals.find(([name]) => name === "parallel-tools") ?? [];
+  const { observer, spans } = recorded();
+  observed(observer, entries, entries.findIndex(({ event }) => event.type === "llm.completed") + 1);
+  // Whether their names were offered is not known here.
+  const names = ["chat", "execute_tool", "execute_tool", "execute_tool", "invoke_agent"];
+  expect(
+    spans()
+      .map(({ name }) => name)
+      .toSorted(),
+  ).toEqual(names);
+});
+
 describe("a live observer", () => {
   const isAProjection = (entries: readonly Entry[]): void => {
     const own = entries.findLastIndex(({ event }) => event.type === "thread.forked") + 1;

@@ -119,6 +119,14 @@ describe("an ask that is rejoined in the process that answers it", () => {
     await first.host.close();
     const { host, clock } = first.another({ script: [says("done")], keepPartsMs: 1_000, idleMs: 60_000 });
     await host.thread().resume();
+    const known = await some(host.thread().rejoin("a"), 5);
+    expect(known.map(({ type }) => type)).toEqual([
+      "replay.started",
+      "turn.started",
+      "step.started",
+      "toolCall",
+      "approval.requested",
+    ]);
     await clock.advance(2_000);
     await host.thread().approve((await host.thread().approvals())[0]?.id ?? "");
     await settle();
@@ -165,6 +173,7 @@ describe("an ask that is rejoined in the process that answers it", () => {
     expect(String(await errorOf(partsOf(elsewhere)))).toContain(
       "from is a cursor of turn 1, and turn 2 answers the ask",
     );
+    expect(await partsOf(elsewhere)).toEqual([]);
     // @ts-expect-error -- for those who write JavaScript
     expect(String(await errorOf(thread.rejoin("a", { after: "1" })))).toContain("after");
   });
@@ -227,17 +236,20 @@ describe("text that this host has shown", () => {
     expect(JSON.stringify(await partsOf(host.thread().rejoin("a")).catch(() => []))).not.toContain("secret");
   });
 
-  test.each<[how: string, there: readonly ScriptedStep[], asks: number]>([
+  test.each<[how: string, there: readonly ScriptedStep[], asks: number, closes?: boolean]>([
     ["is created again here", [], 0],
     ["is created again there, and continues here", [says("1")], 1],
     ["fails there", [failing], 1],
     ["is open there", [held().step], 1],
     ["is open there in its second turn", [says("1"), held().step], 2],
-  ])("of a thread that another host deleted is not shown in one of the same id that %s", async (_, script, asks) => {
+    ["was open there and continues here", [held().step], 1, true],
+  ])("of a thread that another host deleted is not shown in one of the same id that %s", async (...given) => {
+    const [, script, asks, closes = false] = given;
     const { host, clock, there } = await shown({ script, idleMs: 10 });
     await there.host.thread().delete();
     for (let ask = 1; ask <= asks; ask++) void there.host.ask("ho", { askId: `there ${ask}` }).catch(() => {});
     await clock.advance(1_000);
+    if (closes) await there.host.close();
     const handles = [1, 2].slice(0, asks).map((ask) => host.thread().rejoin(`there ${ask}`));
     const parts: AskPart[] = [];
     for (const handle of [...handles, host.ask("ho", { askId: "here" }), host.thread().rejoin("here")])

@@ -114,6 +114,12 @@ test.each([
   ["^[\\]\\\\/^-]\\x41\\u0042\\uD83D\\uDE00\\cJ\\0\\/$", "]AB😀\n\0/", "aAB😀\n\0/"],
   ["^\\p{Lu}\\P{Lu}+?$", "Ab", "ab"],
   ["^[^]{2}$", "\n😀", "a"],
+  ["\\bb", "a b", "ab"],
+  ["b\\b", "b a", "ba"],
+  ["\\Bb", "ab", "a b"],
+  ["^a{2}$", "aa", "aaa"],
+  ["^a{1,}$", "aa", ""],
+  ["^a{1,2}$", "aa", "aaa"],
 ])("the pattern %s is matched as JavaScript does", (source, fits, does) => {
   expect(matched(source, fits).matches).toBe(true);
   expect(matched(source, does).matches).toBe(false);
@@ -132,6 +138,10 @@ test.each([
   const stepsOf = (length: number): number => matched(source, `${"a".repeat(length)}!`).steps;
   expect(stepsOf(20_000) / stepsOf(10_000)).toBeLessThan(2.1);
   expect(stepsOf(10_000)).toBeLessThan(10_000 * 60);
+});
+
+test("matching stops at the first place at which the pattern has matched", () => {
+  expect(matched("a", `a${"b".repeat(1_000)}`).steps).toBeLessThan(1_020);
 });
 
 test("a long text is counted for each pattern that is tried with it, and a property of Unicode for what it takes", () => {
@@ -158,4 +168,13 @@ test.each([
   expect(pattern).toEqual(Either.left(expect.stringContaining(reason)));
   // A foreign pattern may be long.
   expect(Either.isLeft(pattern) && pattern.left.length).toBeLessThan(100);
+});
+
+// Beside a repeated character, a pattern has a choice, a sequence and the repetition.
+test.each([
+  ["nested 100 deep", "()".repeat(200) + "(".repeat(100) + ")".repeat(100), "(".repeat(101) + ")".repeat(101)],
+  ["of 10000 parts", "a{9997}", "a{9998}"],
+  ["of 100000 characters", `[${"a".repeat(99_998)}]`, `[${"a".repeat(99_999)}]`],
+])("a pattern %s is matched, and one with one more is refused", (_, source, over) => {
+  expect([source, over].map((each) => Either.isRight(patternOf(each)))).toEqual([true, false]);
 });

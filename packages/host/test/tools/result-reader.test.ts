@@ -93,6 +93,13 @@ describe("a reader of results", () => {
     expect(readOn(state, { callId: "1.1.0", from: 3 })).toBe("b");
   });
 
+  test("refuses arguments that it does not know", async () => {
+    const script = [calls(["read_result", { callId: "1.1.0", to: 5 }]), says("ok")];
+    const { host } = stage({ tools: [resultReader()], script });
+    await host.ask("go");
+    expect(JSON.stringify(await host.thread().exportJournal())).toContain("not expected here");
+  });
+
   test("says in words what can't be read", async () => {
     const state = await stateWith("short");
     expect(() => readOn(state, { callId: "9.9.9" })).toThrow(/no result of a call "9.9.9" in this conversation/);

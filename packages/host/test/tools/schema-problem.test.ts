@@ -54,6 +54,24 @@ test("a schema that applies itself twice to each member takes steps in proportio
   expect(stepsOf(schema, nested(200)) / stepsOf(schema, nested(100))).toBeLessThan(2.1);
 });
 
+const long = "a".repeat(1_000);
+const names = Array.from({ length: 1_000 }, (_, at) => `n${at}`);
+
+test.each<[string, JsonObject, Parameters<typeof issuesOf>[1], steps: number]>([
+  ["the characters of a text", {}, long, 1_001],
+  ["the elements of a list", { items: {} }, names.map(Number), 2_001],
+  ["the issues of a list", { items: false }, names, 2_001],
+  ["the elements that are compared", { uniqueItems: true }, [long, long], 2_005],
+  ["the members of an object", {}, Object.fromEntries(names.map((name) => [name, 1])), 1_001],
+  ["the members that are missing", { required: names }, {}, 2_001],
+  ["the patterns for members", { patternProperties: Object.fromEntries(names.map((name) => [name, {}])) }, {}, 1_001],
+  ["a reference", { $ref: `#/${long}` }, 1, 1_003],
+  ["both texts of a comparison", { const: long }, long, 3_005],
+  ["a pattern and its states", { pattern: long }, "b", 2_009],
+])("a check counts %s as steps", (_, schema, value, steps) => {
+  expect(stepsOf(schema, value)).toBe(steps);
+});
+
 test.each<[string, JsonObject, Parameters<typeof issuesOf>[1]]>([
   ["a long text and a wide pattern", { pattern: "[ab].{1,4000}!" }, "ab".repeat(100_000)],
   [
@@ -152,6 +170,25 @@ property.prop([hostileSchema, fc.jsonValue({ maxDepth: 4 })])(
     expect(stepsOf(schema, json)).toBeLessThan(100 + size * 10);
   },
 );
+
+const trueFor = (count: number): JsonObject => Object.fromEntries(Array.from({ length: count }, (_, at) => [at, true]));
+const wide = (count: number): JsonObject => ({ allOf: Array.from({ length: count }, () => ({ pattern: "\\p{L}" })) });
+
+test.each<[string, JsonObject, JsonObject, reason: string]>([
+  ["10000 parts", { properties: trueFor(9_999) }, { properties: trueFor(10_000) }, "more than 10000 parts"],
+  ["a chain of 100", chained(99, (next) => next), chained(100, (next) => next), "more than 100 other schemas"],
+  ["patterns of a million parts", wide(199), wide(200), "more than 1000000 parts together"],
+  ["a quoted value of 200 characters", {}, { type: "x".repeat(198) }, `(got "${"x".repeat(198)}")`],
+  ["a quoted value of 201 characters", {}, { type: "x".repeat(199) }, `(got "${"x".repeat(199)}…)`],
+])("a schema with %s is taken or quoted whole, and one with more is not", (_, taken, refused, reason) => {
+  expect([problemOfSchema(taken), problemOfSchema(refused)]).toEqual([null, expect.stringContaining(reason)]);
+});
+
+test("a value is checked 800 schemas deep", () => {
+  const step = (to: string): JsonObject => ({ properties: { x: { $ref: to } } });
+  expect(issuesOf({ $ref: "#/$defs/a", $defs: { a: step("#/$defs/a") } }, nested(399))).toEqual([]);
+  expect(issuesOf(step("#"), nested(400))).toMatchObject([{ message: expect.stringContaining("nested too deep") }]);
+});
 
 test("a tool and an output with a pattern that is not linear are refused when they are made", () => {
   const jsonSchema = { type: "object", properties: { a: { type: "string", pattern: "(a)\\1" } } };

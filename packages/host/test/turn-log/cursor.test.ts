@@ -83,20 +83,26 @@ describe("LogCursor", () => {
   });
 
   test("a cursor that is too slow reports once how many parts were dropped", () => {
-    const log = logOf(started);
-    const [slow, slower] = [new LogCursor(log, "first"), new LogCursor(log, "first")];
-    expect(slow.next()).toEqual(started);
-    for (let number = 1; number <= partsMax; number++) log.append(7, step(number));
-    const [lost, next] = [slow.next(), slow.next()];
-    expect([lost, next]).toEqual([{ type: "parts.dropped", count: partsMax / 2 - 1 }, step(partsMax / 2)]);
-    expect([slower.next(), slower.place]).toEqual([
-      { type: "parts.dropped", count: partsMax / 2 },
-      { turn: 1, epoch: 7, index: partsMax / 2 - 1, offset: 0 },
-    ]);
-    const place = slower.place;
-    expect(place === null ? [] : rest(new LogCursor(log, place))).toEqual(rest(slower));
-    const before = { turn: 1, epoch: 7, index: 9, offset: 0 };
-    expect(new LogCursor(log, before).next()).toEqual({ type: "parts.dropped", count: partsMax / 2 - 10 });
+    const log = logOf(text("abc"));
+    const [slow, slower, punctual] = [1, 2, 3].map(() => new LogCursor(log, "first"));
+    expect(slow?.next()).toEqual(text("abc"));
+    for (let number = 1; number < partsMax; number++) log.append(7, step(number));
+    for (let read = 0; read < partsMax / 2; read++) punctual?.next();
+    log.append(7, step(partsMax));
+    expect(punctual?.next()).toEqual(step(partsMax / 2));
+    const last = { turn: 1, epoch: 7, index: partsMax / 2 - 1, offset: 0 };
+    const lost = [slow, slower].map((cursor) => [cursor?.next(), cursor?.place]);
+    expect(lost.map(([part]) => part)).toEqual(
+      [1, 0].map((read) => ({ type: "parts.dropped", count: partsMax / 2 - read })),
+    );
+    expect(lost.map(([, place]) => place)).toEqual([last, last]);
+    expect(slow?.next()).toEqual(step(partsMax / 2));
+    const later = slower === undefined ? [] : rest(slower);
+    for (const count of [0, 1, 2, partsMax / 2 - 10]) {
+      const cursor = new LogCursor(log, { turn: 1, epoch: 7, index: partsMax / 2 - 1 - count, offset: 0 });
+      const dropped = count === 0 ? [] : [{ type: "parts.dropped", count }];
+      expect([cursor.next(), ...rest(cursor)]).toEqual([...dropped, ...later]);
+    }
   });
 
   const act = fc.oneof(
@@ -157,15 +163,17 @@ describe("HandleCursor", () => {
     cursor.push(forked);
     const log = logOf(started);
     cursor.follow(log, "first");
-    cursor.follow(log, "end");
     log.append(7, step(1));
+    cursor.follow(log, "first");
     cursor.push(forked);
     log.append(7, ended);
-    const reading = partsOf(cursor);
-    cursor.endTurn(ended);
+    for (const part of [forked, started, step(1), forked]) expect((await cursor.next()).value).toEqual(part);
+    const last = cursor.next();
+    expect(await Promise.race([last, Promise.resolve("not yet")])).toBe("not yet");
+    cursor.endTurn({ ...ended, status: "failed" });
     cursor.endTurn(ended);
     cursor.push(forked);
-    expect(await reading).toEqual([forked, started, step(1), forked, ended]);
+    expect([(await last).value, await partsOf(cursor)]).toEqual([ended, []]);
   });
 
   test("a handle reports once that it waits for another host's lease, and once that the wait ended", async () => {
@@ -189,12 +197,25 @@ describe("HandleCursor", () => {
     ]);
   });
 
+  test("a handle reports the end of a wait at once, and another wait after a part of its own", async () => {
+    const cursor = new HandleCursor();
+    cursor.beginWait(1);
+    cursor.push(forked);
+    cursor.beginWait(2);
+    cursor.endWait();
+    for (const part of [wait(1), waitEnded, forked, wait(2), waitEnded])
+      expect((await cursor.next()).value).toEqual(part);
+    cursor.endTurn(ended);
+    expect(await partsOf(cursor)).toEqual([ended]);
+  });
+
   test("a handle reads the parts before an error, throws the error once, and then ends", async () => {
     const cursor = new HandleCursor();
     const log = logOf(started);
     cursor.follow(log, "first");
     cursor.end(new Error("lost"));
     cursor.end(null);
+    cursor.endTurn(ended);
     log.append(7, step(1));
     expect(await cursor.next()).toEqual({ value: started, done: false });
     await expect(cursor.next()).rejects.toThrow("lost");

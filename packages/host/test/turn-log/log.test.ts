@@ -133,6 +133,14 @@ test.each<readonly [string, readonly Shown[], readonly unknown[]]>([
     ["a", 3, "b"],
   ],
   [
+    "one missing part",
+    [
+      [saying("a"), 1, 0],
+      [saying("b", 2), 1, 2],
+    ],
+    ["a", 1, "b"],
+  ],
+  [
     "a part after the end of the turn",
     [
       [ended, 1, 0],

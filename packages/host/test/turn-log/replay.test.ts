@@ -128,6 +128,21 @@ describe("completeLog", () => {
     ["a step that was lost with its thread", [...first.slice(0, 4), { type: "thread.lost", turn: 1 }], whole.slice(1)],
     ["only the start of the second step", second.slice(0, 2), second.slice(2)],
     [
+      "a second step that was shown again and then lost",
+      [
+        ...first,
+        { type: "step.started", turn: 1, step: 2 },
+        { type: "text.delta", turn: 1, step: 2, attempt: 1, text: "Wrong" },
+        anew(2),
+        { type: "step.started", turn: 1, step: 2 },
+        { type: "text.delta", turn: 1, step: 2, attempt: 1, text: "Do" },
+      ],
+      [{ ...second[1], text: "ne." } as AskPart, ...second.slice(2)],
+    ],
+    ["a replay of the second step that has not begun", [...first, ...second.slice(0, 2), anew(2)], second],
+    ["a step that began twice", [...first, ...second.slice(0, 2), second[0] as AskPart], second.slice(1)],
+    ["only the start of the turn", first.slice(0, 1), whole.slice(1)],
+    [
       "results in another order",
       [...first.slice(0, 6), ...first.slice(6, 8).toReversed()],
       [...first.slice(8), ...second],
@@ -155,6 +170,9 @@ describe("completeLog", () => {
     expect([log.parts.slice(4), log.journalledStep]).toEqual([first.slice(4, 7), 1]);
     completeOpenLog(log, 7, state);
     expect(log.end).toBe(7);
+    const empty = new TurnLog(1);
+    completeOpenLog(empty, 7, state);
+    expect(empty.parts).toEqual([anew(1), ...first.slice(0, 7)]);
     const none = new TurnLog(1);
     completeOpenLog(none, 7, stateAfter(ask));
     completeOpenLog(none, 7, stateAfter(ask, says({ content: "Done." })));

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { type CallerTool, callsToAnswer, conversationMachine, type MachineOptions } from "../../src/index.ts";
-import { waitsOutside } from "../../src/hosting.ts";
+import { callToAnswer, waitsOutside } from "../../src/hosting.ts";
 import { replay } from "../../src/inspect.ts";
 import { redactEntry } from "../../src/storage.ts";
 import { CheckedTalk } from "../checked-talk.ts";
@@ -46,6 +46,8 @@ test("a call of the caller's waits at rest alone, but not beside tools that run 
   talk.tell(asking());
   talk.reply(calling("ask_user", "search"));
   expect(waitsOutside(talk.state)).toBe(false);
+  const ids = talk.out().map(({ id }) => id);
+  expect(ids.map((id) => callToAnswer(talk.state, id)?.id)).toEqual([ids[0], undefined]);
   talk.result(1, "found");
   expect(waitsOutside(talk.state)).toBe(true);
   expect(callsToAnswer(talk.state)).toMatchObject([{ callId: "1.1.0", arguments: "{}", started: false }]);

@@ -1,7 +1,15 @@
 import fc from "fast-check";
 import { afterEach, expect, test, vi } from "vitest";
-import { conversationMachine, digestOfPrompt, type Message, type ReplyDraft, transition } from "../../src/index.ts";
+import {
+  conversationMachine,
+  digestOfPrompt,
+  type Message,
+  messageFromDraft,
+  type ReplyDraft,
+  transition,
+} from "../../src/index.ts";
 import { clearResults, keepAll, lastTurns, omitFields, type Policy, tokenWindow } from "../../src/policies.ts";
+import { messagesIn } from "../../src/prompt/blocks.ts";
 import { PromptDigest } from "../../src/thread/make-message.ts";
 import { calling, Talk } from "../talk.ts";
 import { runs } from "../runs.ts";
@@ -147,3 +155,12 @@ test("a call adds only new content to its digest, at turn 10 and at turn 200", (
     // The previous answer and the question; the calls and their results.
     expect(mixed.get(number)?.map(({ role }) => role)).toEqual(["assistant", "user", "assistant", "tool"]);
 });
+
+test.each([999, 1_000, 1_001, 2_500])(
+  "a prompt joins %i blocks, which are newest first, in the order of time",
+  (count) => {
+    const said = Array.from({ length: count }, (_, at) => messageFromDraft(`${at}`, { role: "user", content: "a" }));
+    const blocks = said.map((message) => [message]).reverse();
+    expect(messagesIn({ messages: blocks, turns: blocks.map(() => null) })).toEqual(said);
+  },
+);

@@ -131,7 +131,13 @@ describe("shrinkMessage", () => {
       for (const applied of [rule(), rule({ characters: 201 }), rule({ rule: "reference", characters: 201 })]) {
         const text = textOf(shrinkMessage(result(before + character.repeat(300)), [applied]));
         expect(text.length).toBeGreaterThan(195);
-        expect(text.isWellFormed()).toBe(true);
+        // A half would be replaced.
+        expect(
+          text
+            .replaceAll(/\[…[^]*…\]/gu, "")
+            .replaceAll(/[.\n]/gu, "")
+            .replaceAll(character, ""),
+        ).toBe("");
       }
     }
   });

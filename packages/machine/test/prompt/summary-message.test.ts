@@ -99,8 +99,10 @@ test("summaryLines cuts a long question at 200 characters, never inside a surrog
   };
   expect(clip("x".repeat(200))).toBe("x".repeat(200));
   expect(clip("x".repeat(201))).toBe(`${"x".repeat(200)}…`);
-  expect(clip(`${"x".repeat(199)}😀`)).toBe(`${"x".repeat(199)}…`);
-  expect(clip(`${"x".repeat(198)}😀y`)).toBe(`${"x".repeat(198)}😀…`);
+  for (const character of ["😀", "\u{10000}", "\u{10ffff}"]) {
+    expect(clip(`${"x".repeat(199)}${character}`)).toBe(`${"x".repeat(199)}…`);
+    expect(clip(`${"x".repeat(198)}${character}y`)).toBe(`${"x".repeat(198)}${character}…`);
+  }
   expect(clip(`a \n\t b${" ".repeat(4_000)}c`)).toBe("a b");
 });
 

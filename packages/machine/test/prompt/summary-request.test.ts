@@ -30,6 +30,15 @@ describe("the request for a summary", () => {
     expect(readBy(talk, {})).not.toContain("Before turn 1");
   });
 
+  test.each([
+    [{ from: 0, to: 0 }, ["Before turn 1"]],
+    [{ from: 0, to: 1 }, ["Before turn 1", "Turn 1"]],
+    [{ from: 1, to: 2 }, ["Turn 1", "Turn 2"]],
+  ])("of %j shows these turns, and the seed if that is covered", (covers, titles) => {
+    const text = readBy(talkOf(["One?", "One."], ["Two?", "Two."]), { covers });
+    expect(text.match(/^(?:Before turn|Turn) \d$/gmu)).toEqual(titles);
+  });
+
   test("shows a long text by a head and a tail of the same length", () => {
     const long = `${"a".repeat(longestTranscriptText)}${"z".repeat(longestTranscriptText)}`;
     const half = longestTranscriptText / 2;

@@ -101,6 +101,12 @@ describe("a cost is read without arithmetic", () => {
   });
 
   it("as amounts, too", () => {
+    expect(readCost({ nano: 12_300_000, currency: "USD" })).toEqual({
+      amounts: [{ currency: "USD", amount: 0.0123, calls: 1 }],
+      unknownCalls: 0,
+      text: "0.0123 USD",
+    });
+    expect(readCost(undefined)).toEqual({ amounts: [], unknownCalls: 1, text: "unknown" });
     expect(readCost(usageMonoid.concat(call(1000, 100), call(1, 1, "other")))).toEqual({
       amounts: [{ currency: "USD", amount: 0.00225, calls: 1 }],
       unknownCalls: 1,

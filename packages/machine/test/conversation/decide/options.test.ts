@@ -1,5 +1,6 @@
 import { ConfigurationError, conversationMachine, lastTurnOf, type MachineOptions, type Part } from "@colloquy/machine";
 import { type Counter, estimateCounter, keepAll } from "@colloquy/machine/policies";
+import { isConversationMachine, overlapOf } from "@colloquy/machine/hosting";
 import { describe, expect, it } from "vitest";
 
 import { Talk } from "../../talk.ts";
@@ -151,4 +152,10 @@ describe("invalid options are refused where the machine is made", () => {
     const options = { polcy: undefined, budget: { tokens: 9, reserve: 1, max: undefined } } as MachineOptions;
     expect(() => conversationMachine(options)).not.toThrow();
   });
+});
+
+it("a host tells a machine from other values, and learns its overlap only if the option was set", () => {
+  expect([conversationMachine(), {}, null, "machine"].map(isConversationMachine)).toEqual([true, false, false, false]);
+  const overlap = { type: "latest" } as const;
+  expect([{}, { overlap }].map((options) => overlapOf(conversationMachine(options)))).toEqual([null, overlap]);
 });

@@ -5,9 +5,11 @@ import {
   compactTurns,
   fitOversized,
   lastMessages,
+  lastTurns,
   limitResults,
   type Policy,
   summariseTurns,
+  tokenWindow,
 } from "../../../src/policies.ts";
 import { preview } from "../../../src/thread/plain-data.ts";
 
@@ -26,6 +28,44 @@ describe("an option that a policy does not know", () => {
     expect(() => policy({ typo: 1 })).toThrow(`${name} has no option "typo"; there are `);
     expect(() => policy({ typo: undefined })).not.toThrow();
   });
+});
+
+test.each<readonly [string, (least: number) => Policy, number]>([
+  ["clearResults({ keep, slack })", (least) => clearResults({ keep: least, slack: least }), 0],
+  ["compactTurns({ keepTurns, waitMs })", (least) => compactTurns({ keepTurns: least, waitMs: least }), 0],
+  [
+    "compactTurns({ maxTokens, requestTokens })",
+    (least) => compactTurns({ maxTokens: least, requestTokens: least }),
+    1,
+  ],
+  ["summariseTurns({ maxTurns, keepTurns })", (least) => summariseTurns({ maxTurns: least, keepTurns: least }), 0],
+  ["lastTurns(count, { slack })", (least) => lastTurns(least, { slack: least }), 0],
+  ["lastMessages({ max, keepRecent })", (least) => lastMessages({ max: least, keepRecent: least }), 0],
+  ["limitResults({ characters })", (least) => limitResults({ characters: least }), 200],
+  ["tokenWindow({ tokens, reserve })", (least) => tokenWindow({ tokens: least, reserve: least }), 0],
+])("%s takes its least value, and refuses a lower one", (_, policy, least) => {
+  expect(() => policy(least)).not.toThrow();
+  expect(() => policy(least - 1)).toThrow(`a whole number of ${least} or more`);
+});
+
+test.each<readonly [string, (share: number) => Policy, readonly boolean[]]>([
+  ["compactTurns({ at })", (at) => compactTurns({ at }), [false, true, true, false]],
+  ["tokenWindow({ cutTo })", (cutTo) => tokenWindow({ cutTo }), [false, false, true, false]],
+])("%s takes a share of the room", (_, policy, taken) => {
+  const isTaken = (share: number): boolean => {
+    try {
+      return policy(share).name !== "";
+    } catch {
+      return false;
+    }
+  };
+  expect([-0.1, 0, 1, 1.1].map(isTaken)).toEqual(taken);
+});
+
+test("a mark has room for the name of a tool of 64 characters", () => {
+  const named = (length: number) => limitResults({ characters: 200, rule: "reference", tool: "t".repeat(length) });
+  expect(() => named(64)).not.toThrow();
+  expect(() => named(65)).toThrow("a mark has room for 64 characters of it");
 });
 
 test.each<readonly [unknown, string]>([

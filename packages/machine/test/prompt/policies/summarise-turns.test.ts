@@ -40,7 +40,7 @@ const isSettled = ({ number, messages, summaries = [], summaryFailures = 0 }: Ma
 const pictured = (made: MadeUp, { from, summarised: lines }: Omit<PolicyDecision, "reason">) => {
   const numbers = closed(made).map(({ number }) => number);
   return {
-    whole: numbers.filter((number) => from === null || number >= from.turn),
+    whole: numbers.filter((number) => from === null || number > from.turn || (number === from.turn && from.unit === 0)),
     lines: numbers.filter((number) => lines !== undefined && number >= lines.from && number <= lines.to),
   };
 };

@@ -1,0 +1,88 @@
+import { expect, test } from "vitest";
+import { comparisonTable } from "../../src/inspect.ts";
+import type { PromptComparison } from "../../src/inspect/comparison.ts";
+
+type Journal = PromptComparison["journals"][number];
+type Figures = PromptComparison["before"];
+type Broken = Figures["broken"][number];
+
+const journal: Journal = { name: "a", unreadable: null, calls: 1, imported: 0, differing: 0, first: null };
+const sketch = { messages: 1, tokens: 10, message: null, fits: true, policy: "keep-all@1", reason: "all" };
+const first = { seq: 3, turn: 2, step: 1, attempt: 1, index: 0, before: sketch, after: sketch };
+const figures: Figures = {
+  policy: "keep-all@1",
+  sent: 4,
+  tokens: 200,
+  keptTokens: 150,
+  lostTokens: 0,
+  uncounted: 0,
+  cuts: 0,
+  summaries: { asked: 0, answered: 0, tokens: 0 },
+  broken: [],
+};
+const broken = (count: number): readonly Broken[] =>
+  Array.from({ length: count }, (_, at) => ({ journal: "a", seq: at, turn: 1, step: 1, law: "fits", reason: "full" }));
+
+const linesOf = (journals: readonly Journal[], before: Partial<Figures> = {}, after: Partial<Figures> = {}) =>
+  comparisonTable({ journals, before: { ...figures, ...before }, after: { ...figures, ...after } }).split("\n");
+
+test.each<readonly [Partial<Journal>, readonly string[]]>([
+  [{ unreadable: "no start" }, ["a: can't be compared: no start"]],
+  [{ calls: 0 }, ["a: nothing to compare: no model call was made in it"]],
+  [{}, ["a: 1 call, the same prompts"]],
+  [{ calls: 2, imported: 1 }, ["a: 2 calls (1 of them imported), the same prompts"]],
+  [
+    { differing: 1, first },
+    [
+      "a: 1 call, 1 with another prompt; the first at entry 3 (turn 2, step 1): message 0 is the first to differ",
+      "  before  1 message, 10 tokens (keep-all@1: all)",
+      "  after   1 message, 10 tokens (keep-all@1: all)",
+    ],
+  ],
+  [
+    {
+      differing: 1,
+      first: { ...first, attempt: 2, index: null, after: { ...sketch, messages: 2, tokens: null, fits: false } },
+    },
+    [
+      "a: 1 call, 1 with another prompt; the first at entry 3 (turn 2, step 1, attempt 2): the prompt is the same",
+      "  before  1 message, 10 tokens (keep-all@1: all)",
+      "  after   2 messages, ? tokens, does not fit (keep-all@1: all)",
+    ],
+  ],
+])("the table names what became of a journal: %j", (given, lines) => {
+  expect(linesOf([{ ...journal, ...given }]).slice(0, lines.length)).toEqual(lines);
+});
+
+test("the table has figures only if a call was compared, and rows only for what happened", () => {
+  expect(linesOf([{ ...journal, calls: 0 }])).toHaveLength(1);
+  const after = { sent: 3, tokens: 250, keptTokens: 150, cuts: 2, summaries: { asked: 1, answered: 0, tokens: 40 } };
+  expect(`\n${linesOf([journal], {}, after).join("\n")}\n`).toMatchInlineSnapshot(`
+    "
+    a: 1 call, the same prompts
+
+                                           before       after        change
+    policy                             keep-all@1  keep-all@1
+    prompts sent                                4           3    -1 (-25 %)
+    tokens sent                               200         250   +50 (+25 %)
+      kept from the prompt before             150         150
+      new                                      50         100  +50 (+100 %)
+    tokens that fell out of the cache           0           0
+    cuts                                        0           2            +2
+    summaries asked for                         0           1            +1
+      tokens to ask for them                    0          40           +40
+    laws broken                                 0           0
+    "
+  `);
+});
+
+test.each([
+  [5, 5, null],
+  [6, 5, "  and 1 more"],
+])("of %i broken laws the table names %i", (count, named, more) => {
+  const lines = linesOf([journal], {}, { broken: broken(count) });
+  const from = lines.indexOf("laws broken after:") + 1;
+  const expected = broken(named).map(({ seq }) => `  fits  a, entry ${seq} (turn 1, step 1): full`);
+  expect(lines.slice(from)).toEqual(more === null ? expected : [...expected, more]);
+  expect(lines[from - 2]).toBe("");
+});
