@@ -85,11 +85,14 @@ export type ObserverErrorHandler = (error: unknown, where: string) => void;
 /** Calls observers and hooks so that none of their errors does harm. */
 export class Observation {
   readonly hooks: Hooks;
+  /** Whether there is an observer: a turn makes some twenty calls that would tell nobody. */
+  readonly isObserved: boolean;
   readonly #observers: readonly Observer[];
   readonly #onError: ObserverErrorHandler | undefined;
 
   constructor(hooks: Hooks, observers: readonly Observer[], onError: ObserverErrorHandler | undefined) {
     this.hooks = hooks;
+    this.isObserved = observers.length > 0;
     this.#observers = observers;
     this.#onError = onError;
   }

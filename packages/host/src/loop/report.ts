@@ -32,7 +32,7 @@ export const reportEntry = (
   before: State | null,
   after: State,
 ): void => {
-  host.observation.entry(entry, threadId, { before, after });
+  if (host.observation.isObserved) host.observation.entry(entry, threadId, { before, after });
   if (before !== null) for (const part of resultsIn(entry, before)) asks.recorder?.record(part.turn, part);
 };
 
@@ -53,7 +53,7 @@ export const reportEffect = (port: ReportPort, effect: Effect): void => {
       return;
     case "publish": {
       const { signal } = effect;
-      port.host.observation.signal(signal, port.threadId);
+      if (port.host.observation.isObserved) port.host.observation.signal(signal, port.threadId);
       if (port.state === null) return;
       const ended = signal.type === "turn.ended" ? turnNumbered(port.state, signal.turn) : undefined;
       if (ended !== undefined) endTurn(port, ended);
