@@ -119,9 +119,7 @@ const keyMax = 100;
 const jsonTextIn = (text: string): string => {
   const trimmed = text.trim();
   const opening = fenceAt(trimmed);
-  return opening === 0 || !trimmed.endsWith(fence) || trimmed.length < opening + fence.length
-    ? trimmed
-    : trimmed.slice(opening, -fence.length);
+  return opening === 0 || !trimmed.endsWith(fence) ? trimmed : trimmed.slice(opening, -fence.length);
 };
 
 const fenceAt = (text: string): number => /^```[\w-]*\s*?\n?/.exec(text)?.[0].length ?? 0;
