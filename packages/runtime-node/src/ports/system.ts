@@ -48,16 +48,13 @@ export const randomIds: Ids = {
 
 /** Random bytes drawn in advance: a call for a few bytes costs as much as one for many. */
 let pool = Buffer.alloc(0);
-let used = 0;
 
 const nextBytes = (): string => {
-  if (used + bytesEach > pool.length) {
-    // The global one: an import of node:crypto takes a tenth of ours.
-    pool = crypto.getRandomValues(Buffer.allocUnsafe(256 * bytesEach));
-    used = 0;
-  }
-  used += bytesEach;
-  return pool.toString("base64url", used - bytesEach, used);
+  // The global one: an import of node:crypto takes a tenth of ours.
+  if (pool.length === 0) pool = crypto.getRandomValues(Buffer.allocUnsafe(256 * bytesEach));
+  const bytes = pool.subarray(0, bytesEach);
+  pool = pool.subarray(bytesEach);
+  return bytes.toString("base64url");
 };
 
 const bytesEach = 16;

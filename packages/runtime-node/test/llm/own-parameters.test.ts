@@ -1,4 +1,5 @@
 import type { JsonObject } from "@colloquy/machine";
+import { withUsage } from "../../src/llm/http-handlers.ts";
 import { describe, expect, test } from "vitest";
 import { openaiChat, openaiResponses } from "../../src/llm/openai.ts";
 import { callOf, perform } from "./call.ts";
@@ -90,4 +91,15 @@ describe("a server that refuses a parameter of the handler's own", () => {
     expect(await perform(handler, callOf({ model })).outcome).toMatchObject({ failure: { kind: "bad_request" } });
     expect(bodies).toHaveLength(1);
   });
+});
+
+test.each<[JsonObject, boolean | undefined, unknown]>([
+  [{ stream: true }, undefined, { include_usage: true }],
+  [{ stream: true }, true, { include_usage: true }],
+  [{ stream: true }, false, undefined],
+  [{ stream: false }, true, undefined],
+  [{ stream: true, stream_options: { include_usage: false } }, true, { include_usage: false }],
+  [{ stream: true, stream_options: null }, true, undefined],
+])("a request %j with includeUsage %s is sent with the stream options %j", (body, includeUsage, sent) => {
+  expect(withUsage(body, includeUsage === undefined ? {} : { includeUsage })["stream_options"]).toEqual(sent);
 });

@@ -229,6 +229,7 @@ describe("routes that look", () => {
   });
 
   test("search what was said", async () => {
+    expect((await ask("setup"))[1]).toMatchObject({ searches: true, about: "memory", models: [] });
     const [, { hits }] = await ask<FoundView>("search?words=night%20train");
     expect(hits).toMatchObject([{ threadId: "trip" }, { threadId: "trip" }]);
   });

@@ -3,6 +3,8 @@ import { textOf } from "@colloquy/machine";
 import type { UIMessage } from "ai";
 import { expect, test } from "vitest";
 import { threadServer } from "../../src/index.ts";
+import type { ChatRequest } from "../../src/ui/chat-request.ts";
+import { WaitingPages } from "../../src/ui/waiting-pages.ts";
 import { post } from "../serving.ts";
 import { painted, stage } from "./page.ts";
 
@@ -93,4 +95,29 @@ test("a message that is edited between its waits outside the thread is not asked
   expect(await early).toContain("This chat has changed since it was loaded here.");
   expect((await painted(server)).map(({ id }) => id)).toEqual(["a", "turn-1", "b", "turn-3"]);
   await host.close();
+});
+
+const asking = (ids: string, more: Partial<ChatRequest> = {}): ChatRequest =>
+  // Cast: only these are read.
+  ({ messages: ids.split(" ").map((id) => said(id, id)), ...more }) as ChatRequest;
+
+test.each<readonly [string, string, Partial<ChatRequest>, boolean]>([
+  ["a", "a b", {}, true],
+  ["x a", "x a b", {}, true],
+  ["a", "b", {}, false],
+  ["a", "a", {}, false],
+  ["x a", "x b", { messageId: "a" }, true],
+  ["x a", "x b", { messageId: "c" }, false],
+  ["x a", "x a", { trigger: "regenerate-message" }, true],
+  ["x a", "b", { trigger: "regenerate-message", messageId: "x" }, true],
+  ["x a", "b", { trigger: "regenerate-message" }, false],
+])("a page's request of %s is replaced by a later one of %s with %j: %s", (earlier, later, more, isReplaced) => {
+  const pages = new WaitingPages();
+  const [first, second] = [pages.next(), pages.next()];
+  const [one, same] = [pages.add("t", first, asking(earlier)), pages.add("t", second, asking(earlier))];
+  pages.replace("other", second, asking(later, more));
+  pages.replace("t", first, asking(later, more));
+  expect([one.isReplaced, same.isReplaced]).toEqual([false, false]);
+  pages.replace("t", second, asking(later, more));
+  expect([one.isReplaced, same.isReplaced]).toEqual([isReplaced, false]);
 });
