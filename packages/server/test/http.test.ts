@@ -488,7 +488,7 @@ test("the least value of each option is taken", async () => {
   expect(await (await server.fetch(at("/hello"))).text()).toBe("hello");
 });
 
-test("a server keeps to the documented limits, and to as many streams of one caller as of all", () => {
+test("the default limits of a server are the documented ones, and a caller may use as many streams as all together", () => {
   const authenticate = () => null;
   const bytes = { bodyBytesMax: 1_048_576, heartbeatMs: 15_000, drainMs: 10_000 };
   const of = (streams: number) => ({ ...bytes, streamsMax: streams, streamsByPrincipalMax: streams });

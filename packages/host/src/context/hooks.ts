@@ -59,10 +59,7 @@ export interface Observer {
   readonly approval?: (request: RequestApproval, threadId: string) => void;
   /** Called when a call of the caller's tools waits for its result, and again each time the thread is opened. */
   readonly callToAnswer?: (call: CallTool, threadId: string) => void;
-  /**
-   * Called after the first look for threads that a dead process left, and after each that continued one or failed to
-   * read one that had not failed before.
-   */
+  /** Called after the first look for threads that a dead process left, and after each that found something new. */
   readonly recovered?: (recovered: Recovered) => void;
 }
 
@@ -85,7 +82,7 @@ export type ObserverErrorHandler = (error: unknown, where: string) => void;
 /** Calls observers and hooks so that none of their errors does harm. */
 export class Observation {
   readonly hooks: Hooks;
-  /** Whether there is an observer: a turn makes some twenty calls that would tell nobody. */
+  /** Whether there is an observer. Otherwise a loop skips some twenty calls a turn. */
   readonly isObserved: boolean;
   readonly #observers: readonly Observer[];
   readonly #onError: ObserverErrorHandler | undefined;

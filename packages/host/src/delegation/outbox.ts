@@ -37,7 +37,7 @@ export class Outbox {
     return this.#waiting.length + this.#posted.size;
   }
 
-  /** Whether the journal may spare a post: one that is in progress or has failed is repeated in any case. */
+  /** Whether a post is due, so that the journal is worth a look first. A post that failed is repeated without one. */
   get isDue(): boolean {
     return this.hasNew || this.#overdue !== null;
   }

@@ -29,8 +29,8 @@ export class Recovery {
   #nextAt = -Infinity;
   /** The threads that were looked at since then. */
   #seen = new Set<string>();
-  /** The threads whose error was reported. */
-  readonly #failed = new Set<string>();
+  /** The last error of each thread that could not be read, which was reported. */
+  readonly #failed = new Map<string, string>();
   #cancel = (): void => {};
 
   constructor(host: HostContext, loops: Loops, options: RecoveryOptions) {
@@ -121,17 +121,18 @@ export class Recovery {
       if (this.#isOver) return;
       this.#seen.add(threadId);
       try {
-        if (!(await this.#continue(threadId))) return;
-        continued.push(threadId);
+        const isContinued = await this.#continue(threadId);
         this.#failed.delete(threadId);
+        if (!isContinued) return;
+        continued.push(threadId);
         hasNews = true;
       } catch (thrown) {
         const error = thrown instanceof Error ? thrown : new Error(messageOf(thrown));
         // Its holder may give it back at any time.
         if (error instanceof ThreadHeldError) this.#seen.delete(threadId);
         else {
-          hasNews ||= !this.#failed.has(threadId);
-          this.#failed.add(threadId);
+          hasNews ||= this.#failed.get(threadId) !== error.message;
+          this.#failed.set(threadId, error.message);
         }
         left.push({ threadId, error });
       }

@@ -124,7 +124,7 @@ interface State {
   readonly fits?: (character: string) => boolean;
   readonly holds?: (run: Run, place: number) => boolean;
   readonly next: State[];
-  /** The last visit that reached it, so that each visit does once. Null before the first. */
+  /** The last visit that reached it, so that a visit enters it once. Null before the first. */
   visit: object | null;
 }
 

@@ -252,7 +252,7 @@ const scenes: readonly (readonly [name: string, shared: StageOptions, scene: Sce
   ],
 ];
 
-test.each(scenes)("a store gets few calls, at their times, from %s", async (name, shared, scene) => {
+test.each(scenes)("the recorded calls of a store are made, at their times, by %s", async (name, shared, scene) => {
   const all = hosts(shared);
   await scene(all);
   await expect(`${all.lines.join("\n")}\n`).toMatchFileSnapshot(`store-calls/${name.replaceAll(/\W+/gu, "-")}.txt`);

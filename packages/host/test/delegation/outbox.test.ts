@@ -96,7 +96,7 @@ test("an outbox posts its oldest item again once its answer may have been delete
   expect([taken(), outbox.isDue]).toEqual([["post item-1"], false]);
 });
 
-test("an outbox posts an ask that the store lost under a new id, in the place of the old item", async () => {
+test("an outbox posts an ask that the store lost under a new id instead of the old item, also while its post is in progress", async () => {
   const { outbox, answers, inbox, add, taken } = outboxWith();
   const ask = askOf();
   const sent = { type: "ask.received", at: 1, askId: "a", input: "hi" } as const;

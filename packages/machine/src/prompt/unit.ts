@@ -117,9 +117,10 @@ export function* questionsBefore(
   let before = number > thread.turns.length ? thread.head : (turnOf(thread, number)?.parent ?? 0);
   for (let turn = turnOf(thread, before); number > 0 && turn !== undefined; turn = turnOf(thread, before)) {
     before = turn.parent;
+    const pinned = isLeftOut(turn, { interrupted }) ? pins?.get(turn.number) : null;
+    if (pinned === undefined) continue;
     const question = questionIn(turn.number, unitsOf(turn.number, toArray(turn.messages)));
-    if (question === undefined) continue;
-    if (!isLeftOut(turn, { interrupted }) || pins?.get(turn.number)?.has(question.id) === true) yield question;
+    if (question !== undefined && pinned?.has(question.id) !== false) yield question;
   }
   const seed = unitsOf(0, thread.seed);
   for (const unit of (number === 0 ? seed.slice(0, position) : seed).toReversed())

@@ -115,6 +115,6 @@ const remove = (file: string): void => {
   try {
     rmSync(file);
   } catch {
-    // It is gone already, or an empty file is left, which harms nobody.
+    // A file that is left is empty, and harms nobody.
   }
 };

@@ -55,7 +55,7 @@ export const readInput = ({ input }: Pick<ResponseRequest, "input">): ResponseIn
     throw invalid(`${skippedItem(first, 0) ?? "input"}; nothing else is asked`, "input");
   const lastReference = items.findLastIndex(({ value }) => value["type"] === "item_reference");
   const behind = lastReference < 0 ? null : placeOfReference(items[lastReference]?.value["id"], lastReference);
-  const [lead] = items.slice(0, Math.max(lastReference, 0));
+  const lead = lastReference > 0 ? items[0] : undefined;
   const leading = lead?.value["role"] === "system" || lead?.value["role"] === "developer" ? [lead] : [];
   const rest = [...leading, ...items.slice(lastReference + 1)];
   const sent = new Map(

@@ -143,7 +143,7 @@ const problemOfRound = ({ reply, results }: RoundAppended): string | null => {
     return 'a round has at least one tool call, and this one has none; "message.appended" takes a message without';
   return calls === results.length
     ? problemOfCalls([{ role: "assistant", ...reply }], true)
-    : `the round has calls: ${calls}, results: ${results.length}; give one result for each call, in the order of the calls`;
+    : `a round has one result for each call, in the order of the calls (got ${results.length} for ${calls})`;
 };
 
 const decideRedaction = (data: ConversationData, { seqs, type }: ThreadRedacted): Decision => {

@@ -55,8 +55,8 @@ test.each<readonly [string, (share: number) => Policy, readonly boolean[]]>([
   const isTaken = (share: number): boolean => {
     try {
       return policy(share).name !== "";
-    } catch {
-      return false;
+    } catch (thrown) {
+      return !(thrown instanceof ConfigurationError);
     }
   };
   expect([-0.1, 0, 1, 1.1].map(isTaken)).toEqual(taken);

@@ -99,6 +99,8 @@ const perform = async (
     return answer.failed(running.silence() ?? aborted);
   };
   const answered = async (): Promise<LlmOutcome> => {
+    // The SDK would call the model.
+    if (signal.aborted) return interrupted();
     running.begin();
     const result = streamText({
       ...request.settings,

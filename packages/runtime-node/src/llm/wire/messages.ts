@@ -300,7 +300,9 @@ const contentOnWire = (parts: readonly Part[], { blank, texts }: Dialect, betwee
 
 /** Whether a part makes a list of the content: reasoning, refusals and calls have fields of their own. */
 const isOfList = (part: Part): boolean =>
-  part.type === "image" || part.type === "opaque" || ("provider" in part && part.provider?.["part"] !== undefined);
+  part.type === "image" ||
+  part.type === "opaque" ||
+  ((part.type === "reasoning" || part.type === "refusal") && part.provider?.["part"] !== undefined);
 
 const textOfPart = (part: Extract<Part, { type: "text" | "data" }>): string =>
   part.type === "data" ? `${part.field}: ${JSON.stringify(part.value)}` : part.text;

@@ -123,11 +123,14 @@ const withCallsAsText = (message: Message): Message => {
 const asTexts = new WeakMap<Message, Message>();
 
 /** Returns a JSON text with other keys, and everything else as it is. */
-const renamedIn = (json: string, keys: ReadonlyMap<string, string>): string =>
-  json.replaceAll(stringsOrKeys, (all: string, begin: string, end: string | undefined) => {
+const renamedIn = (json: string, keys: ReadonlyMap<string, string>): string => {
+  // Often only the tool has another name, and each piece of a stream would be searched.
+  if (keys.size === 0) return json;
+  return json.replaceAll(stringsOrKeys, (all: string, begin: string, end: string | undefined) => {
     const key = end === undefined ? undefined : keys.get(textOf(parseJson(`${begin}"`)));
     return key === undefined ? all : `${JSON.stringify(key).slice(0, -1)}${end}`;
   });
+};
 
 /**
  * Matches strings, and keys with their colons. A string that was cut off matches to its end: without that the search

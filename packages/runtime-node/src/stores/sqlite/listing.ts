@@ -86,7 +86,8 @@ const farther = (order: "oldest" | "newest", begin: ListingPlace, last: ListingP
   if (last === null) return begin;
   // The smallest greater text: oldest first includes its start, newest first does not.
   const next = order === "oldest" ? { ...last, threadId: `${last.threadId}\0` } : last;
-  return [begin, next].sort(comparePlaces)[order === "oldest" ? 1 : 0] ?? begin;
+  const isFarther = order === "oldest" ? comparePlaces(next, begin) > 0 : comparePlaces(next, begin) < 0;
+  return isFarther ? next : begin;
 };
 
 interface ThreadRow {

@@ -196,6 +196,8 @@ test("a call that was cancelled before it began is not made", async () => {
   const [signal, clock] = [AbortSignal.abort(), testClock()];
   const outcome = await aiSdkModel(model)(callOf(), { signal, onDelta: () => {}, clock, tools: [] });
   expect(outcome).toMatchObject({ type: "failed", failure: { code: "aborted" } });
+  // The SDK prepares a call in some steps.
+  await new Promise(setImmediate);
   expect(model.doStreamCalls).toEqual([]);
 });
 

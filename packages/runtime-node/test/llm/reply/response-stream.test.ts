@@ -143,7 +143,7 @@ describe("events of a server that", () => {
     ]);
   });
 
-  test.each([-1, 0.5, 3, "0", undefined])("counts parts as %j goes on with the newest part", (place) => {
+  test.each([-1, 0.5, 3, "0", undefined])("counts parts as %j continues the newest part", (place) => {
     const [begun = {}] = eventsOf(messageOf("", { id: "of 0" }), 0);
     const piece = (delta: string, index: unknown) => ({ ...textDelta(delta), item_id: "of 0", content_index: index });
     const { decoded } = read(begun, piece("Sunny", 0), piece("Warm", 1), piece(".", place), piece(".", 0));

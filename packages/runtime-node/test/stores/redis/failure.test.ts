@@ -126,7 +126,8 @@ withRedis("Redis that refuses", (server) => {
     const address = new URL(server.url);
     address.pathname = "/9";
     const connections = async (): Promise<number> => (await client.clientList()).filter(({ db }) => db === 9).length;
-    const store = redisStore({ url: address.href, prefix: server.prefix() });
+    const prefix = server.prefix();
+    const store = redisStore({ url: address.href, prefix });
     expect(await connections()).toBe(0);
     const pages = await Promise.all([store.list(), store.list(), store.list()]);
     expect(pages.map(({ threads }) => threads)).toEqual([[], [], []]);
@@ -134,7 +135,8 @@ withRedis("Redis that refuses", (server) => {
     await store.close();
     await expect.poll(connections).toBe(0);
     await client.select(9);
-    await client.flushDb();
+    for await (const keys of client.scanIterator({ MATCH: `${prefix}*` }))
+      if (keys.length > 0) await client.unlink(keys);
     client.destroy();
   });
 
