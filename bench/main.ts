@@ -54,6 +54,8 @@ if (import.meta.main)
         }
       const missed = figures.filter(fallsShort);
       console.log(`${figures.length - missed.length} of ${figures.length} figures are within their bounds`);
+      // Again, since only the last lines of a failed step are kept.
+      for (const figure of missed) console.log(inWords(figure));
       process.exitCode = missed.length === 0 ? 0 : 1;
     },
   });

@@ -232,14 +232,15 @@ const verify = async (seed: number): Promise<void> => {
   mkdirSync(reports, { recursive: true });
   console.log(`cases follow from the seed ${seed}`);
   const outcomes = await outcomesOf(stepsFrom(seed));
-  for (const { step, problem, output } of outcomes) {
-    if (problem !== null) console.log([`\n## FAILED: ${step.name}: ${problem}`, ...whatFailed(output)].join("\n"));
-  }
   console.log("\n");
   for (const { step, problem, seconds } of outcomes) {
     console.log(`${problem === null ? "passed" : "FAILED"} ${seconds.toFixed(1).padStart(6)} s  ${step.name}`);
   }
   if (!existsSync(recordings)) console.log(`left out       recordings, policies: there is no ${recordings}`);
+  // Last, since a log may keep only its end.
+  for (const { step, problem, output } of outcomes) {
+    if (problem !== null) console.log([`\n## FAILED: ${step.name}: ${problem}`, ...whatFailed(output)].join("\n"));
+  }
   const { passed, failed } = total(outcomes);
   process.exitCode = failed === 0 ? 0 : 1;
   console.log(`${passed} passed, ${failed} failed`);
