@@ -24,7 +24,7 @@ import {
   text as someText,
 } from "./protocol/form.ts";
 import type { ConversationData } from "./protocol/data.ts";
-import { cut } from "./protocol/entry-forms.ts";
+import { cut } from "./protocol/cut-forms.ts";
 import { contentPart, replyParts } from "./protocol/message-forms.ts";
 
 /**

@@ -1,9 +1,8 @@
-import type { Cut, Fields, SummarisedTurns, TurnRange } from "../../prompt/cut.ts";
-import type { UnitPosition } from "../../prompt/unit.ts";
+import type { TurnRange } from "../../prompt/cut.ts";
 import type { SummaryTask } from "../../prompt/policy.ts";
-import { shortestShrink, type Shrink } from "../../prompt/shrink.ts";
 import type { ContextUnfit, LimitReached } from "../../thread/turn.ts";
 import type { Cost } from "../../thread/usage.ts";
+import { cut, fields, id, inOrder } from "./cut-forms.ts";
 import { type Decided, type FirstEntry, journalFormat, type LaterEntry, type SynthesisedResult } from "./entry.ts";
 import type { Event, EventType, ThreadStarted } from "./event.ts";
 import { beginning, event, failedOutcome, filled, limitsOf } from "./event-forms.ts";
@@ -24,40 +23,13 @@ import {
   type Shape,
   shaped,
   shapeOf,
-  text,
   words,
 } from "./form.ts";
 import { contentPart } from "./message-forms.ts";
 
-const id = keep(text);
 const positive = ruled(count, (value) => value > 0, "a whole number of 1 or more");
 
-const inOrder = <Range extends TurnRange>(range: Lasting<Range>): Lasting<Range> =>
-  ruled(range, ({ from, to }) => from <= to, "turns that do not end before they begin");
-
 const turns = inOrder(closed<TurnRange>({ from: count, to: count }));
-const position = closed<UnitPosition>({ turn: count, unit: count });
-const fields = closed<Fields>({ omit: optional(list(id)), inputs: optional(list(id)) });
-
-const shrink = closed<Shrink>({
-  rule: oneOf("clear", "headAndTail", "reference"),
-  of: oneOf("toolResults", "messages"),
-  characters: ruled(count, (value) => value >= shortestShrink, `${shortestShrink} or more`),
-  before: optional(position),
-  tool: optional(id),
-});
-
-export const cut = closed<Cut>({
-  policy: id,
-  from: nullable(position),
-  dropped: optional(list(id)),
-  summarised: optional(inOrder(closed<SummarisedTurns>({ from: count, to: count, upTo: count }))),
-  shrink: optional(list(shrink)),
-  fields: optional(fields),
-  system: optional(oneOf("omit")),
-  interrupted: oneOf("keep", "omit"),
-  calibration: optional(ruled(number, (value) => value > 0, "more than 0")),
-});
 
 const summary = closed<SummaryTask>({
   covers: turns,
