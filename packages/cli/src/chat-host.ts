@@ -1,17 +1,6 @@
 import type { AskOptions, Host, HostedThread, OutputSchema, StoredThread } from "@colloquy/host";
-import {
-  type Content,
-  type JsonObject,
-  lastTurnOf,
-  type MachineOptions,
-  type Message,
-  messagesOf,
-  type State,
-  textOf,
-  toArray,
-  turnNumbered,
-} from "@colloquy/machine";
-import { type Choice, named, type Printer, wrapped } from "@colloquy/cli/terminal";
+import { type Content, type JsonObject, type MachineOptions, textOf } from "@colloquy/machine";
+import { type Choice, firstQuestionIn, named, type Printer, wrapped } from "@colloquy/cli/terminal";
 import type { CommandContext } from "./command-context.ts";
 import { openedHost, type OpenedHost, opening, type Opens } from "./opened-host.ts";
 import type { Provider } from "./models.ts";
@@ -195,14 +184,3 @@ const chosenThread = async (
 /** Returns the first question of a thread, so that a person can recognise it. */
 const firstQuestion = async (host: Host, threadId: string): Promise<string> =>
   firstWords((await host.thread(threadId).look(firstQuestionIn)) ?? "", 50);
-
-/** Reads only the seed and the first turn, if the question is there, and no turn was undone: then another may be first. */
-const firstQuestionIn = (state: State): string => {
-  const { seed, turns } = state.context.conversation;
-  const first = turnNumbered(state, 1);
-  const isStraight = first !== undefined && lastTurnOf(state)?.place.turns === turns.length;
-  const early = isStraight ? [...seed, ...toArray(first.messages)] : [];
-  const isAsked = ({ role }: Message): boolean => role === "user";
-  const asked = early.find(isAsked) ?? messagesOf(state).find(isAsked);
-  return asked === undefined ? "" : textOf(asked);
-};

@@ -34,6 +34,7 @@ export {
 export type * from "./views/view.ts";
 export { atView, diffView } from "./views/entry-views.ts";
 export { explainView } from "./views/explain-view.ts";
+export { firstQuestionIn } from "./views/first-question.ts";
 export { searchView, threadsView } from "./views/thread-list-views.ts";
 export { transcriptView } from "./views/transcript-view.ts";
 export { treeView } from "./views/tree-view.ts";

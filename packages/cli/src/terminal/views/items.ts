@@ -1,6 +1,4 @@
 import type { Line, Span } from "../text/line.ts";
-import { type Chunks, contentText, type Message, toArray } from "@colloquy/machine";
-import { oneLine } from "../text/printable.ts";
 import { cutLine, lineWidth } from "../text/wrap.ts";
 
 /** The content to scroll through, of any length: an item is laid out when it becomes visible. */
@@ -75,16 +73,6 @@ const linesFrom = (items: Items, columns: number, from: Place, by: 1 | -1, count
       seen.push({ place: { item, line: row }, line: lines[row] ?? [] });
   }
   return seen;
-};
-
-/** Returns the question of a turn in one line; without a question, its first words. */
-export const questionIn = (messages: Chunks<Message>): string => {
-  const all = toArray(messages);
-  const [first] = all;
-  const asked = all.find(({ role }) => role === "user") ?? first;
-  if (asked === undefined) return "";
-  const words = oneLine(contentText(asked.parts));
-  return asked.role === "user" ? words : `${asked.role}: ${words}`;
 };
 
 /**

@@ -1,11 +1,11 @@
 import { reasonOf } from "../text/failure-text.ts";
 import { type Line, span } from "../text/line.ts";
-import { itemsOf, rowOf, questionIn } from "./items.ts";
+import { firstQuestionIn } from "./first-question.ts";
+import { itemsOf, rowOf } from "./items.ts";
 import { type Position, scrollingView, start } from "./scrolling-view.ts";
 import type { View, ViewStep } from "./view.ts";
 import type { Host, SearchHit, StoredThread } from "@colloquy/host";
 import { oneLine } from "../text/printable.ts";
-import { turnNumbered } from "@colloquy/machine";
 import { counted } from "../text/figures.ts";
 
 /** The source of a list's rows, page by page. */
@@ -174,13 +174,10 @@ const textOf = ({ title, threadId }: ThreadRow): string => `${title} ${threadId}
 
 const threadRow = async (host: Host, { threadId, updatedAt, metadata }: StoredThread): Promise<ThreadRow> => {
   const { title } = metadata;
-  const seen = await host.thread(threadId).look((state) => {
-    const first = turnNumbered(state, 1);
-    return {
-      question: first === undefined ? "" : questionIn(first.messages),
-      turns: state.context.conversation.turns.length,
-    };
-  });
+  const seen = await host.thread(threadId).look((state) => ({
+    question: firstQuestionIn(state),
+    turns: state.context.conversation.turns.length,
+  }));
   return {
     threadId,
     updatedAt,

@@ -1,9 +1,9 @@
-import { type OpenTurn, type State, toArray, type Turn } from "@colloquy/machine";
+import { contentText, type OpenTurn, type State, toArray, type Turn } from "@colloquy/machine";
 import { foldable, type TreeRow, treeRows, type TurnTree, turnTree } from "@colloquy/machine/inspect";
 import { tokensOf } from "../text/figures.ts";
 import { type Line, line, type Span, span } from "../text/line.ts";
 import { oneLine, shortened } from "../text/printable.ts";
-import { itemsOf, questionIn, rowOf } from "./items.ts";
+import { itemsOf, rowOf } from "./items.ts";
 import { type Position, scrollingView, start } from "./scrolling-view.ts";
 import type { View, ViewStep } from "./view.ts";
 
@@ -132,6 +132,10 @@ const annotationsOf = (turn: Turn | OpenTurn | undefined): readonly string[] => 
 /** Returns the question of a turn in one line; without a question, its first words. */
 const questionOf = ({ turns }: Pick<Shown, "turns">, number: number): string => {
   if (number === 0) return "the beginning";
-  const messages = turns.get(number)?.messages;
-  return messages === undefined ? "" : questionIn(messages);
+  const turn = turns.get(number);
+  const messages = turn === undefined ? [] : toArray(turn.messages);
+  const asked = messages.find(({ role }) => role === "user") ?? messages[0];
+  if (asked === undefined) return "";
+  const words = oneLine(contentText(asked.parts));
+  return asked.role === "user" ? words : `${asked.role}: ${words}`;
 };

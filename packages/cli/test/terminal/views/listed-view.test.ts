@@ -55,6 +55,18 @@ Esc close · Enter open · ↑↓ choose`.slice(1),
   expect(thread.id).toBe("story");
 });
 
+test("a thread is listed with the first question that it still has, be it of its seed", async () => {
+  const host = hostOf([reply("a"), reply("b")]);
+  await host.thread("seeded").start({ seed: [{ role: "user", content: "About bread" }] });
+  const asked = host.thread("asked again");
+  await asked.ask("Frist?");
+  await asked.undo();
+  await asked.ask("First?");
+  const screen = timeless(screenOf(await threadsView(host), usual));
+  expect(screen).toContain("About bread  2026-11-22 12:00  0 turns  seeded");
+  expect(screen).toContain("First?  2026-11-22 12:00  2 turns  asked again");
+});
+
 test("more threads come when one nears the end of those that are there", async () => {
   const view = await threadsView(await withThreads(45));
   expect(screenOf(view, usual)).toMatch(/^Threads: +1\/20\+\n/);
