@@ -151,7 +151,8 @@ export const isBefore = (thread: Thread, number: number, last: number): boolean 
   if (number === 0) return true;
   for (let turn = turnOf(thread, last); turn !== undefined && turn.number >= number;) {
     if (turn.place.straightFrom <= number) return true;
-    turn = turnOf(thread, turnOf(thread, turn.place.straightFrom)?.parent ?? 0);
+    const first = turnOf(thread, turn.place.straightFrom);
+    turn = first === undefined ? undefined : turnOf(thread, first.parent);
   }
   return false;
 };

@@ -184,4 +184,14 @@ describe("of later events, a copy", () => {
     ]);
     for (const { seq, type } of left.entries) expect(talk.entries[seq]?.event.type).toBe(type);
   });
+
+  test("says again which of its entries were redacted, also if it is one, and not which others were", () => {
+    const talk = new CheckedTalk();
+    talk.say("one", "first");
+    talk.say("two", "second");
+    talk.tell({ type: "thread.redacted", seqs: [1, 3], reason: "asked for" });
+    const redactions = (turn: number) =>
+      forked(talk.entries, turn).entries.flatMap(({ event }) => (event.type === "thread.redacted" ? [event.seqs] : []));
+    expect([redactions(2), redactions(1), redactions(0)]).toEqual([[[1, 3]], [[1]], []]);
+  });
 });

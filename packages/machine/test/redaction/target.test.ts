@@ -125,6 +125,15 @@ describe("the entries of a turn", () => {
     expect(gone(talk, { turn: 3 }, "three-ask", "one-ask two-ask")).toHaveLength(1);
   });
 
+  test("are that of the ask that interrupted it, before anything was shown", () => {
+    const talk = new CheckedTalk({ ...tools, overlap: { type: "interrupt" } });
+    talk.ask("one-ask");
+    talk.ask("two-ask");
+    talk.fire("queue");
+    talk.reply("two-answer");
+    expect(gone(talk, { turn: 1 }, "one-ask two-ask", "two-answer")).toEqual([1, 2]);
+  });
+
   test("are the beginning for turn 0, though nothing was said there", () => {
     const talk = new CheckedTalk(tools, { metadata: { of: "somebody" } });
     talk.say("one-ask", "one-answer");
@@ -262,7 +271,15 @@ describe("a missing target is refused with a reason", () => {
     expect(entriesToRedact(talk.entries, target)).toEqual(Either.left(reason));
   });
 
-  test.each([{ turn: "1" }, { message: 1 }, { seqs: "12" }, { seqs: ["1"] }, { turn: 0.5 }, {}, null, "1", undefined])(
+  test("no target, which a caller without types may give", () => {
+    const hint = "give { turn } (a number), { message } (an id) or { seqs } (numbers)";
+    // The targets are missing on purpose.
+    const [none, unknown] = [undefined, {}].map((target) => entriesToRedact(talk.entries, target as RedactionTarget));
+    expect(none).toEqual(Either.left(`nothing names nothing to redact: ${hint}`));
+    expect(unknown).toEqual(Either.left(`{} names nothing to redact: ${hint}`));
+  });
+
+  test.each([{ turn: "1" }, { message: 1 }, { seqs: "12" }, { seqs: ["1"] }, { turn: 0.5 }, null, "1"])(
     "%j, which a caller without types may give",
     (target) => {
       // The targets are invalid on purpose.
