@@ -30,7 +30,7 @@ const importsIn = (folder: string, rounds: number): readonly Figure[] => {
   type Name = keyof typeof commands;
   const names = Object.keys(commands) as readonly Name[];
   // A start is short: the median of three has been half as much again on an idle machine.
-  const costs = Array.from({ length: Math.max(rounds, 7) }, (_, round) => {
+  const costs = Array.from({ length: Math.max(rounds, 5) }, (_, round) => {
     const inOrder = round % 2 === 0 ? names : names.toReversed();
     return Object.fromEntries(inOrder.map((name) => [name, cpuOf(folder, commands[name])])) as Record<Name, number>;
   });

@@ -80,7 +80,7 @@ const ofRecordings: readonly Step[] = [
   { name: "recordings", command: ["node", "proof/recordings/main.ts", recordings], minutesMax: 2, beside: true },
   {
     name: "policies",
-    command: ["node", "proof/policies/main.ts", recordings, "--budgets", "2"],
+    command: ["node", "proof/policies/main.ts", recordings, "--budgets", "1"],
     minutesMax: 4,
     beside: true,
   },
@@ -208,8 +208,7 @@ const stepsFrom = (seed: number): readonly Step[] => [
     minutesMax: 4,
     beside: true,
   }),
-  // The long tests try all twenty faults.
-  proof("vectors, in both machines", "proof/vectors --faults 2", { beside: true }),
+  proof("vectors, in both machines", "proof/vectors", { beside: true }),
   proof("law on bytes", "proof/wire --threads 300 --seed 1", { beside: true }),
   proof("laws of pruning", `proof/policy-laws --seeds 4 --seed ${seed}`, { minutesMax: 4, beside: true }),
   proof("power cuts", "proof/chaos --target disk --runs 50 --seed 1", { beside: true }),

@@ -1,9 +1,11 @@
+/** A small fault of the machine: the source file, the original lines, and the lines with it, empty if they are removed. */
+export type Fault = readonly [path: string, original: string, mutated: string];
+
 /**
- * Small faults of the machine, each of which a vector must catch: the source file, the original lines, and the lines
- * with the fault, empty if they are removed. Each five in a row are of deciding, updating, prompts, journals and
- * threads, so that the first few cover all of these.
+ * Faults, each of which a vector must catch. Each five in a row are of deciding, updating, prompts, journals and
+ * threads, so that the first five, or any five at equal distances, cover all of these.
  */
-export const faults: readonly (readonly [path: string, original: string, mutated: string])[] = [
+export const faults: readonly Fault[] = [
   [
     "conversation/decide/tool-call.ts",
     'call.started || (call.approval?.status === "granted" && call.approval.because === "unknown_outcome");',

@@ -75,7 +75,7 @@ await runCommand({
         ? "Python: left out, there is no python3 or no vectors/python/run.py"
         : `Python: ${files.length - ofPython.length} of ${count(files.length, "vector")} pass: core is played, policies are folded, journals are read`,
     );
-    const uncaught = faultCount === 0 ? [] : await uncaughtFaults(faultCount);
+    const uncaught = faultCount === 0 ? [] : await uncaughtFaults(faults.slice(0, faultCount));
     if (faultCount > 0) console.log(`Faults: ${faultCount - uncaught.length} of ${faultCount} are caught by a vector`);
     console.log(`in ${seconds()} s`);
     const unseen = missing.map((arrow) => `no vector shows: ${arrow}`);
