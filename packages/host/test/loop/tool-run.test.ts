@@ -168,6 +168,20 @@ describe("a tool that is running", () => {
     });
   });
 
+  test("keeps its signal unaborted if it answered before the thread was closed", async () => {
+    const signals: AbortSignal[] = [];
+    const { host } = running({
+      run: (_, { signal }) => {
+        signals.push(signal);
+        return signals.length === 3 ? new Promise(() => {}) : "ran";
+      },
+    });
+    host.ask("go").catch(() => {});
+    await settle();
+    await host.close();
+    expect(signals.map(({ aborted }) => aborted)).toEqual([false, false, true]);
+  });
+
   test("leaves no timer behind", async () => {
     const { host, clock } = running({ timeoutMs: 500 });
     await host.ask("go");
