@@ -131,6 +131,21 @@ describe("limitCalls", () => {
     ]);
   });
 
+  it("still makes two at once however often they are refused", async () => {
+    const { clock, made, call } = line({ atOnce: 3 });
+    for (const id of ["a", "b", "c", "d"]) call(id);
+    await settle();
+    const rounds: number[] = [];
+    let answered = 0;
+    for (let round = 0; round < 5; round++) {
+      const until = made.length;
+      for (; answered < until; answered++) made[answered]?.answer(refusal());
+      await clock.advance(10_000);
+      rounds.push(made.length - until);
+    }
+    expect(rounds).toEqual([2, 2, 2, 2, 2]);
+  });
+
   it("ignores calls that had begun, and failures that waiting cannot help", async () => {
     const { clock, made, call, outcomes, shown } = line({ atOnce: 4 });
     for (const id of ["shown", "partial", "paid", "final", "other"]) call(id);

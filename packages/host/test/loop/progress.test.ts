@@ -1,7 +1,7 @@
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { gated } from "../gated-store.ts";
-import { entriesOf, manualClock, partsOf, stage, settle } from "../stage.ts";
+import { answered, entriesOf, journalOf, manualClock, partsOf, stage, settle } from "../stage.ts";
 import { type LlmContext, type LlmOutcome, memoryStore } from "@colloquy/host";
 import { expect, test } from "vitest";
 
@@ -67,6 +67,21 @@ test("the host journals each piece of a streamed reply once, and all pieces with
       { type: "refusal", text: "No." },
     ],
   ]);
+});
+
+test("a reply that ends before its progress is due is journalled once, and leaves no timer behind", async () => {
+  const model = open();
+  const { host, store, clock } = stage({ script: [model.step], progressMs: 1_000 });
+  const asked = host.ask("go");
+  const { onDelta } = await model.context;
+  onDelta({ type: "text", text: "Hello." });
+  await clock.advance(999);
+  model.answer({ type: "completed", reply: { content: "Hello." }, finishReason: "stop" });
+  await asked;
+  await clock.advance(1_000);
+  expect(await journalOf(store)).toEqual(answered);
+  await host.close();
+  expect(clock.sleepers).toBe(0);
 });
 
 test("an ask shows how long its model call waits, and shows no wait after it was aborted", async () => {
