@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { memoryStore, SearchUnavailableError } from "@colloquy/host";
-import { overriding } from "./gated-store.ts";
-import { errorOf, manualClock, says, stage } from "./stage.ts";
+import { memoryStore, SearchUnavailableError, ThreadClosedError } from "@colloquy/host";
+import { gated, overriding } from "./gated-store.ts";
+import { errorOf, journalOf, manualClock, says, settle, stage } from "./stage.ts";
 
 describe("all threads", () => {
   test("cannot be searched if the store cannot, which the error says", async () => {
@@ -10,6 +10,21 @@ describe("all threads", () => {
     delete store.search;
     expect(await errorOf(stage({ clock, store }).host.search("queen"))).toBeInstanceOf(SearchUnavailableError);
   });
+});
+
+test("a host that is closed while a deletion waits for a write deletes nothing", async () => {
+  const gate = gated(memoryStore({ clock: manualClock() }));
+  const { host } = stage({ store: gate.store });
+  host.ask("one").catch(() => {});
+  await settle();
+  void host.thread().close();
+  const deleted = errorOf(host.thread().delete());
+  await settle();
+  const closing = host.close();
+  await gate.pass();
+  await closing;
+  expect(await deleted).toBeInstanceOf(ThreadClosedError);
+  expect(await journalOf(gate.store)).toEqual(["thread.started"]);
 });
 
 test("a host in memory has the same parts, keeps nothing in the store, and lets go of its threads when it is closed", async () => {

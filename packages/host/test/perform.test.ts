@@ -1,6 +1,7 @@
 import type { Hooks, AskPart } from "@colloquy/host";
 import { performerOf, type PerformerOptions } from "@colloquy/host/perform";
 import { ConfigurationError, type Entry, type Event, type ThreadStarted } from "@colloquy/machine";
+import type { Counter } from "@colloquy/machine/policies";
 import { describe, expect, test, vi } from "vitest";
 import { Engine } from "./performing-engine.ts";
 import { ask, at, handled, optionsOf, called, effectOf, subject } from "./performing.ts";
@@ -139,6 +140,27 @@ test("a summary is written, of which asks are shown nothing but the signals", as
   expect(engine.journal).toEqual(await entriesOf(on.store));
   expect(typesOf(engine.journal).slice(2)).toEqual(["llm.completed", "llm.completed"]);
   expect(engine.parts.filter(({ part }) => part.type === "text.delta")).toHaveLength(1);
+});
+
+test("a warning about a prompt is shown in its turn, even if the prompt does not fit and ends that turn at once", async () => {
+  const counter: Counter = {
+    name: "characters",
+    version: 1,
+    options: {},
+    countPart: (part) => (part.type === "text" ? part.text.length : 0),
+    perMessage: 0,
+    perPrompt: 0,
+  };
+  const engine = new Engine(optionsOf([], [], { counter, budget: { tokens: 100, reserve: 20 } }));
+  engine.send({ ...ask, input: "word ".repeat(20) });
+  await settle();
+  const shown = engine.parts.map(({ turn, part }) => [turn, part.type === "signal" ? part.signal.type : part.type]);
+  expect(shown).toEqual([
+    [1, "turn.started"],
+    [1, "context.warning"],
+    [1, "context.unfit"],
+    [1, "turn.ended"],
+  ]);
 });
 
 const show = (): void => {};

@@ -193,7 +193,7 @@ export class Ask implements AskHandle, Sender {
 
   /** Joins a turn that is already in progress, and shows its pending approvals and results. */
   #joinUnderWay(turn: number, state: State): void {
-    if (this.settled || this.turn === turn) return;
+    if (this.turn === turn) return;
     this.join(turn, this.event === null);
     for (const part of partsAwaited(state)) this.parts.push(part);
   }

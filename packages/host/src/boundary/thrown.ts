@@ -46,7 +46,7 @@ export const errorTextOf = async ({ body }: ErrorAnswer, signal?: AbortSignal): 
   const reader = body.getReader();
   const decoder = new TextDecoder();
   const stop = (): void => void reader.cancel().catch(() => {});
-  signal?.addEventListener("abort", stop, { once: true });
+  signal?.addEventListener("abort", stop);
   let text = "";
   try {
     while (text.length < charactersRead && signal?.aborted !== true) {

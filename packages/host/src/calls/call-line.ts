@@ -37,7 +37,7 @@ export class CallLine {
       this.advance();
       resolve(false);
     };
-    call.signal.addEventListener("abort", onAbort, { once: true });
+    call.signal.addEventListener("abort", onAbort);
     call.onWait(this.#pauses.until(call.clock.now()));
     const isMade = await promise;
     call.signal.removeEventListener("abort", onAbort);

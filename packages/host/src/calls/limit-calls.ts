@@ -84,7 +84,7 @@ const made = async (
     leave();
     line.advance();
   };
-  signal.addEventListener("abort", leaveAtOnce, { once: true });
+  signal.addEventListener("abort", leaveAtOnce);
   try {
     const onDelta: LlmContext["onDelta"] = (delta) => {
       hasCome = true;

@@ -98,9 +98,8 @@ export class LlmRun implements Running, Responding, Sender {
     this.#leave();
   }
 
-  failed(): void {
-    this.#leave();
-  }
+  /** Does nothing: the loop has ended, and the call was over before its answer was posted. */
+  failed(): void {}
 
   async #run(): Promise<void> {
     const { host } = this.#loop;

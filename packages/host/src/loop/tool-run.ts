@@ -51,7 +51,7 @@ export class ToolRun implements Running, Sender {
   }
 
   stop(reason: Error | null): void {
-    this.#stopped ??= reason;
+    this.#stopped = reason;
     this.#leave();
     this.#controller.abort(reason ?? undefined);
   }

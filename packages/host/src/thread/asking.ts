@@ -96,7 +96,7 @@ const asked = (
     ask.refused(made.left, null);
     return ask;
   }
-  const { event, isRead } = made.right;
+  const event = made.right;
   if (Either.isRight(wanted) && wanted.right !== null) {
     // The copy in the event: the given schema may change later.
     const { expected, schema } = wanted.right;
@@ -105,7 +105,7 @@ const asked = (
   if (options.whenBusy === "fork") void askOrFork(thread, ask, event);
   else {
     ask.event = event;
-    ask.isRead = isRead;
+    ask.isRead = true;
     post(thread, ask);
   }
   return ask;
@@ -213,7 +213,7 @@ const failing = async (ask: Ask, work: () => Promise<void>): Promise<void> => {
   }
 };
 
-/** Returns the event of an ask, or why it is refused. A plain text needs no copy and no check (`isRead`). */
+/** Returns the event of an ask, read and frozen, or why it is refused. A plain text needs no copy and no check. */
 const askEvent = (
   at: number,
   askId: string,
@@ -221,7 +221,7 @@ const askEvent = (
   { name, metadata, model, limits, overlap, from, tools: defined }: Omit<AskOptions, "output">,
   joins?: AskReceived["joins"],
   output?: ExpectedOutput,
-): Either.Either<Refusal, { readonly event: AskReceived; readonly isRead: boolean }> => {
+): Either.Either<Refusal, AskReceived> => {
   const read =
     defined == null || (Array.isArray(defined) && defined.length === 0)
       ? Either.right(undefined)
@@ -229,10 +229,8 @@ const askEvent = (
   if (Either.isLeft(read)) return Either.left({ kind: "invalid", reason: `ask: ${read.left}` });
   const tools = read.right;
   const event: AskReceived = { type: "ask.received", at, askId, input };
-  const texts = typeof input === "string" && typeof askId === "string" && askId !== "";
-  if (texts && (name ?? metadata ?? model ?? limits ?? overlap ?? from ?? tools ?? joins ?? output) === undefined)
-    return Either.right({ event: Object.freeze(event), isRead: Number.isFinite(at) });
-  return Either.map((given: AskReceived) => ({ event: given, isRead: false }))(
-    givenEvent<AskReceived>({ ...event, name, metadata, model, limits, overlap, from, tools, joins, output }),
-  );
+  const isPlain = typeof input === "string" && typeof askId === "string" && askId !== "" && Number.isFinite(at);
+  if (isPlain && (name ?? metadata ?? model ?? limits ?? overlap ?? from ?? tools ?? joins ?? output) === undefined)
+    return Either.right(Object.freeze(event));
+  return givenEvent<AskReceived>({ ...event, name, metadata, model, limits, overlap, from, tools, joins, output });
 };

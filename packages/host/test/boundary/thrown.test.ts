@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { errorTextOf, failureReport, isRecord, messageOf } from "../../src/boundary/thrown.ts";
 
 const odd = (message: unknown): Error => Object.assign(new Error("x"), { message });
@@ -53,6 +53,16 @@ test.each<readonly [string, readonly (string | Error)[], text: string, reads: nu
   const { calls, answer } = answerOf(pieces);
   expect(await errorTextOf(answer)).toBe(text);
   expect(calls).toEqual([...Array<string>(reads).fill("read"), "cancel"]);
+});
+
+test("reading the body of an error leaves no listener at the signal", async () => {
+  const { signal } = new AbortController();
+  const add = vi.spyOn(signal, "addEventListener");
+  const remove = vi.spyOn(signal, "removeEventListener");
+  await errorTextOf(answerOf(["one"]).answer, signal);
+  expect(remove.mock.calls.map(([type, listener]) => [type, listener])).toEqual(
+    add.mock.calls.map(([type, listener]) => [type, listener]),
+  );
 });
 
 test("the body of an error is not read after an abort, and need not exist", async () => {

@@ -1,5 +1,6 @@
 import {
   limitCalls,
+  type LlmDelta,
   type LlmContext,
   type LlmHandler,
   type LlmOutcome,
@@ -44,19 +45,20 @@ const line = (limits: Parameters<typeof limitCalls>[1], clock: ManualClock = man
   const limited = limitCalls(handler, limits);
   const outcomes: (readonly [id: string, outcome: LlmOutcome])[] = [];
   const waits: unknown[] = [];
+  const shown: LlmDelta[] = [];
   const call = (threadId: string, id = threadId): AbortController => {
     const controller = new AbortController();
     const context = {
       signal: controller.signal,
       clock,
       tools: [],
-      onDelta: () => {},
+      onDelta: (delta: LlmDelta) => void shown.push(delta),
       onWait: (until: unknown) => waits.push([id, until]),
     };
     void limited(callOf(threadId, id), context).then((outcome) => outcomes.push([id, outcome]));
     return controller;
   };
-  return { clock, made, call, outcomes, waits, ids: () => made.map(({ id }) => id) };
+  return { clock, made, call, outcomes, waits, shown, ids: () => made.map(({ id }) => id) };
 };
 
 describe("limitCalls", () => {
@@ -129,8 +131,23 @@ describe("limitCalls", () => {
     ]);
   });
 
+  it("still makes two at once however often they are refused", async () => {
+    const { clock, made, call } = line({ atOnce: 3 });
+    for (const id of ["a", "b", "c", "d"]) call(id);
+    await settle();
+    const rounds: number[] = [];
+    let answered = 0;
+    for (let round = 0; round < 5; round++) {
+      const until = made.length;
+      for (; answered < until; answered++) made[answered]?.answer(refusal());
+      await clock.advance(10_000);
+      rounds.push(made.length - until);
+    }
+    expect(rounds).toEqual([2, 2, 2, 2, 2]);
+  });
+
   it("ignores calls that had begun, and failures that waiting cannot help", async () => {
-    const { clock, made, call, outcomes } = line({ atOnce: 4 });
+    const { clock, made, call, outcomes, shown } = line({ atOnce: 4 });
     for (const id of ["shown", "partial", "paid", "final", "other"]) call(id);
     await settle();
     made[0]?.context.onDelta({ type: "text", text: "Hel" });
@@ -143,6 +160,7 @@ describe("limitCalls", () => {
     await clock.advance(60_000);
     expect(made.length).toBe(5);
     expect(outcomes.map(([id]) => id)).toEqual(["shown", "partial", "paid", "final", "other"]);
+    expect(shown).toEqual([{ type: "text", text: "Hel" }]);
   });
 
   it("gives up when its patience ends, or would, and reports the failure as final", async () => {
@@ -167,6 +185,20 @@ describe("limitCalls", () => {
     expect(made.at(-1)?.id).toBe("next");
   });
 
+  it("makes a refused call again at the end of its patience, and not after it", async () => {
+    const { clock, made, call, outcomes } = line({ atOnce: 1, patienceMs: 1000 });
+    call("patient");
+    await settle();
+    made[0]?.answer(refusal({ retryAfterMs: 1000 }));
+    await clock.advance(999);
+    expect([made.length, outcomes.length]).toEqual([1, 0]);
+    await clock.advance(1);
+    expect(made.length).toBe(2);
+    made[1]?.answer(refusal());
+    await clock.advance(60_000);
+    expect([made.length, outcomes.length]).toEqual([2, 1]);
+  });
+
   it("lets a call that waits and is cancelled leave at once, and one that is made free its place", async () => {
     const { clock, made, call, ids, outcomes } = line({ atOnce: 1 });
     const first = call("first");
@@ -175,7 +207,7 @@ describe("limitCalls", () => {
     await settle();
     second.abort();
     await settle();
-    expect(outcomes.map(([id]) => id)).toEqual(["second"]);
+    expect([ids(), outcomes.map(([id]) => id)]).toEqual([["first"], ["second"]]);
     first.abort();
     await settle();
     expect(ids()).toEqual(["first", "third"]);
@@ -262,6 +294,17 @@ describe("limitCalls", () => {
     await expect(limited(callOf("a"), context)).rejects.toBe(thrown);
     answer(says("."));
     await expect(limited(callOf("b"), context)).resolves.toMatchObject({ type: "completed" });
+  });
+
+  it("sends the keys of its handler, and can make a call if its handler can", () => {
+    const check = (): never => {
+      throw new Error("no key");
+    };
+    const handler: LlmHandler = () => Promise.resolve(says("."));
+    const limited = limitCalls(Object.assign(handler.bind(null), { secrets: () => ["sk-1"], check }), { atOnce: 1 });
+    expect(limited.secrets?.()).toEqual(["sk-1"]);
+    expect(() => limited.check?.()).toThrow("no key");
+    expect(limitCalls(handler, { atOnce: 1 }).secrets?.()).toEqual([]);
   });
 
   it("names invalid limits", () => {

@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import { type Inbox, LeaseLostError } from "@colloquy/host/store";
 import { readAnswer } from "../../src/delegation/inbox-items.ts";
 import { overriding } from "../gated-store.ts";
+import { mortal } from "../mortal-store.ts";
 import { errorOf, held, journalOf, says, settle, stage, stored, inboxOf } from "../stage.ts";
 
 /** Makes a memory store with some changed inbox methods. */
@@ -72,6 +73,31 @@ describe("an inbox item that can't be read", () => {
     expect((await host.ask("hi")).text).toBe("1");
     expect(reported).toEqual([expect.stringContaining("it gave string, not a list of inbox items")]);
   });
+});
+
+test("a refused ask fails with the error of the store if its refusal could not be stored", async () => {
+  const cause = new Error("disk full");
+  let isFull = true;
+  const { clock, inner, store } = withInbox((inbox) => ({
+    answer: async (...given) => {
+      if (isFull) throw cause;
+      await inbox.answer(...given);
+    },
+  }));
+  const dying = mortal(inner);
+  const first = stage({ clock, store: dying.store, owner: "first", script: [held().step] });
+  void first.host.ask("one", { askId: "a" });
+  await settle();
+  dying.die();
+  const second = stage({ clock, store, owner: "second", script: [held().step] });
+  const refused = errorOf(second.host.ask("two", { askId: "b" }));
+  await clock.advance(400);
+  expect(await inboxOf(inner).unanswered("default")).toHaveLength(1);
+  await clock.advance(40_000);
+  expect(await refused).toMatchObject({ name: "StoreError", cause });
+  isFull = false;
+  await clock.advance(1_000);
+  expect(await inboxOf(inner).unanswered("default")).toEqual([]);
 });
 
 test("the host writes an answer at the next poll after the store failed to write it", async () => {

@@ -11,6 +11,7 @@ import {
   echo,
   type ManualClock,
   says,
+  settle,
   stage,
   type Stage,
   type StageOptions,
@@ -94,6 +95,29 @@ describe("a snapshot", () => {
     expect(await next.host.ask("go on", { askId: "next" })).toMatchObject({ text: "next", turn: 7 });
     expect(kept.readsFrom).toEqual([12]);
     expect(await next.host.thread().state()).toEqual(await foldedOf(kept.store));
+  });
+
+  test("is saved with exactly as many new entries as were asked for, and at the end with more than a quarter of them", async () => {
+    const kept = watched();
+    const add = async (turns: number): Promise<void> => {
+      const { host } = on(kept);
+      for (let turn = 1; turn <= turns; turn++) await host.thread().addTurn(written(turn));
+      await settle();
+      await host.close();
+    };
+    await long(kept, 6);
+    expect(kept.saved).toEqual([6]);
+    await add(2);
+    expect(kept.saved).toEqual([6]);
+    await add(1);
+    expect(kept.saved).toEqual([6, 9]);
+    const { host } = on(kept);
+    for (let turn = 1; turn <= 8; turn++) {
+      expect(kept.saved).toEqual([6, 9]);
+      await host.thread().addTurn(written(turn));
+      await settle();
+    }
+    expect(kept.saved).toEqual([6, 9, 17]);
   });
 
   test("is not taken in the middle of a turn, nor of too little when a thread is let go", async () => {

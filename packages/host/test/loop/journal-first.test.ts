@@ -141,6 +141,39 @@ describe("results that wait together", () => {
     expect((await journalOf(store)).slice(3)).toEqual([...starts.split(","), ...failures]);
   });
 
+  test("a thread that is closed while a start and its timeout are stored together fails only the calls without an outcome", async () => {
+    const gate = gated(memoryStore({ clock }));
+    const run = (): Promise<never> => new Promise(() => {});
+    const tools = [
+      plain("hasty", run, { recovery: "once", timeoutMs: 500 }),
+      plain("patient", run, { recovery: "once" }),
+    ];
+    const script = [calls(["hasty", {}], ["patient", {}])];
+    const { host, store } = stage({ clock, store: gate.store, tools, script });
+    host.ask("go").catch(() => {});
+    await settle();
+    await gate.pass();
+    await gate.pass();
+    const tagged = host.thread().setMetadata({ tagged: true });
+    await gate.pass();
+    expect(gate.waiting).toEqual(["metadata.changed"]);
+    await clock.advance(500);
+    await gate.pass();
+    await tagged;
+    expect(gate.waiting).toEqual(["tool.started,tool.started,tool.failed"]);
+    const closing = host.close();
+    await gate.pass();
+    expect(gate.waiting).toEqual(["tool.failed"]);
+    await gate.pass();
+    await closing;
+    expect((await journalOf(store)).slice(4)).toEqual([
+      "tool.started",
+      "tool.started",
+      "tool.failed failed",
+      "tool.failed interrupted",
+    ]);
+  });
+
   test("a store that answers at once is given the same entries", async () => {
     const appends: string[] = [];
     const inner: Store = memoryStore({ clock });
@@ -225,6 +258,61 @@ describe("nothing is performed before it is journalled", () => {
     expect(texts).toEqual(["kept"]);
     await host.close();
   });
+});
+
+test("a cancel during a tool call carries nothing of a reply that an answer from outside replaced", async () => {
+  const gate = slow();
+  const model = held();
+  const wait = plain("wait", () => new Promise(() => {}));
+  const { host, model: asked } = stage({ clock, store: gate.store, tools: [wait], script: [model.step] });
+  const handle = host.ask("go");
+  await settle();
+  await gate.pass();
+  await gate.pass();
+  model.show("of this process");
+  const thread = host.thread();
+  const tagged = thread.setMetadata({ tagged: true });
+  await settle();
+  const { id: effectId, promptDigest } = asked.calls[0] ?? { id: "", promptDigest: "" };
+  const reply = { toolCalls: [{ id: null, name: "wait", arguments: "{}" }] };
+  const answer = { type: "llm.completed", at: clock.now(), effectId, promptDigest, reply } as const;
+  const sent = thread.send({ ...answer, finishReason: "tool_calls" });
+  await settle();
+  model.answer(says("of this process"));
+  await settle();
+  while (gate.waiting.length > 0) await gate.pass();
+  await tagged;
+  expect(await sent).toMatchObject({ handled: true });
+  handle.abort();
+  await settle();
+  await gate.pass();
+  expect(await errorOf(handle)).toMatchObject({ name: "TurnCancelledError" });
+  const { event } = (await entriesOf(gate.store)).at(-1) ?? {};
+  expect(event).toMatchObject({ type: "cancel.requested" });
+  expect(event).not.toHaveProperty("partial");
+  await host.close();
+});
+
+test("a thread that an observer closes at an entry starts none of the effects of that entry", async () => {
+  const seen: string[] = [];
+  const own = manualClock();
+  const { host, model, store } = stage({
+    clock: own,
+    machine: { limits: { deadlineMs: 60_000 } },
+    script: [says("unwanted")],
+    observers: [
+      {
+        entry: ({ event }) => {
+          if (event.type === "ask.received") void host.close();
+        },
+        signal: ({ type }) => void seen.push(type),
+      },
+    ],
+  });
+  expect(await errorOf(host.ask("go"))).toMatchObject({ name: "ThreadClosedError" });
+  await settle();
+  expect(await journalOf(store)).toEqual(["thread.started", "ask.received"]);
+  expect([seen, model.calls, own.sleepers]).toEqual([[], [], 0]);
 });
 
 describe("an append that fails", () => {

@@ -1,7 +1,8 @@
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
-import { entriesOf, stage, settle } from "../stage.ts";
-import type { LlmContext, LlmOutcome } from "@colloquy/host";
+import { gated } from "../gated-store.ts";
+import { answered, entriesOf, journalOf, manualClock, partsOf, stage, settle } from "../stage.ts";
+import { type LlmContext, type LlmOutcome, memoryStore } from "@colloquy/host";
 import { expect, test } from "vitest";
 
 /** A model call that waits until the test answers it, and its context. */
@@ -66,6 +67,45 @@ test("the host journals each piece of a streamed reply once, and all pieces with
       { type: "refusal", text: "No." },
     ],
   ]);
+});
+
+test("a reply that ends before its progress is due is journalled once, and leaves no timer behind", async () => {
+  const model = open();
+  const { host, store, clock } = stage({ script: [model.step], progressMs: 1_000 });
+  const asked = host.ask("go");
+  const { onDelta } = await model.context;
+  onDelta({ type: "text", text: "Hello." });
+  await clock.advance(999);
+  model.answer({ type: "completed", reply: { content: "Hello." }, finishReason: "stop" });
+  await asked;
+  await clock.advance(1_000);
+  expect(await journalOf(store)).toEqual(answered);
+  await host.close();
+  expect(clock.sleepers).toBe(0);
+});
+
+test("an ask shows how long its model call waits, and shows no wait after it was aborted", async () => {
+  const model = open();
+  const gate = gated(memoryStore({ clock: manualClock() }));
+  const { host } = stage({ store: gate.store, script: [model.step] });
+  const asked = host.ask("go");
+  await settle();
+  await gate.pass();
+  await gate.pass();
+  const context = await model.context;
+  context.onWait?.(2_000_000);
+  context.onWait?.(null);
+  context.onWait?.("over");
+  asked.abort();
+  await settle();
+  context.onWait?.(3_000_000);
+  await gate.pass();
+  expect((await partsOf(asked)).filter(({ type }) => type.startsWith("wait."))).toEqual([
+    { type: "wait.started", for: "model", until: 2_000_000 },
+    { type: "wait.started", for: "model", until: null },
+    { type: "wait.ended" },
+  ]);
+  await host.close();
 });
 
 test("the host keeps a streamed reply in memory only once, however often it journals progress", async () => {

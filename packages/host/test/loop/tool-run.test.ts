@@ -128,6 +128,13 @@ describe("results", () => {
     expect(await outcomeOf({}, { run: async () => run() })).toEqual(["failed", content]);
   });
 
+  test("may be nested 256 levels deep, and no deeper", async () => {
+    const nested = (levels: number): object => (levels === 1 ? [] : [nested(levels - 1)]);
+    const written = `${"[".repeat(256)}${"]".repeat(256)}`;
+    expect(await outcomeOf({}, { run: () => nested(256) })).toEqual(["completed", written]);
+    expect(await outcomeOf({}, { run: () => nested(257) })).toEqual(["failed", unfit("nested too deep")]);
+  });
+
   test("can't be changed after they were returned", async () => {
     const part = { type: "text", text: "a" };
     const parts = tool({ name: "parts", description: "", input: anything, run: () => [part] });
@@ -166,6 +173,20 @@ describe("a tool that is running", () => {
     expect((await entriesOf(store))[3]).toMatchObject({
       event: { outcome: "failed", content: expect.stringContaining("500 ms") },
     });
+  });
+
+  test("keeps its signal unaborted if it answered before the thread was closed", async () => {
+    const signals: AbortSignal[] = [];
+    const { host } = running({
+      run: (_, { signal }) => {
+        signals.push(signal);
+        return signals.length === 3 ? new Promise(() => {}) : "ran";
+      },
+    });
+    host.ask("go").catch(() => {});
+    await settle();
+    await host.close();
+    expect(signals.map(({ aborted }) => aborted)).toEqual([false, false, true]);
   });
 
   test("leaves no timer behind", async () => {

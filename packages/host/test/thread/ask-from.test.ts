@@ -1,6 +1,7 @@
 import { AskRefusedError, ThreadUnknownError, EventRefusedError, ThreadExistsError } from "@colloquy/host";
 import { describe, expect, test } from "vitest";
-import { entriesOf, errorOf, held, partsOf, says, settle, stage, texts, calls, echo } from "../stage.ts";
+import { overriding } from "../gated-store.ts";
+import { entriesOf, errorOf, held, partsOf, says, settle, stage, stored, texts, calls, echo } from "../stage.ts";
 
 const answers = ["A1", "A2", "A3", "A4"].map(says);
 
@@ -120,6 +121,42 @@ describe("an ask after an earlier turn of a busy thread that may fork it", () =>
     expect(await entriesOf(store)).toEqual(before);
     expect((await host.threads()).threads).toHaveLength(1);
     end();
+    await open;
+  });
+
+  test("an ask that two processes make at the same time is answered once, in one fork", async () => {
+    const { host, another, clock, open, end } = await busy();
+    const second = another({ script: [says("never")] });
+    const elsewhere = second.host.ask("Q3", asking);
+    await settle();
+    const here = await host.ask("Q3", asking);
+    for (let polls = 0; polls < 40; polls++) await clock.advance(1_000);
+    expect(await elsewhere).toEqual(here);
+    expect(second.model.calls).toEqual([]);
+    expect((await host.threads()).threads).toHaveLength(2);
+    end();
+    await open;
+  });
+
+  test("an ask rejects with the error of the store if its fork could not be stored", async () => {
+    const { clock, inner } = stored();
+    const cause = new Error("disk full");
+    let isFull = true;
+    const store = overriding(inner, {
+      append: (lease, ...given) => {
+        if (!isFull || lease.threadId === "default") return inner.append(lease, ...given);
+        isFull = false;
+        return Promise.reject(cause);
+      },
+    });
+    const model = held();
+    const { host } = stage({ clock, store, script: [says("A1"), model.step, says("in the fork")] });
+    await host.ask("Q1");
+    const open = host.ask("Q2");
+    await settle();
+    expect(await errorOf(host.ask("Q3", asking))).toMatchObject({ name: "StoreError", cause });
+    expect((await host.ask("Q3", asking)).text).toBe("in the fork");
+    model.answer(says("A2"));
     await open;
   });
 

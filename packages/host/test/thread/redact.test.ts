@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { EventRefusedError, ThreadHeldError } from "@colloquy/host";
+import { EventRefusedError, ThreadHeldError, ThreadUnknownError } from "@colloquy/host";
 import type { Store } from "@colloquy/host";
 import { overriding } from "../gated-store.ts";
 import { entriesOf, errorOf, held, journalOf, says, settle, stage, texts, during, stored } from "../stage.ts";
@@ -49,6 +49,19 @@ describe("redaction", () => {
       expect(await journalOf(store)).toHaveLength(3);
     },
   );
+
+  test("of a thread that does not exist is refused, and makes no thread", async () => {
+    const { host, store } = stage();
+    expect(await errorOf(host.thread().redact({ seqs: [0] }))).toBeInstanceOf(ThreadUnknownError);
+    expect(await store.read("default")).toEqual([]);
+  });
+
+  test("reaches the system prompt of a thread that has only started", async () => {
+    const { host, store } = stage();
+    await host.thread().start({ system: "the SECRET" });
+    expect(await host.thread().redact({ seqs: [0] })).toEqual([0]);
+    expect(await said(store)).not.toContain("SECRET");
+  });
 
   test("waits for no turn: while one is open it is refused, and what is sent behind it waits", async () => {
     const model = held();

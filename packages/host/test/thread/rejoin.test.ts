@@ -380,6 +380,17 @@ describe("an ask that is rejoined in another process", () => {
   });
 });
 
+test("a host that is closed in the middle of a turn first writes what was shown of it to the log", async () => {
+  const model = held();
+  const { host, store, clock } = stage({ partsMs: 200, script: [model.step] });
+  host.ask("hi", { askId: "a" }).catch(() => {});
+  await settle();
+  model.show("half an ans");
+  await host.close();
+  const [batch] = (await store.parts?.read("default", { at: clock.now(), after: null })) ?? [];
+  expect(batch).toMatchObject({ turn: 1, body: expect.stringContaining("half an ans") });
+});
+
 test("a turn that ends before its first batch of parts is due writes none to the log", async () => {
   const { host, store, clock } = stage({ partsMs: 200, script: [says("hello")] });
   await host.ask("hi", { askId: "a" });
