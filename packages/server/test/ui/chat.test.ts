@@ -22,6 +22,8 @@ describe("a page of the AI SDK", () => {
     const { server } = served([reply("Hi."), reply("Fine.")]);
     const chat = new Chat({ server });
     await chat.sendMessage({ text: "Hello?", metadata: { from: "Oslo" } });
+    // It is the first turn, so nothing is missing before it.
+    expect(await painted(server, "?last=1")).toEqual(await painted(server));
     await chat.sendMessage({ text: "How are you?", files: [{ type: "file", mediaType: "image/png", url: picture }] });
     expect(chat.status).toBe("ready");
     expect(textsOf(chat.messages)).toEqual(["Hello?", "Hi.", "How are you?", "Fine."]);

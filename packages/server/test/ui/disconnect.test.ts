@@ -7,7 +7,7 @@ import { getRequestListener } from "@hono/node-server";
 import type { UIMessage } from "ai";
 import { afterEach, describe, expect, onTestFinished, test } from "vitest";
 import { type ThreadServer, threadServer, uiChat, type UiOptions } from "../../src/index.ts";
-import { at } from "../serving.ts";
+import { at, post } from "../serving.ts";
 import { Chat, keptOf, painted, seat, type Stage, stage, textsOf } from "./page.ts";
 
 type Fetching = Pick<ThreadServer, "fetch">;
@@ -313,6 +313,23 @@ test("a message that is edited while it waits is asked once, as it is now", asyn
   await clock.advance(1000);
   await edited;
   expect(textsOf(await painted(on.server))).toEqual(["Count.", "One, two.", "And after that?", "Three."]);
+});
+
+test("a message that is edited while it waits is asked with the unanswered one before it again", async () => {
+  const clock = virtualClock();
+  const on = await served([slowly, reply("Three.")], {}, inProcess, { clock });
+  const chat = await stopped(on.server, "One, ");
+  const said = (id: string, text: string): UIMessage => ({ id, role: "user", parts: [{ type: "text", text }] });
+  const send = (last: string, more: object = {}): Promise<Response> => {
+    const messages = [...chat.messages, said("lost", "Lost."), said("last", last)];
+    return on.server.fetch(post("/ui", { id: "t", trigger: "submit-message", messages, ...more }));
+  };
+  await send("And then?");
+  await expect.poll(() => statusesOf(on)).toEqual(["open", "queued"]);
+  const answered = await send("And after that?", { messageId: "last" });
+  await clock.advance(1000);
+  expect(await answered.text()).toContain("Three.");
+  expect(on.prompt()).toEqual(["Count.", "One, two.", "Lost.", "And after that?"]);
 });
 
 test("a message that waits stays as it was when its edit is refused", async () => {

@@ -247,10 +247,13 @@ describe("the place of a page's last message", () => {
       answers(2, "second"),
     );
   const plain = begun();
+  const joined = after(plain, asks("m3", "three", { input: ["m3", "m8"].map((id) => draftOf(said(id, "user", id))) }));
   const states = {
     "two turns": plain,
     "two turns after a greeting": begun([{ role: "assistant", content: "Welcome!" }]),
     "an open turn, and one that waits": after(plain, asks("m3", "three"), asks("m4", "four")),
+    "an open turn that another caller joined": joined,
+    "a turn that another caller joined": after(joined, answers(3, "third")),
     "a branch from its first turn": after(plain, asks("m3", "three", { from: 1 }), answers(3, "third")),
   };
 
@@ -331,6 +334,8 @@ describe("the place of a page's last message", () => {
     ["an open turn, and one that waits", "m1 turn-1 m2 turn-2 m3 m4=vier m9", here(3, { unanswered: ["m4"] })],
     ["an open turn, and one that waits", "m1 turn-1 m2 turn-2 m3 m8=four m9", here(3, { unanswered: ["m8"] })],
     ["an open turn, and one that waits", "m1 turn-1 m2 turn-2 m3 turn-3=so m9", here(3)],
+    ["an open turn that another caller joined", "m1 turn-1 m2 turn-2 m3=m3 m9", here(3)],
+    ["a turn that another caller joined", "m1 turn-1 m2 turn-2 m3=m3 m9", here(2, { unanswered: ["m3"] })],
     ["a branch from its first turn", "m1 turn-1 m2 turn-2 m9", here(2)],
     ["a branch from its first turn", "m1 turn-1 m3", here(1, { answered: 3 })],
     ["a branch from its first turn", "m1 turn-1 m2", here(1)],
