@@ -42,9 +42,11 @@ describe("a page of the AI SDK", () => {
       ]),
       reply("You sit in 12C."),
     ]);
+    const told: unknown[] = [];
     const chat: Chat = new Chat({
       server,
       sendAutomaticallyWhen: lastAssistantMessageIsCompleteWithToolCalls,
+      onData: (part) => void told.push(part),
       onToolCall: ({ toolCall: { toolCallId } }) =>
         void chat.addToolOutput({
           tool: "seat",
@@ -63,6 +65,7 @@ describe("a page of the AI SDK", () => {
     ]);
     await expect.poll(() => chat.status).toBe("ready");
     expect(keptOf(await painted(server))).toEqual(keptOf(chat.messages));
+    expect(told).toEqual([]);
   });
 
   test("runs no call of a reply that was cut, and shows why", async () => {
