@@ -1,8 +1,9 @@
-import { reply, scriptedModel, toolCalls } from "@colloquy/runtime-test/models";
+import { never, reply, scriptedModel, toolCalls } from "@colloquy/runtime-test/models";
 import { textOf } from "@colloquy/machine";
 import type { Host } from "@colloquy/runtime-node";
 import type OpenAI from "openai";
 import { describe, expect, test } from "vitest";
+import { post } from "../serving.ts";
 import { approvalOf, lookUp, outputOf, refund, responding, waitsFor, weather } from "./responding.ts";
 
 const asked = { model: "any", input: "Hi" } as const;
@@ -173,4 +174,16 @@ test("a call that is denied for a reason tells the model that, and the journal w
   expect(journal.map(({ event }) => event)).toContainEqual(
     expect.objectContaining({ type: "approval.answered", approved: false, by: "ada", reason: "It is too much." }),
   );
+});
+
+test("a response that is not stored is cancelled if its client leaves before it begins", async () => {
+  const leaving = new AbortController();
+  const modelParameters = () => {
+    leaving.abort();
+    return {};
+  };
+  const { server } = responding(scriptedModel([never()]), {}, { responses: { modelParameters } });
+  const request = post("/v1/responses", { ...asked, store: false });
+  const response = await server.fetch(new Request(request, { signal: leaving.signal }));
+  expect(await response.json()).toMatchObject({ status: "cancelled" });
 });

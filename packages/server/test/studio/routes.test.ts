@@ -1,7 +1,7 @@
 import { createHost, type HostOptions, memoryStore, type Store } from "@colloquy/host";
 import { systemClock } from "@colloquy/runtime-node";
 import { sequentialIds } from "@colloquy/runtime-test";
-import { reply, scriptedModel } from "@colloquy/runtime-test/models";
+import { reply, scriptedModel, toolCalls } from "@colloquy/runtime-test/models";
 import { threadServer } from "@colloquy/server";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { studioRoutes } from "../../src/studio/index.ts";
@@ -363,6 +363,24 @@ test("the prompt of a call is explained by its own configuration, or by the firs
     expect(await response.json()).toMatchObject({ configured, call: { turn: 1, step: 1 } });
   }
   await Promise.all([elsewhere.close(), close()]);
+});
+
+test("the prompt of a call is compared with that of the entry before, if the reply to that called no known tool", async () => {
+  const own = memoryStore({ clock: systemClock });
+  const { configurations, close } = trips(own);
+  const host = createHost({
+    llm: scriptedModel([toolCalls([{ name: "no_such_tool", arguments: {} }]), reply("Hi.")]),
+    store: own,
+    clock: systemClock,
+    ids: sequentialIds(),
+    machine: conversationMachine(),
+  });
+  await host.ask("Hello?", { threadId: "t" });
+  const routes = await studioRoutes({ store: own, clock: systemClock, configurations, about: "" });
+  const looking = threadServer(host, {}, routes);
+  const response = await looking.fetch(new Request("http://localhost/studio/api/prompt-change?thread=t&seq=2"));
+  expect(await response.json()).toMatchObject({ before: { step: 1, seq: 1 }, after: { step: 2, seq: 2 } });
+  await Promise.all([host.close(), close()]);
 });
 
 test("nobody sees a thread that is not theirs", async () => {

@@ -221,6 +221,34 @@ describe("a chat completion", () => {
     expect(chatOf(...choices.map((choice) => ({ choices: [{ index: 0, ...choice }] }))).heard).toBe(count);
   });
 
+  test("of one choice keeps even a blank text, and of no choice is no answer", () => {
+    const endOfBody = (...choices: readonly object[]): unknown => {
+      const answer = new ChatAnswer(replyFromChatMessage, () => {}, true);
+      answer.readBody(JSON.stringify({ choices }));
+      return answer.outcome({ now: 0 });
+    };
+    expect(endOfBody({ message: { content: "\n" }, finish_reason: "stop" })).toMatchObject({
+      reply: { content: "\n" },
+    });
+    expect(endOfBody()).toBeNull();
+  });
+
+  test("in several choices shows the text of the first that has one, and the calls of all", () => {
+    const deltasOf = (...choices: readonly object[]): readonly unknown[] => {
+      const deltas: unknown[] = [];
+      const answer = new ChatAnswer(replyFromChatMessage, (delta) => deltas.push(delta), true);
+      answer.feed(bytesOf(...choices.map((choice) => ({ choices: [choice] }))));
+      answer.end();
+      return deltas;
+    };
+    const text = (index: number, content: string): object => ({ index, delta: { content } });
+    const given = { name: "look", arguments: '{"city":"Oslo"}' };
+    const calls = { index: 1, delta: { tool_calls: [{ index: 0, id: "a", function: given }] } };
+    const call = { type: "toolCall", index: 0, id: "a", ...given };
+    expect(deltasOf(text(0, "One"), text(1, "Two"), calls)).toEqual([{ type: "text", text: "One" }, call]);
+    expect(deltasOf(text(1, "Two"), calls)).toEqual([{ type: "text", text: "Two" }, call]);
+  });
+
   test("whose choices are a map by index, or one that is no list, is read", () => {
     for (const choices of [
       { "0": { delta: { content: "Hi" }, finish_reason: "stop" } },
