@@ -69,6 +69,13 @@ describe("an output", () => {
     expect(outcome).toMatchObject({ reply: { content: [{ type: "text", text: answer }] } });
   });
 
+  test("by a tool names that tool where the parameters bring an empty list of tools", async () => {
+    const call = { index: 0, id: "a", type: "function", function: { name: "title", arguments: answer } };
+    const { sent } = await exchange("tool", { tools: [], model: { tools: [] } }, chunkOf({ tool_calls: [call] }));
+    expect(sent["tools"]).toMatchObject([{ function: { name: "title" } }]);
+    expect(sent["tool_choice"]).toEqual({ type: "function", function: { name: "title" } });
+  });
+
   test("by words is asked for in the system message, and nothing else is sent", async () => {
     const { sent } = await exchange("prompted", {}, chunkOf({ content: answer }));
     expect(sent.messages.map(({ role }) => role)).toEqual(["system", "user"]);

@@ -1,4 +1,10 @@
-import { ConfigurationError, messageFromDraft, messageFromReply, messageFromResult } from "@colloquy/machine";
+import {
+  ConfigurationError,
+  type JsonObject,
+  messageFromDraft,
+  messageFromReply,
+  messageFromResult,
+} from "@colloquy/machine";
 import { describe, expect, test } from "vitest";
 import { openaiResponses } from "../../src/llm/openai.ts";
 import { callOf as call, perform } from "./call.ts";
@@ -27,6 +33,45 @@ describe("a request", () => {
       stream: true,
       input: [{ type: "message", role: "user", content: "why?" }],
     });
+  });
+
+  test("wants what its parameters say, and nothing beside the answer if they say null", async () => {
+    const included = async (include: readonly string[] | null) =>
+      (await exchange(answered, { model: { include } })).sent["include"];
+    expect(await included(["message.output_text.logprobs"])).toEqual(["message.output_text.logprobs"]);
+    expect(await included(null)).toBeUndefined();
+  });
+
+  test("sends a reasoning item only before an item of the model, and an id only once", async () => {
+    const sealed = (id: string) => ({ type: "reasoning", id, summary: [], encrypted_content: "ENC" });
+    const item = (value: JsonObject) => ({
+      type: "reasoning" as const,
+      text: "",
+      provider: { responses: { item: value } },
+    });
+    const said = (id: string, ...content: readonly (ReturnType<typeof item> | { type: "text"; text: string })[]) =>
+      messageFromReply(id, id, { content });
+    const messages = [
+      messageFromDraft("1.0", { role: "user", content: "a" }),
+      said("1.1", item(sealed("rs_1")), item(sealed("rs_2")), { type: "text", text: "b" }),
+      messageFromDraft("2.0", { role: "user", content: "c" }),
+      said("2.1", { type: "text", text: "d" }, item(sealed("rs_3"))),
+      messageFromDraft("3.0", { role: "user", content: "e" }),
+      said("3.1", item(sealed("rs_1")), { type: "text", text: "f" }),
+    ];
+    const message = (role: string, content: string) => ({ type: "message", role, content });
+    const { id: _, ...again } = sealed("rs_1");
+    expect((await exchange(answered, { messages })).sent["input"]).toEqual([
+      message("user", "a"),
+      sealed("rs_1"),
+      sealed("rs_2"),
+      message("assistant", "b"),
+      message("user", "c"),
+      message("assistant", "d"),
+      message("user", "e"),
+      again,
+      message("assistant", "f"),
+    ]);
   });
 
   test("offers exactly the tools of the call, and none for a summary", async () => {

@@ -78,7 +78,7 @@ export const itemsOfTurn = (turn: SaidTurn): readonly Item[] => {
     }
     const isReply = message.role === "assistant" && message.synthesised !== true && turn.steps > 0;
     const at = isReply ? stepOf(message, turn, step) : 0;
-    if (at > step) step = at;
+    step = Math.max(step, at);
     items.push(
       ...(message.role === "assistant"
         ? replyItems(turn, message, at > 0 ? { step: at, index: 0 } : { step: 0, index })

@@ -79,11 +79,6 @@ export class LegWriter {
     this.#done(index, functionCallItem(place, call, "completed"), place.step);
   }
 
-  /** Leaves out a call that nobody is to run. It gets no end, since clients run a call that has one, whatever its status. */
-  dropCall(callId: string): void {
-    this.#calls.delete(callId);
-  }
-
   /** Adds a call of a host's tool with its result. */
   addResult(place: ItemPlace, call: ToolCall, result: { readonly text: string; readonly failed: boolean }): void {
     this.closePiece("completed");

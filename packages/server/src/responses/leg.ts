@@ -105,20 +105,14 @@ class LegLog {
 
   /** Drops all events but the newest. Present readers continue; no new reader can start. */
   trim(): void {
-    const gone = this.#blocks.splice(0, Math.max(this.#blocks.length - blocksAtOnce, 0));
-    const characters = gone.reduce((sum, { length }) => sum + length, 0);
-    this.#first += gone.length;
-    this.#characters -= characters;
-    this.#onGrowth(-characters);
+    this.#drop(Math.max(this.#blocks.length - blocksAtOnce, 0));
   }
 
   /** Drops all events. Present readers fail with `why`; the journal can still restore the events. */
   lose(why: Error = logLost()): void {
     if (this.#lost !== null) return;
     this.#lost = why;
-    this.#blocks.length = 0;
-    this.#onGrowth(-this.#characters);
-    this.#characters = 0;
+    this.#drop(this.#blocks.length);
     this.#wake();
   }
 
@@ -136,6 +130,14 @@ class LegLog {
       this.#read = Math.max(this.#read, next);
       yield blocks.join("\n\n");
     }
+  }
+
+  #drop(count: number): void {
+    const gone = this.#blocks.splice(0, count);
+    const characters = gone.reduce((sum, { length }) => sum + length, 0);
+    this.#first += gone.length;
+    this.#characters -= characters;
+    this.#onGrowth(-characters);
   }
 
   #keepsFrom(number: number): boolean {

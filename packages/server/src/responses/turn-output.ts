@@ -174,16 +174,13 @@ export class TurnOutput {
     const isOfCaller = this.turn.callerTools.has(part.name);
     // Only the caller completes or fails its calls. A follower of another host may read the result without the request.
     if (isOfCaller && (part.outcome === "completed" || part.outcome === "failed")) this.#request(part.callId);
-    const wasOpen = call.is === "open";
     call.is = "resolved";
     // A call that was settled by a later ask was not answered.
     if (!this.#isUnderWay && part.outcome === "interrupted") return;
     const writer = this.#begun();
-    // The machine has refused it: of a reply that was cut, or with arguments that do not fit.
-    if (isOfCaller) {
-      if (wasOpen) writer.dropCall(part.callId);
-      return this.#endIfAllWait();
-    }
+    // A call of the caller's that the machine has refused (of a reply that was cut, or with arguments that do not fit) gets no
+    // end: clients run a call that has one, whatever its status.
+    if (isOfCaller) return this.#endIfAllWait();
     const result = { text: contentText(part.content), failed: part.outcome !== "completed" };
     const { callId, name } = part;
     writer.addResult(this.#at(part), { callId, name, arguments: call.arguments }, result);
@@ -211,7 +208,7 @@ export class TurnOutput {
 
   #wait(call: RoundCall): void {
     call.is = "waiting";
-    if (this.#isUnderWay) this.#asked = true;
+    this.#asked = true;
     this.#endIfAllWait();
   }
 

@@ -200,6 +200,29 @@ describe("while a conversation is busy", () => {
     expect(systems).toEqual(["Rhyme.", "Rhyme.", "Shout."].map((text) => [{ type: "text", text }]));
   });
 
+  test("a message takes the place of a turn that waits for its caller, under its own instructions", async () => {
+    const llm = scriptedModel([oneCall, reply("Fine.")]);
+    const { client, host } = responding(llm);
+    await host.thread("c").start({ system: "Be brief." });
+    await client.responses.create({ ...asked, conversation: "c", tools: [lookUp] });
+    const next = await client.responses.create({ ...asked, conversation: "c", instructions: "Rhyme." });
+    expect(next).toMatchObject({ status: "completed", output_text: "Fine.", instructions: "Rhyme." });
+    expect(llm.calls.at(-1)?.messages[0]?.parts).toEqual([{ type: "text", text: "Rhyme." }]);
+  });
+
+  test("a request that brings earlier turns along is refused as a whole", async () => {
+    const { ask, host } = await busy();
+    await ask({});
+    const journal = await host.thread("c").exportJournal();
+    const input = [
+      { role: "user", content: "One" },
+      { role: "assistant", content: "Two" },
+      { role: "user", content: "Three" },
+    ];
+    await expect(ask({ input })).rejects.toMatchObject({ status: 400, code: "busy" });
+    expect(await host.thread("c").exportJournal()).toEqual(journal);
+  });
+
   test("a response is cancelled as often as anybody likes, and no other with it", async () => {
     const { ask, client, clock } = await busy();
     const [first, second, third] = [await ask({}), await ask({}), await ask({})];

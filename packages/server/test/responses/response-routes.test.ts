@@ -287,6 +287,16 @@ test("another server on the same host takes up what it did not show, and finds t
   expect((await other.client.responses.retrieve(begun.id)).output_text).toBe("Slowly.");
 });
 
+test("a response has the times of the journal when it is asked for, waits and ends, whatever the server's clock shows", async () => {
+  const [clock, fast] = [virtualClock(5000), virtualClock(9_000_000)];
+  const llm = scriptedModel([toolCalls([{ name: "look_up", arguments: {} }]), reply("Ada.")]);
+  const { client } = responding(llm, { clock, store: memoryStore({ clock }) }, { clock: fast });
+  const first = await client.responses.create({ ...asked, tools: [lookUp] });
+  const input = [outputOf(waitsFor(first).call, "Ada")];
+  const second = await client.responses.create({ model: "any", input, previous_response_id: first.id });
+  expect([first.created_at, first.completed_at, second.completed_at]).toEqual([5, 5, 5]);
+});
+
 test("a response of a turn that failed counts the usage of its earlier calls", async () => {
   const call = toolCalls([{ name: "weather", arguments: { city: "Oslo" } }], {
     usage: { inputTokens: 3, outputTokens: 2 },

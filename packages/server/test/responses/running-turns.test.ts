@@ -66,6 +66,14 @@ test("RunningTurns keeps an ended response for keepMs, and drops those of a dele
   expect(turns.of("t", 1)).toBeUndefined();
 });
 
+test("RunningTurns has nothing left to drop after keepMs if the thread was deleted before", async () => {
+  const { clock, turns, kept } = showing(1, { keepMs: 1000, charactersMax: 50_000 });
+  kept[0]?.end();
+  turns.forgetThread("t");
+  await clock.advance(1000);
+  expect([turns.of("t", 0), clock.pending()]).toEqual([undefined, []]);
+});
+
 test("a delta looks at other responses only if all together do not fit, and then no longer than needed", () => {
   const turns = new RunningTurns(virtualClock(), { keepMs: 1000, charactersMax: 50_000 });
   let looks = 0;

@@ -1,6 +1,7 @@
 import { createHost, type HostOptions, memoryStore, type Store } from "@colloquy/host";
 import { systemClock } from "@colloquy/runtime-node";
 import { sequentialIds } from "@colloquy/runtime-test";
+import { reply, scriptedModel, toolCalls } from "@colloquy/runtime-test/models";
 import { threadServer } from "@colloquy/server";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { studioRoutes } from "../../src/studio/index.ts";
@@ -16,6 +17,7 @@ import type {
   PromptView,
   RunningView,
   Segment,
+  Setup,
   ThreadItems,
   ThreadOverview,
   TimelineRow,
@@ -228,6 +230,17 @@ describe("routes that look", () => {
     ]);
   });
 
+  test("draw the chart of the machine: each arrow leads from one of its states to another", async () => {
+    const [, { chart }] = await ask<Setup>("setup");
+    const states = chart.states.flatMap(({ name, below }) => [name, ...below]);
+    expect(states).toContain("awaiting_approval");
+    expect(chart.arrows.length).toBeGreaterThan(10);
+    for (const { from, to, events } of chart.arrows) {
+      expect(states.filter((state) => state === from || state === to)).toHaveLength(2);
+      expect(events.length).toBe(new Set(events).size);
+    }
+  });
+
   test("search what was said", async () => {
     expect((await ask("setup"))[1]).toMatchObject({ searches: true, about: "memory", models: [] });
     const [, { hits }] = await ask<FoundView>("search?words=night%20train");
@@ -326,6 +339,48 @@ describe("the answer that a model is writing", () => {
       forMs: expect.any(Number),
     });
   });
+});
+
+test("the prompt of a call is explained by its own configuration, or by the first one if its own is not here", async () => {
+  const own = memoryStore({ clock: systemClock });
+  const { host, configurations, close } = trips(own);
+  const elsewhere = createHost({
+    llm: scriptedModel([reply("Hi.")]),
+    store: own,
+    clock: systemClock,
+    ids: sequentialIds(),
+    machine: conversationMachine(),
+  });
+  const routes = await studioRoutes({ store: own, clock: systemClock, configurations, about: "" });
+  const looking = threadServer(host, {}, routes);
+  for (const [threadId, asked, configured] of [
+    ["first", host, true],
+    ["second", configurations[1].host, true],
+    ["other", elsewhere, false],
+  ] as const) {
+    await asked.ask("Hello?", { threadId });
+    const response = await looking.fetch(new Request(`http://localhost/studio/api/prompt?thread=${threadId}&seq=1`));
+    expect(await response.json()).toMatchObject({ configured, call: { turn: 1, step: 1 } });
+  }
+  await Promise.all([elsewhere.close(), close()]);
+});
+
+test("the prompt of a call is compared with that of the entry before, if the reply to that called no known tool", async () => {
+  const own = memoryStore({ clock: systemClock });
+  const { configurations, close } = trips(own);
+  const host = createHost({
+    llm: scriptedModel([toolCalls([{ name: "no_such_tool", arguments: {} }]), reply("Hi.")]),
+    store: own,
+    clock: systemClock,
+    ids: sequentialIds(),
+    machine: conversationMachine(),
+  });
+  await host.ask("Hello?", { threadId: "t" });
+  const routes = await studioRoutes({ store: own, clock: systemClock, configurations, about: "" });
+  const looking = threadServer(host, {}, routes);
+  const response = await looking.fetch(new Request("http://localhost/studio/api/prompt-change?thread=t&seq=2"));
+  expect(await response.json()).toMatchObject({ before: { step: 1, seq: 1 }, after: { step: 2, seq: 2 } });
+  await Promise.all([host.close(), close()]);
 });
 
 test("nobody sees a thread that is not theirs", async () => {

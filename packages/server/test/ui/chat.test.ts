@@ -22,6 +22,8 @@ describe("a page of the AI SDK", () => {
     const { server } = served([reply("Hi."), reply("Fine.")]);
     const chat = new Chat({ server });
     await chat.sendMessage({ text: "Hello?", metadata: { from: "Oslo" } });
+    // It is the first turn, so nothing is missing before it.
+    expect(await painted(server, "?last=1")).toEqual(await painted(server));
     await chat.sendMessage({ text: "How are you?", files: [{ type: "file", mediaType: "image/png", url: picture }] });
     expect(chat.status).toBe("ready");
     expect(textsOf(chat.messages)).toEqual(["Hello?", "Hi.", "How are you?", "Fine."]);
@@ -40,9 +42,11 @@ describe("a page of the AI SDK", () => {
       ]),
       reply("You sit in 12C."),
     ]);
+    const told: unknown[] = [];
     const chat: Chat = new Chat({
       server,
       sendAutomaticallyWhen: lastAssistantMessageIsCompleteWithToolCalls,
+      onData: (part) => void told.push(part),
       onToolCall: ({ toolCall: { toolCallId } }) =>
         void chat.addToolOutput({
           tool: "seat",
@@ -61,6 +65,7 @@ describe("a page of the AI SDK", () => {
     ]);
     await expect.poll(() => chat.status).toBe("ready");
     expect(keptOf(await painted(server))).toEqual(keptOf(chat.messages));
+    expect(told).toEqual([]);
   });
 
   test("runs no call of a reply that was cut, and shows why", async () => {

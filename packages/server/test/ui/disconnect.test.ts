@@ -7,7 +7,7 @@ import { getRequestListener } from "@hono/node-server";
 import type { UIMessage } from "ai";
 import { afterEach, describe, expect, onTestFinished, test } from "vitest";
 import { type ThreadServer, threadServer, uiChat, type UiOptions } from "../../src/index.ts";
-import { at } from "../serving.ts";
+import { at, post } from "../serving.ts";
 import { Chat, keptOf, painted, seat, type Stage, stage, textsOf } from "./page.ts";
 
 type Fetching = Pick<ThreadServer, "fetch">;
@@ -315,6 +315,23 @@ test("a message that is edited while it waits is asked once, as it is now", asyn
   expect(textsOf(await painted(on.server))).toEqual(["Count.", "One, two.", "And after that?", "Three."]);
 });
 
+test("a message that is edited while it waits is asked with the unanswered one before it again", async () => {
+  const clock = virtualClock();
+  const on = await served([slowly, reply("Three.")], {}, inProcess, { clock });
+  const chat = await stopped(on.server, "One, ");
+  const said = (id: string, text: string): UIMessage => ({ id, role: "user", parts: [{ type: "text", text }] });
+  const send = (last: string, more: object = {}): Promise<Response> => {
+    const messages = [...chat.messages, said("lost", "Lost."), said("last", last)];
+    return on.server.fetch(post("/ui", { id: "t", trigger: "submit-message", messages, ...more }));
+  };
+  await send("And then?");
+  await expect.poll(() => statusesOf(on)).toEqual(["open", "queued"]);
+  const answered = await send("And after that?", { messageId: "last" });
+  await clock.advance(1000);
+  expect(await answered.text()).toContain("Three.");
+  expect(on.prompt()).toEqual(["Count.", "One, two.", "Lost.", "And after that?"]);
+});
+
 test("a message that waits stays as it was when its edit is refused", async () => {
   const clock = virtualClock();
   const on = await served([slowly, reply("Three.")], {}, inProcess, { clock });
@@ -351,6 +368,39 @@ test("a message that waits is not kept waiting by a turn that comes to need an a
   expect(await statusesOf(on)).toEqual(["cancelled", "completed"]);
 });
 
+test("a message that waits is not kept waiting by the turn of another that waits before it", async () => {
+  const clock = virtualClock();
+  const asks = toolCalls([{ name: "seat", arguments: {} }], { content: "Let me see." });
+  const on = await served([slowly, asks, reply("As you like.")], { tools: [seat] }, inProcess, { clock });
+  const chat = await stopped(on.server, "One, ");
+  const second = chat.sendMessage({ text: "Where do I sit?" });
+  await expect.poll(() => statusesOf(on)).toEqual(["open", "queued"]);
+  await chat.stop();
+  await second;
+  const third = chat.sendMessage({ text: "Never mind." });
+  await expect.poll(() => statusesOf(on)).toEqual(["open", "queued", "queued"]);
+  await clock.advance(1000);
+  await third;
+  expect(textsOf(chat.messages).at(-1)).toBe("As you like.");
+  expect(await statusesOf(on)).toEqual(["completed", "cancelled", "completed"]);
+});
+
+test("a message of another branch does not wait for a turn that comes to need an answer of the page", async () => {
+  const clock = virtualClock();
+  const asks = toolCalls([{ name: "seat", arguments: {} }], { content: "Let me see.", delayMs: 1000 });
+  const on = await served([reply("Hi."), asks, reply("As you like.")], { tools: [seat] }, inProcess, { clock });
+  const first = new Chat({ server: on.server });
+  await first.sendMessage({ text: "Hello?" });
+  const second = new Chat({ server: on.server, messages: [...(await painted(on.server))] });
+  const one = first.sendMessage({ text: "Where do I sit?" });
+  await expect.poll(() => statusesOf(on)).toEqual(["completed", "open"]);
+  const other = second.sendMessage({ text: "Never mind." });
+  await clock.advance(1000);
+  await Promise.all([one, other]);
+  expect(textsOf(second.messages)).toEqual(["Hello?", "Hi.", "Never mind.", "As you like."]);
+  expect(await statusesOf(on)).toEqual(["completed", "cancelled", "completed"]);
+});
+
 test("a tab that stops while its message waits withdraws that alone", async () => {
   const clock = virtualClock();
   const script = [slowly];
@@ -366,6 +416,32 @@ test("a tab that stops while its message waits withdraws that alone", async () =
   await clock.advance(1000);
   await one;
   expect(textsOf(first.messages)).toEqual(["Count.", "One, two."]);
+});
+
+test("a tab that stops while its message of another branch waits is not asked", async () => {
+  const clock = virtualClock();
+  const script = [reply("Zero."), slowly, reply("Three.")];
+  const on = await served(script, { onDisconnect: "cancel" }, inProcess, { clock });
+  const first = new Chat({ server: on.server });
+  await first.sendMessage({ text: "Begin." });
+  const waits = Promise.withResolvers<void>();
+  const fetch = async (request: Request): Promise<Response> => {
+    const response = await on.server.fetch(request);
+    waits.resolve();
+    return response;
+  };
+  const second = new Chat({ server: { fetch }, messages: [...(await painted(on.server))] });
+  const one = first.sendMessage({ text: "Count." });
+  await expect.poll(() => textsOf(first.messages).at(-1)).toBe("One, ");
+  const other = second.sendMessage({ text: "And then?" });
+  await waits.promise;
+  await second.stop();
+  await other;
+  await clock.advance(1000);
+  await one;
+  await first.sendMessage({ text: "And you?" });
+  expect(on.prompt()).toEqual(["Begin.", "Zero.", "Count.", "One, two.", "And you?"]);
+  expect(await statusesOf(on)).toEqual(["completed", "completed", "completed"]);
 });
 
 test("a stop cancels the turn of another process", async () => {

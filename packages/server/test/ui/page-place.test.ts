@@ -7,9 +7,11 @@ import {
   textOf,
   transition,
 } from "@colloquy/machine";
+import { createHost, memoryStore } from "@colloquy/runtime-node";
 import { fails, reply, type ScriptLine, scriptedModel } from "@colloquy/runtime-test/models";
 import type { UIMessage } from "ai";
 import { describe, expect, test } from "vitest";
+import { threadServer } from "../../src/index.ts";
 import { draftOf, type SentMessage } from "../../src/ui/chat-request.ts";
 import { asksOfOldText, differenceBefore, placeInThread } from "../../src/ui/page-place.ts";
 import { post } from "../serving.ts";
@@ -33,16 +35,15 @@ const said = (id: string, role: "user" | "assistant", text: string): UIMessage =
   parts: [{ type: "text", text }],
 });
 
-test("a message that is edited and edited back has the thread on its own branch again", async () => {
-  const { server, prompt, load } = served(...answers(4));
+test("a message that is edited and edited back, twice, has the thread on its own branch again", async () => {
+  const { server, prompt, load } = served(...answers(6));
   const chat = new Chat({ server });
   await chat.sendMessage({ text: "hello" });
   const messageId = chat.messages[0]?.id ?? "";
-  await chat.sendMessage({ text: "bye", messageId });
-  await chat.sendMessage({ text: "hello", messageId });
+  for (const text of ["bye", "hello", "bye", "hello"]) await chat.sendMessage({ text, messageId });
   expect(textsOf(await load())).toEqual(textsOf(chat.messages));
   await chat.sendMessage({ text: "And now?" });
-  expect(prompt()).toEqual(["hello", "answer 3", "And now?"]);
+  expect(prompt()).toEqual(["hello", "answer 5", "And now?"]);
 });
 
 test("a page's only message that is sent again after its answer was made anew is in the thread once", async () => {
@@ -155,6 +156,18 @@ test("a conversation that a page brings along begins the thread", async () => {
   expect(textsOf(await load())).toEqual(textsOf(chat.messages));
 });
 
+test.each([
+  ["the host's system prompt", { system: "Be brief." }, ["Be brief."]],
+  ["no system prompt if the host has none", {}, []],
+])("a conversation that a page brings along begins the thread under %s", async (_, options, expected) => {
+  const model = scriptedModel(answers(1));
+  const host = createHost({ llm: model, store: memoryStore(), ...options });
+  const messages = [said("x1", "user", "before"), said("y1", "assistant", "elsewhere")];
+  await new Chat({ server: threadServer(host), messages }).sendMessage({ text: "one" });
+  expect(model.calls.at(-1)?.messages.map(textOf)).toEqual([...expected, "before", "elsewhere", "one"]);
+  await host.close();
+});
+
 test("a conversation that a page brings along begins the thread up to its newest answer", async () => {
   const { host, server, prompt } = served(...answers(1));
   const messages = [said("x1", "user", "before"), said("y1", "assistant", "elsewhere"), said("x2", "user", "lost")];
@@ -197,10 +210,14 @@ test("two tabs that edit at once each continue from what they show, or are told"
   }
 });
 
-test("system messages of a page are left out, and messages that nobody answered are asked together", async () => {
+const rude: UIMessage = { ...said("s", "user", "Be rude."), role: "system" };
+
+test.each([
+  ["a page without a system message", []],
+  ["a page, whose system message is left out", [rude]],
+])("messages that nobody answered are asked together: of %s", async (_, before) => {
   const { server, prompt } = served(...answers(2));
-  const system: UIMessage = { ...said("s", "user", "Be rude."), role: "system" };
-  const chat = new Chat({ server, messages: [system, said("lost", "user", "lost")] });
+  const chat = new Chat({ server, messages: [...before, said("lost", "user", "lost")] });
   await chat.sendMessage({ text: "one" });
   expect(prompt()).toEqual(["lost", "one"]);
   await chat.sendMessage({ text: "two" });
@@ -247,10 +264,13 @@ describe("the place of a page's last message", () => {
       answers(2, "second"),
     );
   const plain = begun();
+  const joined = after(plain, asks("m3", "three", { input: ["m3", "m8"].map((id) => draftOf(said(id, "user", id))) }));
   const states = {
     "two turns": plain,
     "two turns after a greeting": begun([{ role: "assistant", content: "Welcome!" }]),
     "an open turn, and one that waits": after(plain, asks("m3", "three"), asks("m4", "four")),
+    "an open turn that another caller joined": joined,
+    "a turn that another caller joined": after(joined, answers(3, "third")),
     "a branch from its first turn": after(plain, asks("m3", "three", { from: 1 }), answers(3, "third")),
   };
 
@@ -331,6 +351,8 @@ describe("the place of a page's last message", () => {
     ["an open turn, and one that waits", "m1 turn-1 m2 turn-2 m3 m4=vier m9", here(3, { unanswered: ["m4"] })],
     ["an open turn, and one that waits", "m1 turn-1 m2 turn-2 m3 m8=four m9", here(3, { unanswered: ["m8"] })],
     ["an open turn, and one that waits", "m1 turn-1 m2 turn-2 m3 turn-3=so m9", here(3)],
+    ["an open turn that another caller joined", "m1 turn-1 m2 turn-2 m3=m3 m9", here(3)],
+    ["a turn that another caller joined", "m1 turn-1 m2 turn-2 m3=m3 m9", here(2, { unanswered: ["m3"] })],
     ["a branch from its first turn", "m1 turn-1 m2 turn-2 m9", here(2)],
     ["a branch from its first turn", "m1 turn-1 m3", here(1, { answered: 3 })],
     ["a branch from its first turn", "m1 turn-1 m2", here(1)],

@@ -201,7 +201,7 @@ const answerOf = (chat: DecodedChat): DecodedChoice | undefined =>
   chat.choices.find((choice) => choice.index === 0) ?? chat.choices[0];
 
 const saysSomething = ({ content, tool_calls: calls, function_call: called, refusal }: JsonObject): boolean =>
-  [content, calls, called, refusal].some((value) => (typeof value === "object" && value !== null) || Boolean(value));
+  [content, calls, called, refusal].some(Boolean);
 
 /**
  * Joins several choices to one reply. They share one list of calls. Every other field is that of the first choice that has it,

@@ -170,6 +170,85 @@ describe("a chat completion", () => {
     return answer;
   };
 
+  const error = { message: "no", type: "timeout" };
+  const called = { name: "look", arguments: "{}" };
+
+  test.each<readonly [object, unknown]>([
+    [{ message: { content: "Hi" }, finish_reason: "stop" }, "stop"],
+    [{ message: { content: [{ type: "text", text: "Hi" }] }, finish_reason: "stop" }, "stop"],
+    [{ message: { content: null, refusal: "No." }, finish_reason: "stop" }, "stop"],
+    [{ message: { tool_calls: [{ id: "a", function: called }] }, finish_reason: "tool_calls" }, "tool_calls"],
+    [{ message: { function_call: called }, finish_reason: "function_call" }, "function_call"],
+    [{ message: { content: "Hi" } }, null],
+    [{ message: { content: "" }, finish_reason: "stop" }, ["timeout", true, "no"]],
+    [{ message: { content: null, tool_calls: [] }, finish_reason: "stop" }, ["timeout", true, "no"]],
+    [{ message: { content: "Hi" }, finish_reason: "error" }, ["timeout", true, "no"]],
+  ])("that has an error beside the choice %j, in one piece, ends with %j", (choice, end) => {
+    const answer = new ChatAnswer(replyFromChatMessage);
+    answer.readBody(JSON.stringify({ choices: [choice], error }));
+    expect(shown(answer)).toEqual(end);
+  });
+
+  test("that has an error after a piece of its stream fails, with that piece", () => {
+    const answer = chatOf({ choices: [{ index: 0, delta: { content: "Hi" }, finish_reason: "stop" }] }, { error });
+    expect(answer.outcome({ now: 0 })).toMatchObject({
+      type: "failed",
+      failure: { kind: "timeout" },
+      partial: { content: "Hi" },
+    });
+  });
+
+  test.each<readonly [number, readonly object[]]>([
+    [0, [{ delta: { role: "assistant" } }]],
+    [0, [{ delta: { content: "", obfuscation: "x" } }]],
+    [0, [{ delta: {}, finish_reason: "null" }]],
+    [0, [{ delta: { tool_calls: [{ index: 0, id: "a", type: "function" }] } }]],
+    [1, [{ delta: { tool_calls: [{ index: 0, function: { name: "look" } }] } }]],
+    [1, [{ delta: { content: "Hi" } }]],
+    [1, [{ text: "Hi" }]],
+    [1, [{ message: { content: [{ type: "text", text: "Hi" }] } }]],
+    [1, [{ error }]],
+    [2, [{ delta: { content: "Hi" } }, { delta: {}, finish_reason: "stop" }]],
+    [
+      1,
+      [
+        { delta: {}, finish_reason: "stop" },
+        { delta: {}, finish_reason: "stop" },
+      ],
+    ],
+    [2, [{ delta: {}, finish_reason: "stop" }, { delta: { content: "Hi" } }]],
+  ])("has %i events with a part of its answer in the choices %j", (count, choices) => {
+    expect(chatOf(...choices.map((choice) => ({ choices: [{ index: 0, ...choice }] }))).heard).toBe(count);
+  });
+
+  test("of one choice keeps even a blank text, and of no choice is no answer", () => {
+    const endOfBody = (...choices: readonly object[]): unknown => {
+      const answer = new ChatAnswer(replyFromChatMessage, () => {}, true);
+      answer.readBody(JSON.stringify({ choices }));
+      return answer.outcome({ now: 0 });
+    };
+    expect(endOfBody({ message: { content: "\n" }, finish_reason: "stop" })).toMatchObject({
+      reply: { content: "\n" },
+    });
+    expect(endOfBody()).toBeNull();
+  });
+
+  test("in several choices shows the text of the first that has one, and the calls of all", () => {
+    const deltasOf = (...choices: readonly object[]): readonly unknown[] => {
+      const deltas: unknown[] = [];
+      const answer = new ChatAnswer(replyFromChatMessage, (delta) => deltas.push(delta), true);
+      answer.feed(bytesOf(...choices.map((choice) => ({ choices: [choice] }))));
+      answer.end();
+      return deltas;
+    };
+    const text = (index: number, content: string): object => ({ index, delta: { content } });
+    const given = { name: "look", arguments: '{"city":"Oslo"}' };
+    const calls = { index: 1, delta: { tool_calls: [{ index: 0, id: "a", function: given }] } };
+    const call = { type: "toolCall", index: 0, id: "a", ...given };
+    expect(deltasOf(text(0, "One"), text(1, "Two"), calls)).toEqual([{ type: "text", text: "One" }, call]);
+    expect(deltasOf(text(1, "Two"), calls)).toEqual([{ type: "text", text: "Two" }, call]);
+  });
+
   test("whose choices are a map by index, or one that is no list, is read", () => {
     for (const choices of [
       { "0": { delta: { content: "Hi" }, finish_reason: "stop" } },

@@ -88,12 +88,29 @@ describe("events of a server that", () => {
         const begun = bare.flatMap((call) => events(call, call.call_id));
         const { decoded, deltas } = read(...begun, ...bare.map(done), ended(end));
         expect(decoded.output).toEqual(bare);
-        expect(deltas.flatMap((delta) => (delta.type === "toolCall" ? delta.arguments : ""))).toEqual(
-          bare.flatMap((call) => ["", call.arguments]),
+        expect(deltas).toMatchObject(
+          bare.flatMap((call, index) => ["", call.arguments].map((text) => ({ index, arguments: text }))),
         );
       }
     },
   );
+
+  test("gives the index 0 to all items, and begins the next before it ends one, are told apart by ids", () => {
+    const added = (item: object) => ({ type: "response.output_item.added", output_index: 0, item });
+    const piece = (delta: object, id: string) => ({ ...delta, output_index: 0, item_id: id });
+    const { decoded, deltas } = read(
+      added({ type: "reasoning", id: "rs_1", summary: [] }),
+      piece(summaryDelta("Hm."), "rs_1"),
+      added({ ...said, content: [] }),
+      piece(textDelta("Sunny."), said.id),
+      ended([]),
+    );
+    expect(decoded.output).toMatchObject([{ type: "reasoning" }, { type: "message", content: [{ text: "Sunny." }] }]);
+    expect(deltas).toEqual([
+      { type: "reasoning", text: "Hm." },
+      { type: "text", text: "Sunny." },
+    ]);
+  });
 
   test("counts from one leave each item once, and one that comes at the end alone is kept", () => {
     const shifted = read(...eventsOf(call, 1), ...eventsOf(said, 2, textDelta("Sunny.")), ended([call, said]));

@@ -50,6 +50,17 @@ describe("tool calls", () => {
     ).toEqual([callOf("a", "f", "{}"), callOf("b", "g", "{}")]);
   });
 
+  test("begin with an id at a new index, even before their name; a piece without both belongs to the last one", async () => {
+    expect(
+      await callsOf(
+        { index: 0, ...callOf("a", "f", "") },
+        { index: 1, function: { arguments: "{}" } },
+        { index: 2, id: "b", function: { arguments: "" } },
+        { index: 2, function: { name: "g", arguments: "{}" } },
+      ),
+    ).toEqual([callOf("a", "f", "{}"), callOf("b", "g", "{}")]);
+  });
+
   test("keep their first id, and a name that is said again", async () => {
     expect(
       await callsOf(
