@@ -53,6 +53,7 @@ export class Exchange {
         this.#take();
       },
       refused: (text, why) => {
+        setting.notAsked(text);
         this.#notice(`${why}: it is asked next`);
         this.enqueue(text);
       },
@@ -62,6 +63,7 @@ export class Exchange {
             ? { type: "question", text, fate: "returned" }
             : { type: "notice", text: `not sent: ${why}`, level: "warning" },
         );
+        setting.notAsked(text);
         setting.giveBack(text);
       },
     });
@@ -233,7 +235,10 @@ export class Exchange {
     const isStopped = thrown instanceof TurnCancelledError;
     if (thrown !== null)
       this.#notice(isStopped ? "stopped" : `error: ${failureText(thrown)}`, isStopped ? "dim" : "error");
-    if (number === null && text !== "") this.#setting.giveBack(text);
+    if (number === null && text !== "") {
+      this.#setting.notAsked(text);
+      this.#setting.giveBack(text);
+    }
     if (thrown !== null && !isStopped) {
       const texts = this.#queue.filter(({ asked }) => asked === null).map((waiting) => waiting.text);
       if (texts.length > 0) this.#setting.giveBack(texts.join("\n"));
@@ -308,6 +313,8 @@ interface ExchangeSetting extends Pick<
 > {
   /** Returns a typed text with its attachments. @throws Error for one that cannot be read */
   readonly contentOf: (text: string) => Content;
+  /** Takes back what a text has taken along: no turn and no model has it. */
+  readonly notAsked: (text: string) => void;
   /** Shows a block after the finished ones. */
   readonly show: (block: Block) => void;
   /** Returns a text without effect to the person who typed it. */

@@ -10,6 +10,8 @@ export class ShellLines {
   readonly #port: ShellPort;
   readonly #say: (text: string) => void;
   #outputs: readonly ContentPart[] = [];
+  /** The question that last took outputs along. */
+  #attached: { readonly text: string; readonly outputs: readonly ContentPart[] } | null = null;
   readonly #running = new Set<AbortController>();
 
   /** @param say shows a text below the conversation */
@@ -47,13 +49,21 @@ export class ShellLines {
     for (const stopping of this.#running) stopping.abort();
   }
 
-  /** Adds the outputs so far to a question. */
-  attach(content: Content): Content {
+  /** Adds the outputs so far to the content of a typed question. */
+  attach(text: string, content: Content): Content {
     if (this.#outputs.length === 0) return content;
     const parts: readonly ContentPart[] = typeof content === "string" ? [{ type: "text", text: content }] : content;
     const all = [...parts, ...this.#outputs];
+    this.#attached = { text, outputs: this.#outputs };
     this.#outputs = [];
     return all;
+  }
+
+  /** Keeps the outputs for the next question, where this one took them along and was not asked. */
+  detach(text: string): void {
+    if (this.#attached?.text !== text) return;
+    this.#outputs = [...this.#attached.outputs, ...this.#outputs];
+    this.#attached = null;
   }
 }
 

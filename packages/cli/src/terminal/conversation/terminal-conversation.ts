@@ -57,9 +57,10 @@ class TerminalConversation implements ScreenConversation {
       ...options,
       contentOf: (text) => {
         const content = options.attachments?.contentOf(text) ?? text;
-        return this.#shell?.attach(content) ?? content;
+        return this.#shell?.attach(text, content) ?? content;
       },
       show: (block) => this.#show(block),
+      notAsked: (text) => this.#shell?.detach(text),
       giveBack: (text) => this.#input.giveBack(text),
       changed: () => this.#changed(),
       done: (isBehindAnswer) => this.#done(isBehindAnswer),

@@ -101,6 +101,28 @@ test("a line behind ! runs in the shell after a second Enter, and the next quest
   ]);
 });
 
+test("the output of a command stays for the next question where the one that took it along was not asked", async () => {
+  const shell: ShellPort = {
+    folder: "/home/ada",
+    run: async () => ({ output: "two sheep\n", ending: "exit code 0" }),
+  };
+  const model = scriptedModel([never({ pieces: ["One "] }), reply("Two.")]);
+  const { ask, press, until, input, host } = onScreen(model, { shell });
+  await ask("Hello.", "One");
+  await ask("!count sheep", "Enter again runs it");
+  press("enter");
+  await until("the next question takes this along");
+  await ask("How many?", "sent:");
+  press("escape");
+  await until("it is back in the input");
+  expect(input()).toBe("> How many?");
+  press("enter");
+  await until("Two.\nAgent");
+  const state = await host.thread("here").state();
+  const asked = state === null ? undefined : messagesOf(state).findLast(({ role }) => role === "user");
+  expect(asked?.parts).toMatchObject([{ text: "How many?" }, { text: expect.stringContaining("two sheep") }]);
+});
+
 test("a command that was asked for earlier is asked for again; quitting stops the one that runs", async () => {
   const ran: string[] = [];
   const stopped = Promise.withResolvers<void>();
