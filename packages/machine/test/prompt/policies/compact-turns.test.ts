@@ -76,8 +76,9 @@ describe("when a summary is wanted", () => {
 
   test("no more than a model can read at once; a turn that is too long is read alone", () => {
     const made = { turns: turns(30), ...room(1_000) };
-    // Each takes 161 with its headings, the instruction and two messages take 3, the summary 40.
+    // Each takes 162 with its headings, the instruction and two messages take 3, the summary 40.
     expect(next(made)?.covers).toEqual({ from: 1, to: 5 });
+    expect([1_015, 1_014].map((tokens) => next({ ...made, ...room(tokens) })?.covers.to)).toEqual([6, 5]);
     const afterLongNotes = { turns: compacted(8, 2, "s".repeat(300)), ...room(1_000) };
     expect(next(afterLongNotes, { keepTurns: 0 })?.covers.to).toBe(5);
     const long = [turn(1, "q".repeat(5_000)), ...turns(10, 2)];
