@@ -343,6 +343,26 @@ describe("the entries of a turn, where several asks come in at once,", () => {
     expect(right(entriesToRedact(talk.entries, { turn: 1 }))).toHaveLength(2);
   });
 
+  test("are also that of an ask whose id, after 256 others, a later turn has again", () => {
+    const talk = new CheckedTalk(tools);
+    talk.ask("one-ask", "a");
+    const withdrawn = (input: string, askId: string): void => {
+      talk.ask(input, askId);
+      talk.tell({ type: "cancel.requested", askId });
+    };
+    withdrawn("early-ask", "b");
+    for (let count = 0; count < 256; count++) withdrawn("-", `other ${count}`);
+    talk.reply("one-answer");
+    talk.ask("two-ask", "c");
+    withdrawn("late-ask", "b");
+    talk.reply("two-answer");
+    const [first, second] = [1, 2].map((turn) => right(entriesToRedact(talk.entries, { turn })));
+    const asks = talk.entries.flatMap(({ seq, event }) => ("askId" in event && event.askId === "b" ? [seq] : []));
+    const [early = -1, , late = -1] = asks;
+    expect([first?.includes(early), first?.includes(late)]).toEqual([true, false]);
+    expect([second?.includes(early), second?.includes(late)]).toEqual([false, true]);
+  });
+
   test("the entries of a turn include asks that arrived while it was open and were withdrawn during a later turn", () => {
     const talk = new CheckedTalk(tools);
     talk.ask("one-ask", "a");
