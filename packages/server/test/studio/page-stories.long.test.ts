@@ -259,6 +259,21 @@ withBrowser("a newcomer", ({ open }) => {
     expect(problems).toEqual([]);
   });
 
+  test("finds the search by its key in the moment after a dialog closed", async () => {
+    const { page, problems } = await open(at("thread=trip&pane=journal"));
+    await page.locator(".entry").first().waitFor();
+    await page.keyboard.press("?");
+    await page.getByRole("dialog").getByText("search").waitFor();
+    const focused = await page.evaluate(() => {
+      document.querySelector("dialog")?.close();
+      const pressed = new KeyboardEvent("keydown", { key: "/", bubbles: true, cancelable: true });
+      document.activeElement?.dispatchEvent(pressed);
+      return document.activeElement?.id;
+    });
+    expect(focused).toBe("search");
+    expect(problems).toEqual([]);
+  });
+
   test.each([
     [1_440, 900, "light"],
     [1_440, 900, "dark"],

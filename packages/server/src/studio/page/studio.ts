@@ -198,7 +198,8 @@ const isTyping = ({ target, key }: KeyboardEvent): boolean =>
   target instanceof HTMLElement &&
   (/^(?:INPUT|TEXTAREA|SELECT)$/.test(target.tagName) ||
     (key === "Enter" && /^(?:BUTTON|A|SUMMARY)$/.test(target.tagName)) ||
-    target.closest("dialog") !== null);
+    // Not one that has just closed, which has the focus until the next frame.
+    target.closest("dialog[open]") !== null);
 
 /** Shows all keys, and their effects. */
 const Help = ({ keys, close }: { readonly keys: readonly Key[]; readonly close: () => void }): ComponentChild =>
