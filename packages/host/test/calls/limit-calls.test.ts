@@ -199,6 +199,18 @@ describe("limitCalls", () => {
     expect([made.length, outcomes.length]).toEqual([2, 1]);
   });
 
+  it.each([
+    [600_000, 2],
+    [600_001, 1],
+  ])("is patient for ten minutes by default: asked for %i ms, it makes %i calls", async (retryAfterMs, times) => {
+    const { clock, made, call } = line({ atOnce: 1 });
+    call("a");
+    await settle();
+    made[0]?.answer(refusal({ retryAfterMs }));
+    await clock.advance(1_000_000);
+    expect(made).toHaveLength(times);
+  });
+
   it("lets a call that waits and is cancelled leave at once, and one that is made free its place", async () => {
     const { clock, made, call, ids, outcomes } = line({ atOnce: 1 });
     const first = call("first");
