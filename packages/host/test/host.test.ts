@@ -28,7 +28,7 @@ test("a host that is closed while a deletion waits for a write deletes nothing",
 });
 
 describe("a host without options for its times", () => {
-  test("takes leases for 30 seconds, looks at inboxes every 200 ms, and releases an idle thread after five seconds", async () => {
+  test("a host takes leases for 30 seconds, looks at inboxes every 200 ms, and releases an idle thread after five seconds", async () => {
     const { clock, inner } = stored();
     const ttls: number[] = [];
     let looks = 0;
@@ -53,7 +53,7 @@ describe("a host without options for its times", () => {
     expect(ttls).toEqual([30_000]);
   });
 
-  test("gives a call of the store 30 seconds", async () => {
+  test("a host gives a call of the store 30 seconds", async () => {
     const clock = manualClock();
     const { host } = stage({ clock, store: gated(memoryStore({ clock })).store });
     let isOver = false;
