@@ -131,7 +131,7 @@ describe("limitCalls", () => {
     ]);
   });
 
-  it("still makes two at once however often they are refused", async () => {
+  it("limitCalls still makes two calls at once however often they are refused", async () => {
     const { clock, made, call } = line({ atOnce: 3 });
     for (const id of ["a", "b", "c", "d"]) call(id);
     await settle();
@@ -185,7 +185,7 @@ describe("limitCalls", () => {
     expect(made.at(-1)?.id).toBe("next");
   });
 
-  it("makes a refused call again at the end of its patience, and not after it", async () => {
+  it("limitCalls makes a refused call again at the end of its patience, and not after it", async () => {
     const { clock, made, call, outcomes } = line({ atOnce: 1, patienceMs: 1000 });
     call("patient");
     await settle();
@@ -198,6 +198,21 @@ describe("limitCalls", () => {
     await clock.advance(60_000);
     expect([made.length, outcomes.length]).toEqual([2, 1]);
   });
+
+  it.each([
+    [600_000, 2],
+    [600_001, 1],
+  ])(
+    "limitCalls is patient for ten minutes by default: asked to wait %i ms, it makes %i calls",
+    async (retryAfterMs, times) => {
+      const { clock, made, call } = line({ atOnce: 1 });
+      call("a");
+      await settle();
+      made[0]?.answer(refusal({ retryAfterMs }));
+      await clock.advance(1_000_000);
+      expect(made).toHaveLength(times);
+    },
+  );
 
   it("lets a call that waits and is cancelled leave at once, and one that is made free its place", async () => {
     const { clock, made, call, ids, outcomes } = line({ atOnce: 1 });
@@ -296,7 +311,7 @@ describe("limitCalls", () => {
     await expect(limited(callOf("b"), context)).resolves.toMatchObject({ type: "completed" });
   });
 
-  it("sends the keys of its handler, and can make a call if its handler can", () => {
+  it("limitCalls returns a handler that names the keys of the given one, and can make a call if that one can", () => {
     const check = (): never => {
       throw new Error("no key");
     };

@@ -97,7 +97,7 @@ describe("a snapshot", () => {
     expect(await next.host.thread().state()).toEqual(await foldedOf(kept.store));
   });
 
-  test("is saved with exactly as many new entries as were asked for, and at the end with more than a quarter of them", async () => {
+  test("the host saves a snapshot after exactly as many new entries as were asked for, and at the end after more than a quarter of them", async () => {
     const kept = watched();
     const add = async (turns: number): Promise<void> => {
       const { host } = on(kept);

@@ -128,7 +128,7 @@ describe("results", () => {
     expect(await outcomeOf({}, { run: async () => run() })).toEqual(["failed", content]);
   });
 
-  test("may be nested 256 levels deep, and no deeper", async () => {
+  test("a tool may return a value nested 256 levels deep, and no deeper", async () => {
     const nested = (levels: number): object => (levels === 1 ? [] : [nested(levels - 1)]);
     const written = `${"[".repeat(256)}${"]".repeat(256)}`;
     expect(await outcomeOf({}, { run: () => nested(256) })).toEqual(["completed", written]);
@@ -175,7 +175,7 @@ describe("a tool that is running", () => {
     });
   });
 
-  test("keeps its signal unaborted if it answered before the thread was closed", async () => {
+  test("a tool that answered before the thread was closed keeps its signal unaborted", async () => {
     const signals: AbortSignal[] = [];
     const { host } = running({
       run: (_, { signal }) => {

@@ -50,13 +50,13 @@ describe("redaction", () => {
     },
   );
 
-  test("of a thread that does not exist is refused, and makes no thread", async () => {
+  test("a redaction of a thread that does not exist is refused, and makes no thread", async () => {
     const { host, store } = stage();
     expect(await errorOf(host.thread().redact({ seqs: [0] }))).toBeInstanceOf(ThreadUnknownError);
     expect(await store.read("default")).toEqual([]);
   });
 
-  test("reaches the system prompt of a thread that has only started", async () => {
+  test("a redaction reaches the system prompt of a thread that has only started", async () => {
     const { host, store } = stage();
     await host.thread().start({ system: "the SECRET" });
     expect(await host.thread().redact({ seqs: [0] })).toEqual([0]);

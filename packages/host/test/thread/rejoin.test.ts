@@ -387,8 +387,11 @@ test("a host that is closed in the middle of a turn first writes what was shown 
   await settle();
   model.show("half an ans");
   await host.close();
-  const [batch] = (await store.parts?.read("default", { at: clock.now(), after: null })) ?? [];
+  const logged = (after: number) => store.parts?.read("default", { at: clock.now() + after, after: null });
+  const [batch] = (await logged(299_999)) ?? [];
   expect(batch).toMatchObject({ turn: 1, body: expect.stringContaining("half an ans") });
+  // It is kept for five minutes by default.
+  expect(await logged(300_000)).toEqual([]);
 });
 
 test("a turn that ends before its first batch of parts is due writes none to the log", async () => {
