@@ -87,10 +87,14 @@ export const askOfPage = async (
 /**
  * Waits until the turns before a queued ask have ended; without an ask, until all open and queued turns have ended.
  * Meanwhile it cancels a turn that starts to wait for its user, who has moved on.
+ *
+ * @param gone aborted when the user left without moving on: then it cancels nothing.
  */
-export const untilTurnsEnd = async (thread: HostedThread, askId?: string): Promise<void> => {
+export const untilTurnsEnd = async (thread: HostedThread, gone: AbortSignal, askId?: string): Promise<void> => {
   const isInTheWay = (state: State): boolean =>
-    awaitsUser(state) && (askId === undefined || state.context.queue.some((waiting) => waiting.askId === askId));
+    !gone.aborted &&
+    awaitsUser(state) &&
+    (askId === undefined || state.context.queue.some((waiting) => waiting.askId === askId));
   for (const before of (await thread.look((state) => asksBefore(state, askId))) ?? []) {
     try {
       for await (const part of thread.rejoin(before)) {

@@ -146,7 +146,7 @@ async function* answerTo(answering: Answering, first: PageAsk): AsyncGenerator<U
         // The refusal comes before any chunk.
         if (!isBusy || !mayWait) throw thrown;
       }
-      await untilTurnsEnd(thread);
+      await untilTurnsEnd(thread, call.gone);
       if (call.gone.aborted) return;
     }
   } finally {
@@ -159,10 +159,10 @@ async function* answerOf(
   { ask, isQueued, differs, isCut }: PageAsk,
 ): AsyncGenerator<UiMessageChunk, void> {
   let hasWaited = isQueued;
-  if (isQueued) await untilTurnsEnd(thread, ask.askId);
+  if (isQueued) await untilTurnsEnd(thread, call.gone, ask.askId);
   const queued = async (): Promise<void> => {
     hasWaited = true;
-    await untilTurnsEnd(thread, ask.askId);
+    await untilTurnsEnd(thread, call.gone, ask.askId);
   };
   const notesOf = async (turn: number): Promise<PageNotes> => {
     if (!hasWaited || differs !== null) return { differs, isCut };

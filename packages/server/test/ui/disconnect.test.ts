@@ -368,6 +368,26 @@ test("a message that waits is not kept waiting by a turn that comes to need an a
   expect(await statusesOf(on)).toEqual(["cancelled", "completed"]);
 });
 
+test("a message that waits leaves the turn before it alone when a tool of the host has run in that", async () => {
+  const clock = virtualClock();
+  const looks = toolCalls([{ name: "echo", arguments: {} }], { delayMs: 1000 });
+  const script = [looks, reply("Looked.", { delayMs: 1000 }), reply("Hello.")];
+  const on = await served(script, {}, inProcess, { clock });
+  const chat: Chat = new Chat({ server: on.server });
+  const sent = chat.sendMessage({ text: "Look." });
+  await expect.poll(() => statusesOf(on)).toEqual(["open"]);
+  await chat.stop();
+  await sent;
+  const next = chat.sendMessage({ text: "Hello?" });
+  await expect.poll(() => statusesOf(on)).toEqual(["open", "queued"]);
+  await clock.advance(1000);
+  await expect.poll(() => on.host.thread("t").look(({ context }) => context.open?.step)).toBe(2);
+  await clock.advance(1000);
+  await next;
+  expect(textsOf(chat.messages).at(-1)).toBe("Hello.");
+  expect(await statusesOf(on)).toEqual(["completed", "completed"]);
+});
+
 test("a message that waits is not kept waiting by the turn of another that waits before it", async () => {
   const clock = virtualClock();
   const asks = toolCalls([{ name: "seat", arguments: {} }], { content: "Let me see." });

@@ -6,7 +6,7 @@ import { threadServer } from "../../src/index.ts";
 import type { ChatRequest } from "../../src/ui/chat-request.ts";
 import { WaitingPages } from "../../src/ui/waiting-pages.ts";
 import { post } from "../serving.ts";
-import { painted, stage } from "./page.ts";
+import { painted, seat, stage } from "./page.ts";
 
 const said = (id: string, text: string): UIMessage => ({ id, role: "user", parts: [{ type: "text", text }] });
 
@@ -94,6 +94,42 @@ test("a message that is edited between its waits outside the thread is not asked
   expect(await late).toContain("Yes.");
   expect(await early).toContain("This chat has changed since it was loaded here.");
   expect((await painted(server)).map(({ id }) => id)).toEqual(["a", "turn-1", "b", "turn-3"]);
+  await host.close();
+});
+
+test("a page that left while its message waited outside the thread cancels no turn that needs an answer later", async () => {
+  const [asked, mayCall, waits] = [new Moment(), new Moment(), new Moment()];
+  const llm: LlmHandler = async ({ turn, step }) => {
+    if (turn !== 2 || step > 1) return { type: "completed", reply: { content: "Yes." }, finishReason: "stop" };
+    asked.happens();
+    await mayCall.happened;
+    const toolCalls = [{ id: "a", name: seat.name, arguments: "{}" }];
+    return { type: "completed", reply: { toolCalls }, finishReason: "tool_calls" };
+  };
+  const { host } = stage(llm);
+  let looked = new Moment();
+  const look = (): Promise<void> => Promise.resolve(looked.happens());
+  const ui = { onDisconnect: "cancel", tools: [seat] } as const;
+  const server = threadServer(watched(host, { look, rejoin: waits.happens }), { ui });
+  const sent = async (message: UIMessage, before: readonly UIMessage[], signal?: AbortSignal): Promise<string> => {
+    const request = post("/ui/t", { messages: [...before, message] });
+    return (await server.fetch(signal === undefined ? request : new Request(request, { signal }))).text();
+  };
+  await sent(said("a", "one"), []);
+  const page = await painted(server);
+  const first = host.thread("t").ask("two", { tools: [seat] });
+  await asked.happened;
+  const leaving = new AbortController();
+  const late = sent(said("b", "late"), page, leaving.signal).catch(() => "");
+  await waits.happened;
+  leaving.abort();
+  await late;
+  looked = new Moment();
+  mayCall.happens();
+  await looked.happened;
+  await host.thread("t").answerTool("2.1.0", "12C");
+  expect(await first).toMatchObject({ status: "completed" });
+  expect((await host.thread("t").asks()).map(({ status }) => status)).toEqual(["completed", "completed"]);
   await host.close();
 });
 
