@@ -136,15 +136,13 @@ const inText = (part: ToolResultPart["content"][number]): string => {
   }
 };
 
-/** Never cuts a surrogate pair in half, which would make the text invalid. */
-const headOf = (text: string, length: number): string => {
-  const cut = text.slice(0, length);
-  return isHigh(cut.charCodeAt(cut.length - 1)) && isLow(text.charCodeAt(length)) ? cut.slice(0, -1) : cut;
-};
+/** Never cuts a surrogate pair in half, which would make the text invalid. Messages have no half ones. */
+const headOf = (text: string, length: number): string =>
+  text.slice(0, isHigh(text.charCodeAt(length - 1)) ? length - 1 : length);
 
 const tailOf = (text: string, length: number): string => {
   const from = text.length - length;
-  return text.slice(isLow(text.charCodeAt(from)) && isHigh(text.charCodeAt(from - 1)) ? from + 1 : from);
+  return text.slice(isLow(text.charCodeAt(from)) ? from + 1 : from);
 };
 
 const isHigh = (unit: number): boolean => unit >= 0xd800 && unit <= 0xdbff;

@@ -197,6 +197,22 @@ describe("going through a recording", () => {
     expect(prompts(lastTurns(0)).map(([available]) => available)).toEqual([60, 60, 60, 60]);
   });
 
+  test("leaves a prompt all the room where the reports are of other prompts, whatever their size", () => {
+    const talk = new Talk(conversationMachine(reported));
+    const entries: Entry[] = [talk.beginning];
+    for (let turn = 1; turn <= 3; turn++) {
+      entries.push(talk.ask(`Question ${turn}, which is as long as a third of the room.`).entry);
+      const usage = turn === 1 ? {} : { usage: { inputTokens: 60 } };
+      entries.push(talk.reply(`Answer ${turn}, at some length.`, usage).entry);
+    }
+    const calls = rehearsed(conversationMachine({ ...reported, policy: lastTurns(0) }), entries);
+    expect(calls.map(({ messages, available }) => [messages.length, available])).toEqual([
+      [1, 60],
+      [1, 60],
+      [1, 60],
+    ]);
+  });
+
   test("under another policy gives the prompts of a machine that is given the same events", () => {
     fc.assert(
       fc.property(playArbitrary, wildPolicyArbitrary, ({ options, schedule }, wild) => {
