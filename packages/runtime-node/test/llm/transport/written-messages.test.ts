@@ -5,6 +5,7 @@ import {
   messageFromReply,
   messageFromResult,
   toolCallsOf,
+  toolResultOf,
 } from "@colloquy/machine";
 import fc from "fast-check";
 import { AzureOpenAI } from "openai";
@@ -73,8 +74,13 @@ const changed = (messages: readonly Message[], change: Change): readonly Message
       return messages.slice(at);
     case "goes back":
       return messages.slice(0, -change.by);
-    case "has another in the place of one":
-      return messages.toSpliced(at, 1, ...change.by.slice(0, 1));
+    case "has another in the place of one": {
+      const replaced = messages[at];
+      const result = replaced === undefined ? undefined : toolResultOf(replaced);
+      // Policies keep rounds whole, so a result gives way only to another of its call, as one that is shortened.
+      const other = result === undefined ? change.by.slice(0, 1) : [messageFromResult(result, "completed", "short")];
+      return messages.toSpliced(at, 1, ...other);
+    }
   }
 };
 
