@@ -214,7 +214,7 @@ const stepsFrom = (seed: number): readonly Step[] => [
   proof("power cuts", "proof/chaos --target disk --runs 50 --seed 1", { beside: true }),
   ...crashes(seed),
   ...(existsSync(recordings) ? ofRecordings : []),
-  proof("simulation", "proof/simulate --runs 2000 --seed 1 --workers 1", { minutesMax: 4, beside: true }),
+  proof("simulation", "proof/simulate --runs 1000 --seed 1 --workers 1", { minutesMax: 4, beside: true }),
   ...among(seed),
   // The same behind a pooler, which takes as long again: `pnpm servers pnpm backend`.
   proof("a backend", `proof/backend --part restart --part takeover --kills 1 --takeovers 1 --seed ${seed}`, {
