@@ -1,5 +1,6 @@
 // Answers to questions about hosts in operation, for docs/how-do-i-run.md. Scripted models take the place of real ones.
-import { pricesPerMillion, readCost } from "@colloquy/machine";
+import { readCost } from "@colloquy/machine/inspect";
+import { pricesPerMillion } from "@colloquy/machine/policies";
 import { createHost, limitCalls, memoryStore } from "@colloquy/runtime-node";
 import { fails, reply, ruleModel, scriptedModel } from "@colloquy/runtime-test/models";
 
@@ -14,7 +15,7 @@ const usage = { inputTokens: 8_000_000, outputTokens: 0 };
   const thread = host.thread("ada");
   await thread.ask("What is a queue?");
   const spent = await thread.look((state) => readCost(state.context.usage.total));
-  console.log(spent?.text); // readCost and pricesPerMillion: @colloquy/machine
+  console.log(spent?.text); // readCost: @colloquy/machine/inspect, pricesPerMillion: @colloquy/machine/policies
   const dollars = spent?.amounts.find(({ currency }) => currency === "USD")?.amount ?? 0;
   if (dollars > 1) console.log("Ada has no credit left."); // ask no more
   await host.close();

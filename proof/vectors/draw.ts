@@ -1,5 +1,4 @@
-import { pricesPerMillion } from "@colloquy/machine";
-import { keepAll, lastTurns } from "@colloquy/machine/policies";
+import { keepAll, lastTurns, pricesPerMillion } from "@colloquy/machine/policies";
 import {
   composedPolicyArbitrary,
   machineOptionsArbitrary,

@@ -4,7 +4,6 @@ import {
   type JsonObject,
   type MachineOptions,
   type Pricing,
-  pricesPerMillion,
 } from "@colloquy/machine";
 import { configurationOfMachine } from "@colloquy/machine/hosting";
 import {
@@ -21,6 +20,7 @@ import {
   type Policy,
   summariseTurns,
   tokenWindow,
+  pricesPerMillion,
 } from "@colloquy/machine/policies";
 
 import type { ConfiguredMachine, MachineData, Named } from "./vector.ts";

@@ -1,5 +1,6 @@
 import type { AskPart, HostedThread } from "@colloquy/host";
-import { readCost, type RequestApproval, type Usage } from "@colloquy/machine";
+import type { RequestApproval, Usage } from "@colloquy/machine";
+import { readCost } from "@colloquy/machine/inspect";
 import { approvableJson, failureText, named, noteOf, oneLine, type Printer } from "@colloquy/cli/terminal";
 import { lexer, walkTokens } from "marked";
 import { ArgumentError } from "./exit-code.ts";

@@ -1,6 +1,7 @@
 import { existsSync, realpathSync, statSync } from "node:fs";
 import { dirname, isAbsolute, join, resolve } from "node:path";
-import { type MachineOptions, pricesPerMillion } from "@colloquy/machine";
+import type { MachineOptions } from "@colloquy/machine";
+import { pricesPerMillion } from "@colloquy/machine/policies";
 import { didYouMean } from "@colloquy/cli/printing";
 import { keymapOf, named, printableJson, reasonOf } from "@colloquy/cli/terminal";
 import type { CommandSetting } from "./command-context.ts";

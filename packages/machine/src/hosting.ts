@@ -14,7 +14,7 @@ export { foreignCallsIn } from "./conversation/update/turn-opening.ts";
 export { configurationOfMachine, isConversationMachine, overlapOf } from "./conversation/machine.ts";
 export { callOut, callToAnswer, waitsOutside } from "./conversation/read/outstanding.ts";
 export { askedOtherwise, isSameInput, refusalOfRepeat } from "./conversation/read/same-ask.ts";
-export { transitionRead } from "./conversation/transition-read.ts";
+export { transitionRead } from "./conversation/transition.ts";
 export { waitingAsks } from "./conversation/update/turn-opening.ts";
 export { approvalDigest } from "./conversation/update/call.ts";
 export { denialOf, notApproved } from "./conversation/update/round.ts";

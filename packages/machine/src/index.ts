@@ -15,7 +15,6 @@ export { ConfigurationError } from "./prompt/configuration-error.ts";
 export type { Budget } from "./prompt/policy.ts";
 
 export { saysCut } from "./conversation/decide/outcome.ts";
-export { type ModelPrice, pricesPerMillion } from "./conversation/decide/prices.ts";
 export { SeedError } from "./conversation/update/begin.ts";
 export type {
   Approvable,

@@ -3,6 +3,7 @@ export type { ExplanationRule, UnitExplanation, UnitShown } from "./prompt/expla
 export { comparePrompts, type NamedJournal } from "./inspect/compare.ts";
 export { comparisonTable } from "./inspect/comparison-table.ts";
 export type * from "./inspect/comparison.ts";
+export { type CostReading, readCost } from "./inspect/cost.ts";
 export { differenceTable } from "./inspect/difference-table.ts";
 export { differenceBetween, type StateAspect, type StateChange, type StateDifference } from "./inspect/difference.ts";
 export { explanationTable } from "./inspect/explanation-table.ts";

@@ -1,4 +1,5 @@
-// Exports about the content of prompts: the policies, their building blocks, and counting.
+// Exports for the options of a machine: the policies of prompts, their building blocks, counting, and prices.
+export { type ModelPrice, pricesPerMillion } from "./conversation/decide/prices.ts";
 export { type Counter, countMessage, countPrompt, estimateCounter } from "./prompt/counter.ts";
 export type { Cut, Fields, SummarisedTurns, TurnRange } from "./prompt/cut.ts";
 export { boundsOf, type NewestFirst, type Window } from "./prompt/newest-first.ts";

@@ -84,7 +84,7 @@ export class Ask implements AskHandle, Sender {
     if (this.settled || this.turn === turn) return;
     this.turn = turn;
     this.isUnderWay = isUnderWay;
-    this.watcher?.joined(this, turn);
+    this.watcher?.joined(this);
   }
 
   listenTo(signal: AbortSignal): void {
@@ -333,7 +333,7 @@ const delivered = (result: CompletedTurn, checked: Checked): AskResult | OutputE
 
 /** Is notified of an ask. Generic, so that the ask and the collection that keeps it can both name this type. */
 interface AskWatcher<Ask> {
-  joined(ask: Ask, turn: number): void;
+  joined(ask: Ask): void;
   left(ask: Ask): void;
   settled(ask: Ask): void;
 }

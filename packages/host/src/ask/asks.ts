@@ -3,18 +3,19 @@ import type { ToolContext } from "../tools/tool.ts";
 import type { PartRecorder } from "../turn-log/log.ts";
 import type { Ask } from "./ask.ts";
 
-/** The asks of a thread that are not settled, indexed by id and by turn. */
+/** The asks of a thread that are not settled. */
 export class Asks {
   // Null if there are none, as for most open threads, which then need less memory.
   #byId: Map<string, Set<Ask>> | null = null;
-  #byTurn: Map<number, Set<Ask>> | null = null;
+  /** Those that have a turn, nearly always the open one; few, while thousands may wait. */
+  #joined: readonly Ask[] = noAsks;
   /** Records the parts of all asks, in the logs that the asks read; null while the thread is being opened. */
   recorder: PartRecorder | null = null;
 
   /** Sets the recorder of all later parts, and lets the asks read its logs. */
   recordWith(recorder: PartRecorder): void {
     this.recorder = recorder;
-    for (const asks of this.#byTurn?.values() ?? []) for (const ask of asks) this.#readTurn(ask);
+    for (const ask of this.#joined) this.#readTurn(ask);
   }
 
   /** Whether the thread must be kept open for one of the asks. */
@@ -24,8 +25,11 @@ export class Asks {
   }
 
   add(ask: Ask): void {
-    this.#byId = withAsk(this.#byId, ask.askId, ask);
-    if (ask.turn !== null) this.joined(ask, ask.turn);
+    this.#byId ??= new Map();
+    const others = this.#byId.get(ask.askId);
+    if (others === undefined) this.#byId.set(ask.askId, new Set([ask]));
+    else others.add(ask);
+    if (ask.turn !== null) this.joined(ask);
     ask.watcher = this;
   }
 
@@ -40,7 +44,7 @@ export class Asks {
   }
 
   ofTurn(turn: number): readonly Ask[] {
-    return [...(this.#byTurn?.get(turn) ?? [])];
+    return this.#joined.filter((ask) => ask.turn === turn);
   }
 
   all(): readonly Ask[] {
@@ -71,8 +75,7 @@ export class Asks {
 
   /** Returns a tool context overridden by that of the turn's first ask, so that a repeated ask changes nothing. */
   toolContextOf(turn: number, toolContext: ToolContext): ToolContext {
-    const [first] = this.#byTurn?.get(turn) ?? [];
-    return withContext(toolContext, first?.toolContext);
+    return withContext(toolContext, this.#joined.find((ask) => ask.turn === turn)?.toolContext);
   }
 
   /** Lets an ask read the log of its turn. */
@@ -81,17 +84,20 @@ export class Asks {
     if (log != null) ask.parts.follow(log, ask.isUnderWay ? "end" : "first");
   }
 
-  joined(ask: Ask, turn: number): void {
-    this.#byTurn = withAsk(this.#byTurn, turn, ask);
+  joined(ask: Ask): void {
+    if (!this.#joined.includes(ask)) this.#joined = [...this.#joined, ask];
     this.#readTurn(ask);
   }
 
   left(ask: Ask): void {
-    if (ask.turn !== null) this.#byTurn = withoutAsk(this.#byTurn, ask.turn, ask);
+    const others = this.#joined.filter((each) => each !== ask);
+    this.#joined = others.length === 0 ? noAsks : others;
   }
 
   settled(ask: Ask): void {
-    this.#byId = withoutAsk(this.#byId, ask.askId, ask);
+    const others = this.#byId?.get(ask.askId);
+    if (others?.delete(ask) === true && others.size === 0) this.#byId?.delete(ask.askId);
+    if (this.#byId?.size === 0) this.#byId = null;
     this.left(ask);
   }
 }
@@ -102,20 +108,7 @@ export const withContext = (host: ToolContext, asked: ToolContext | undefined): 
   return asked === undefined && !isRecord ? host : { ...host, ...asked };
 };
 
-const withAsk = <Key>(sets: Map<Key, Set<Ask>> | null, key: Key, ask: Ask): Map<Key, Set<Ask>> => {
-  const set = sets?.get(key);
-  if (sets !== null && set !== undefined) {
-    set.add(ask);
-    return sets;
-  }
-  return (sets ?? new Map<Key, Set<Ask>>()).set(key, new Set([ask]));
-};
-
-const withoutAsk = <Key>(sets: Map<Key, Set<Ask>> | null, key: Key, ask: Ask): Map<Key, Set<Ask>> | null => {
-  const set = sets?.get(key);
-  if (set?.delete(ask) === true && set.size === 0) sets?.delete(key);
-  return sets?.size === 0 ? null : sets;
-};
+const noAsks: readonly never[] = Object.freeze([]);
 
 /** Notifies the asks that a signal concerns. @param state after the signal @param ended the turn, if it ended */
 export const announce = (asks: Asks, signal: Signal, state: State, ended: Turn | undefined): void => {

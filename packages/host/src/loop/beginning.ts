@@ -40,7 +40,8 @@ export const started = (
   explicit: ThreadStarted | null,
   at: number,
 ): Started => {
-  const { type: _, ...input } = givenStart(explicit ?? { ...threadDefaults, type: "thread.started", threadId, at });
+  if (explicit === null) return start(machine, { ...threadDefaults, threadId, at });
+  const { type: _, ...input } = givenStart(explicit);
   return start(machine, input);
 };
 

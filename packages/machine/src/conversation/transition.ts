@@ -12,8 +12,8 @@
 //    so `decide` rehearses: it calls `update` with what is decided so far, and looks at the data that this gives.
 // 3. Update. `update` computes the data after the event from the data before it, the event and the decision alone. It
 //    imports neither `decide` nor settings. So a journal folds to the same state years later, under any configuration. It
-//    returns a `Plan`: the data, the name of an arrow, and the effects as a function, which folding never calls. A
-//    host's common events take a fast path, which gives the same in less time (`transition-read`).
+//    returns a `Plan`: the data, the name of an arrow, and the effects as a function, which folding never calls. The
+//    most common events take a fast path, which gives the same in less time (`straight`).
 // 4. Step. The plan names the arrow (`responding`, `completed`, …, or `stays`); the statechart of `machine.ts` only says
 //    which state that arrow leads to, from which state and for which event. The arrows are read from XState once, when
 //    this code loads: to interpret the statechart for each event would cost more than all other stages. The law
@@ -39,6 +39,7 @@ import { decide } from "./decide/decide.ts";
 import type { Effect } from "./protocol/effect.ts";
 import { type Decided, type FirstEntry, journalFormat, type LaterEntry } from "./protocol/entry.ts";
 import { readEvent, readThreadInput } from "./protocol/event-forms.ts";
+import { mayGoStraight, straightStep } from "./straight.ts";
 import { problemOfCalls } from "./update/turn-opening.ts";
 import { type ConversationMachine, internals } from "./machine.ts";
 import type { Refusal } from "./protocol/refusal.ts";
@@ -108,21 +109,30 @@ export const transition = (
   const read = readEvent(event);
   return Either.isLeft(read)
     ? refused(state, { kind: "invalid", reason: read.left })
-    : transitionGenerally(machine, state, read.right, options);
+    : transitionRead(machine, state, read.right, options);
 };
 
-/** Applies an event that was read. */
-export const transitionGenerally = (
+/**
+ * Applies an event that needs no reading, for a host that makes its own events. The event must be deeply frozen plain
+ * data for which `problemOfEvent` finds nothing. Returns the same as `transition`.
+ *
+ * @throws SnapshotDamagedError as `transition` does.
+ */
+export const transitionRead = (
   machine: ConversationMachine,
   state: State,
   event: Event,
-  options: { readonly recovered?: boolean },
+  options: { readonly recovered?: boolean } = {},
 ): Transition => {
   const { settings } = machine[internals];
   const { context } = ownedState(state);
-  const data = thawed(context);
+  const isStraight = mayGoStraight(context, event);
+  // Thawed for the rehearsals of a general step, which copy it many times.
+  const data = isStraight ? context : thawed(context);
   const decided = decide(settings, data, event);
   if (Either.isLeft(decided)) return refused(state, decided.left);
+  const straight = isStraight ? straightStep(context, event, decided.right, settings.prompts) : null;
+  if (straight !== null) return stepped(machine, state, event, decided.right, straight, options.recovered);
   const { data: after, arrow, effects } = update(data, event, decided.right);
   const step = { data: after, arrow, effects: effects(settings.prompts) };
   frozenSince(after, context, decided.right, step.effects);
@@ -130,7 +140,7 @@ export const transitionGenerally = (
 };
 
 /** Takes the arrow of a step, and writes its entry. */
-export const stepped = (
+const stepped = (
   machine: ConversationMachine,
   state: State,
   event: Event,
@@ -160,7 +170,7 @@ const leafOf = (value: StateValue): Leaf => {
 };
 
 /** Returns a refusal with the caller's own state reference. */
-export const refused = (state: State, refusal: Refusal): Refused =>
+const refused = (state: State, refusal: Refusal): Refused =>
   Object.freeze({ handled: false, state, effects: noEffects, refusal: frozen(refusal) });
 
 const noEffects: readonly [] = Object.freeze<[]>([]);

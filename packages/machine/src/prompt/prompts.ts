@@ -1,7 +1,8 @@
 import { PromptDigest } from "../thread/make-message.ts";
 import type { Message } from "../thread/message.ts";
 import type { ExpectedOutput } from "../thread/turn.ts";
-import type { Thread } from "../thread/thread.ts";
+import { type Thread, turnOf } from "../thread/thread.ts";
+import { isAppended, toArray } from "../thread/chunks.ts";
 import type { Blocks } from "./blocks.ts";
 import type { Counts } from "./counts.ts";
 import type { Cut } from "./cut.ts";
@@ -40,14 +41,15 @@ export const grownPrompts = (counts: Counts): Prompts => {
   const kept = new WeakMap<object, Kept>();
   return Object.freeze<Prompts>({
     render: (thread, cut, system, open, output) => {
-      const { messages: blocks } = blocksOf(partsOf(thread, system, open), cut, counts);
       // The seed's list, even an empty one, is the same object throughout a thread.
       const before = kept.get(thread.seed);
+      const shown = { thread, cut, system, open };
+      const blocks = continued(before, shown) ?? blocksOf(partsOf(thread, system, open), cut, counts).messages;
       const end = before === undefined ? null : endOfPrefix(before.blocks, blocks);
       // If reading a message throws, the kept prompt is incomplete.
       kept.delete(thread.seed);
       const grown = grownBy(before === undefined || end === null ? noPrompt() : before, blocks, end ?? start);
-      kept.set(thread.seed, { ...grown, blocks });
+      kept.set(thread.seed, { messages: grown.messages, digest: grown.digest, blocks, shown });
       return promptFrom(grown, output);
     },
   });
@@ -70,7 +72,32 @@ interface Grown {
 
 interface Kept extends Grown {
   readonly blocks: Blocks["messages"];
+  readonly shown: Shown;
 }
+
+interface Shown {
+  readonly thread: Thread;
+  readonly cut: Cut;
+  readonly system: Message | null;
+  readonly open: readonly Message[];
+}
+
+/**
+ * Returns the blocks of a prompt whose only news are messages of the open turn, and at most one closed turn before it;
+ * null if there may be other news. To find all blocks again took a third of a call at turn 1,000.
+ */
+const continued = (before: Kept | undefined, { thread, cut, system, open }: Shown): Blocks["messages"] | null => {
+  if (before === undefined) return null;
+  const { blocks, shown } = before;
+  const isPlain = cut.shrink === undefined && cut.dropped === undefined && cut.fields === undefined;
+  // A question may have been inserted into the block of the open turn.
+  if (!isPlain || shown.cut !== cut || shown.system !== system || blocks[0] !== shown.open) return null;
+  if (thread === shown.thread) return blocks.with(0, open);
+  const last = isAppended(thread.turns, shown.thread.turns) ? turnOf(thread, thread.turns.length) : undefined;
+  const isNext = last?.parent === shown.thread.head && thread.head === last.number && thread.pins === shown.thread.pins;
+  if (!isNext || last.outcome.status !== "completed" || (cut.from?.turn ?? 0) >= last.number) return null;
+  return [open, toArray(last.messages), ...blocks.slice(1)];
+};
 
 interface Place {
   readonly block: number;

@@ -45,6 +45,15 @@ export const append = <Element>(chunks: Chunks<Element>, element: Element): Chun
 
 const noNodes: readonly never[] = Object.freeze([]);
 
+/** Returns whether a list is another with one more element. False where that filled a chunk. */
+export const isAppended = <Element>(chunks: Chunks<Element>, before: Chunks<Element>): boolean => {
+  if (chunks.length !== before.length + 1 || chunks.levels.length !== before.levels.length) return false;
+  return before.levels.every((nodes, level) => {
+    const now = chunks.levels[level] ?? noNodes;
+    return level > 0 ? now === nodes : now.length > nodes.length && nodes.every((node, index) => node === now[index]);
+  });
+};
+
 /** Returns the element at an index, from 0; undefined outside the list. */
 export const at = <Element>(chunks: Chunks<Element>, index: number): Element | undefined =>
   chunkAt(chunks, index)?.[index % chunkSize];

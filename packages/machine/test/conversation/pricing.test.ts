@@ -1,12 +1,6 @@
 import { describe, expect, test } from "vitest";
-import {
-  ConfigurationError,
-  conversationMachine,
-  type Cost,
-  lastTurnOf,
-  pricesPerMillion,
-  type Pricing,
-} from "../../src/index.ts";
+import { ConfigurationError, conversationMachine, type Cost, lastTurnOf, type Pricing } from "../../src/index.ts";
+import { pricesPerMillion } from "../../src/policies.ts";
 import { CheckedTalk } from "../checked-talk.ts";
 import { rolling } from "../hand-made.ts";
 import { Talk } from "../talk.ts";

@@ -13,7 +13,7 @@ import { decide } from "../../src/conversation/decide/decide.ts";
 import { internals } from "../../src/conversation/machine.ts";
 import { readEvent } from "../../src/conversation/protocol/event-forms.ts";
 import { thawed } from "../../src/conversation/protocol/thaw.ts";
-import { mayGoStraight, straightStep } from "../../src/conversation/transition-read.ts";
+import { mayGoStraight, straightStep } from "../../src/conversation/straight.ts";
 import { update } from "../../src/conversation/update/update.ts";
 import {
   type Content,

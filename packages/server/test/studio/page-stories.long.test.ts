@@ -1,5 +1,6 @@
 import { createHost, type Host, type LlmHandler } from "@colloquy/host";
-import { conversationMachine, pricesPerMillion } from "@colloquy/machine";
+import { conversationMachine } from "@colloquy/machine";
+import { pricesPerMillion } from "@colloquy/machine/policies";
 import { sqliteStore, systemClock } from "@colloquy/runtime-node";
 import { sequentialIds } from "@colloquy/runtime-test";
 import axe from "axe-core";

@@ -6,13 +6,13 @@ import {
   type MachineOptions,
   noUsage,
   outstanding,
-  pricesPerMillion,
   start,
   type State,
   transition,
   usageMonoid,
   usageOfCall,
 } from "@colloquy/machine";
+import { pricesPerMillion } from "@colloquy/machine/policies";
 import { describe, expect, test } from "vitest";
 import {
   differenceOf,

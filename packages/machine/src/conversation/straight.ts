@@ -1,16 +1,11 @@
 // The straight way is a fast path for the most common events: a text opens a turn, a model replies, a tool answers.
-import * as Either from "fp-ts/lib/Either.js";
-import { decide } from "./decide/decide.ts";
-import { type ConversationMachine, internals } from "./machine.ts";
-import { refused, stepped, type Transition, transitionGenerally } from "./transition.ts";
-
 import { append, emptyChunks, replaced } from "../thread/chunks.ts";
 import { messageFromDraft, messageFromReply, messageFromResult } from "../thread/make-message.ts";
 import { toolCallsOf } from "../thread/message.ts";
 import { frozen } from "../thread/plain-data.ts";
 import type { Thread } from "../thread/thread.ts";
 import type { Prompts } from "../prompt/prompts.ts";
-import type { ConversationData, OpenTurn, RoundCall, State } from "./protocol/data.ts";
+import type { ConversationData, OpenTurn, RoundCall } from "./protocol/data.ts";
 import { type Effect, publish } from "./protocol/effect.ts";
 import { allAnswered, positionOut } from "./protocol/effect-id.ts";
 import type { Decided } from "./protocol/entry.ts";
@@ -22,32 +17,6 @@ import { charge, roundCall } from "./update/reply.ts";
 import { closedTurn, settleRound, updated } from "./update/turn-closing.ts";
 import { callOf, freshTurn, nothingCut } from "./update/turn-opening.ts";
 import { modelSignal } from "./update/update.ts";
-
-/**
- * Applies an event that needs no reading, for a host that makes its own events. The event must be deeply frozen plain
- * data for which `problemOfEvent` finds nothing. Returns the same as `transition`, and takes less time for most events.
- *
- * @throws SnapshotDamagedError as `transition` does.
- */
-export const transitionRead = (
-  machine: ConversationMachine,
-  state: State,
-  event: Event,
-  options: { readonly recovered?: boolean } = {},
-): Transition => {
-  const { context } = state;
-  // A state that was read from JSON is not frozen, or only outside.
-  const isOwned = Object.isFrozen(context) && Object.isFrozen(context.conversation);
-  // The fast path is not part of `transition`, so that a page that embeds the machine need not load it.
-  if (!isOwned || !mayGoStraight(context, event)) return transitionGenerally(machine, state, event, options);
-  const { settings } = machine[internals];
-  const decided = decide(settings, context, event);
-  if (Either.isLeft(decided)) return refused(state, decided.left);
-  const step = straightStep(context, event, decided.right, settings.prompts);
-  return step === null
-    ? transitionGenerally(machine, state, event, options)
-    : stepped(machine, state, event, decided.right, step, options.recovered);
-};
 
 /** Returns whether an event may take the fast path from this data. `straightStep` checks further conditions. */
 export const mayGoStraight = (

@@ -2,14 +2,14 @@ import {
   conversationMachine,
   noUsage,
   outstanding,
-  pricesPerMillion,
-  readCost,
   start,
   transition,
   usageMonoid,
   usageOfCall,
   usedNothing,
 } from "@colloquy/machine";
+import { readCost } from "@colloquy/machine/inspect";
+import { pricesPerMillion } from "@colloquy/machine/policies";
 import { describe, expect, it } from "vitest";
 
 const prices = pricesPerMillion("USD", {
