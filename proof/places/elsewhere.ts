@@ -10,29 +10,26 @@ import { inFolder } from "../kit/folder.ts";
 import { leavePlace, newPlace, type StorePlace } from "../kit/places.ts";
 import { serverUrl } from "../kit/server-urls.ts";
 
-/** Runs the trials in a place for `@colloquy/runtime-node`: the example, a conversation over HTTP, the stores. */
-const elsewhere = async (root: string, runner: Runner): Promise<readonly string[]> => [
+/** Runs the trials in a place for `@colloquy/runtime-node`: the example, a conversation over HTTP, the stores (`unbounded`). */
+const elsewhere = async (root: string, runner: Runner, unbounded = runner): Promise<readonly string[]> => [
   ...(await exampleTwice(root, runner)),
   ...(await conversationElsewhere(root, runner)),
-  ...(await storesElsewhere(root, runner)),
+  ...(await storesElsewhere(root, unbounded)),
 ];
 
-/** Runs Deno with only the permissions that it needs. Its network is this machine, where the model runs. */
-export const inDeno = (root: string, program: string): Promise<readonly string[]> =>
-  elsewhere(root, (script, writes) => {
-    const permissions = ["--allow-env", "--allow-read", "--allow-net=127.0.0.1"];
-    const writing = writes.map((folder) => `--allow-write=${folder}`);
-    return [
-      program,
-      "run",
-      "--no-prompt",
-      "--cached-only",
-      "--node-modules-dir=manual",
-      ...permissions,
-      ...writing,
-      script,
-    ];
-  });
+/**
+ * Runs Deno with only the permissions that it needs. Its network is this machine, where the model runs. Stores need all
+ * permissions, since Deno lets SQLite erase deleted text only then.
+ */
+export const inDeno = (root: string, program: string): Promise<readonly string[]> => {
+  const run = [program, "run", "--no-prompt", "--cached-only", "--node-modules-dir=manual"] as const;
+  const permissions = ["--allow-env", "--allow-read", "--allow-net=127.0.0.1"];
+  return elsewhere(
+    root,
+    (script, writes) => [...run, ...permissions, ...writes.map((folder) => `--allow-write=${folder}`), script],
+    (script) => [...run, "--allow-all", script],
+  );
+};
 
 export const inBun = (root: string, program: string): Promise<readonly string[]> =>
   elsewhere(root, (script) => [program, "run", script]);
@@ -69,9 +66,10 @@ const storesElsewhere = (root: string, runner: Runner): Promise<readonly string[
 const started = (command: readonly [string, ...string[]], cwd: string): Child =>
   new Child(command, { cwd, secondsMax: 120 });
 
+/** Returns what a process printed, and how it ended if not by itself: one that prints only problems may print none. */
 const outputOf = async (child: Child): Promise<string> => {
-  const { stdout, stderr } = await child.ended;
-  return `${stdout}${stderr}`.trim();
+  const { code, signal, stdout, stderr } = await child.ended;
+  return `${stdout}${stderr}${code === 0 ? "" : `it ended with ${signal ?? code}`}`.trim();
 };
 
 /** Returns the command that runs a script, which may write only in these folders. */
@@ -83,16 +81,18 @@ type Runner = (script: string, writes: readonly string[]) => readonly [string, .
  */
 const conversationElsewhere = async (root: string, runner: Runner): Promise<readonly string[]> => {
   const servers = (["postgres", "redis"] as const).filter((name) => serverUrl(name) !== null);
-  const problems: string[] = [];
-  for (const type of ["sqlite", "files", ...servers] as const) {
-    const place = newPlace(type, "elsewhere");
-    try {
-      problems.push(...(await conversationOn(root, runner, place)).map((problem) => `${type}: ${problem}`));
-    } finally {
-      await leavePlace(place);
-    }
-  }
-  return problems;
+  // Side by side: where the death of a process can't be known, the third waits until a lease runs out.
+  const problems = await Promise.all(
+    (["sqlite", "files", ...servers] as const).map(async (type) => {
+      const place = newPlace(type, "elsewhere");
+      try {
+        return (await conversationOn(root, runner, place)).map((problem) => `${type}: ${problem}`);
+      } finally {
+        await leavePlace(place);
+      }
+    }),
+  );
+  return problems.flat();
 };
 
 const conversationOn = async (root: string, runner: Runner, place: StorePlace): Promise<readonly string[]> => {

@@ -110,9 +110,12 @@ const emptyLog = ({ database }: Connection): void => {
 };
 
 const notErased = (path: string, done: string, error: unknown): StorageError => {
+  const words = messageOf(sqliteFailure(error, path)).replace(/\.$/, "");
   const reason = isBusy(error)
     ? "another process kept the file locked"
-    : messageOf(sqliteFailure(error, path)).replace(/\.$/, "");
+    : words.includes("attached databases")
+      ? "Deno lets SQLite rewrite a file only with --allow-all"
+      : words;
   return new StorageError(
     "not-erased",
     `SQLite store "${path}": ${done}, but its words may still stand in bytes that are not in use: ${reason}. ` +
