@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { afterEach, expect, test, vi } from "vitest";
+import { afterEach, describe, expect, test, vi } from "vitest";
 import {
   conversationMachine,
   digestOfPrompt,
@@ -8,8 +8,19 @@ import {
   type ReplyDraft,
   transition,
 } from "../../src/index.ts";
-import { clearResults, keepAll, lastTurns, omitFields, type Policy, tokenWindow } from "../../src/policies.ts";
+import {
+  clearResults,
+  estimateCounter,
+  keepAll,
+  lastTurns,
+  omitFields,
+  type Policy,
+  tokenWindow,
+} from "../../src/policies.ts";
 import { messagesIn } from "../../src/prompt/blocks.ts";
+import { countsOf } from "../../src/prompt/counts.ts";
+import { grownPrompts, promptsAnew } from "../../src/prompt/prompts.ts";
+import { toArray } from "../../src/thread/chunks.ts";
 import { PromptDigest } from "../../src/thread/make-message.ts";
 import { calling, Talk } from "../talk.ts";
 import { runs } from "../runs.ts";
@@ -164,3 +175,69 @@ test.each([999, 1_000, 1_001, 2_500])(
     expect(messagesIn({ messages: blocks, turns: blocks.map(() => null) })).toEqual(said);
   },
 );
+
+describe("the machine looks at chunks of closed turns", () => {
+  const tools = [{ name: "search" }];
+  /** Returns a talk of so many turns, and a renderer of its prompts that counts how often it looks at a chunk. */
+  const talkOf = (turns: number): { talk: Talk; looksOf: () => number } => {
+    const talk = new Talk(conversationMachine({ tools }), { system: "Be brief." });
+    for (let turn = 0; turn < turns; turn++) talk.tell({ type: "turn.added", messages: exchange });
+    const counts = countsOf(estimateCounter);
+    let looks = 0;
+    const prompts = grownPrompts({ ...counts, together: (run) => (looks++, counts.together(run)) });
+    const looksOf = (): number => {
+      looks = 0;
+      const { conversation, open } = talk.state.context;
+      if (open?.stage.type !== "responding") throw new Error("no call is outstanding");
+      const { cut, system } = open.stage.call;
+      const messages = toArray(open.messages);
+      const rendered = prompts.render(conversation, cut, system, messages, undefined);
+      expect(rendered).toEqual(promptsAnew.render(conversation, cut, system, messages, undefined));
+      return looks;
+    };
+    return { talk, looksOf };
+  };
+  const goOn = (talk: Talk): void => {
+    talk.reply(calling("search"));
+    talk.result(0, "found");
+  };
+
+  test("once for all calls of a turn, and not for the first call of the next turn", () => {
+    const { talk, looksOf } = talkOf(100);
+    talk.ask("One?");
+    expect(looksOf()).toBe(3);
+    goOn(talk);
+    expect(looksOf()).toBe(0);
+    talk.reply("Yes.");
+    talk.ask("Two?");
+    expect(looksOf()).toBe(0);
+  });
+
+  test("again when a turn fills a chunk, and then no more", () => {
+    const { talk, looksOf } = talkOf(95);
+    talk.ask("One?");
+    expect(looksOf()).toBe(2);
+    talk.reply("Yes.");
+    talk.ask("Two?");
+    expect(looksOf()).toBe(3);
+    talk.reply("Yes.");
+    talk.ask("Three?");
+    expect(looksOf()).toBe(0);
+  });
+
+  test.each<[string, (talk: Talk) => void]>([
+    ["the system message changed", (talk) => void talk.tell({ type: "system.changed", system: "Be long." })],
+    ["a message was pinned", (talk) => void talk.tell({ type: "message.pinned", message: "7.0", pinned: true })],
+    ["an older turn was continued", (talk) => void talk.tell({ type: "head.moved", to: 70 })],
+    ["an older answer was shortened", (talk) => void talk.tell({ type: "answer.truncated", turn: 7, characters: 0 })],
+    ["two turns ended", (talk) => void talk.tell({ type: "turn.added", messages: exchange })],
+  ])("again when %s", (_, change) => {
+    const { talk, looksOf } = talkOf(100);
+    talk.ask("One?");
+    expect(looksOf()).toBe(3);
+    talk.reply("Yes.");
+    change(talk);
+    talk.ask("Two?");
+    expect(looksOf()).toBeGreaterThan(0);
+  });
+});
