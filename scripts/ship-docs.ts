@@ -8,6 +8,8 @@ const folder = `packages/${basename(process.cwd())}`;
 const kept = "node_modules/.README.md";
 
 const main = (): void => {
+  if (dirname(process.cwd()) !== join(root, "packages"))
+    throw new Error(`${process.cwd()} is not the folder of a package, whose docs this would replace`);
   rmSync("docs", { recursive: true, force: true });
   if (existsSync(kept)) renameSync(kept, "README.md");
   if (process.argv.includes("--undo")) return;
