@@ -1,5 +1,5 @@
 // In Deno or Bun: runs the checks of `storeContract` on the stores that need no server, in a folder. Prints a line for
-// each failure.
+// each failure, and at last that all were run.
 import { mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { argv } from "node:process";
@@ -46,3 +46,5 @@ for (const [name, makeStore] of Object.entries(stores)) {
     for (const folder of folders.splice(0)) rmSync(folder, { recursive: true });
   }
 }
+
+console.log("all were run");
