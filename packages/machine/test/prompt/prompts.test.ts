@@ -14,6 +14,7 @@ import {
   keepAll,
   lastTurns,
   omitFields,
+  type Cut,
   type Policy,
   tokenWindow,
 } from "../../src/policies.ts";
@@ -176,32 +177,47 @@ test.each([999, 1_000, 1_001, 2_500])(
   },
 );
 
-describe("the machine looks at chunks of closed turns", () => {
-  const tools = [{ name: "search" }];
-  /** Returns a talk of so many turns, and a renderer of its prompts that counts how often it looks at a chunk. */
-  const talkOf = (turns: number): { talk: Talk; looksOf: () => number } => {
-    const talk = new Talk(conversationMachine({ tools }), { system: "Be brief." });
-    for (let turn = 0; turn < turns; turn++) talk.tell({ type: "turn.added", messages: exchange });
-    const counts = countsOf(estimateCounter);
-    let looks = 0;
-    const prompts = grownPrompts({ ...counts, together: (run) => (looks++, counts.together(run)) });
-    const looksOf = (): number => {
-      looks = 0;
-      const { conversation, open } = talk.state.context;
-      if (open?.stage.type !== "responding") throw new Error("no call is outstanding");
-      const { cut, system } = open.stage.call;
-      const messages = toArray(open.messages);
-      const rendered = prompts.render(conversation, cut, system, messages, undefined);
-      expect(rendered).toEqual(promptsAnew.render(conversation, cut, system, messages, undefined));
-      return looks;
-    };
-    return { talk, looksOf };
+const tools = [{ name: "search" }];
+/** Returns a talk of so many turns, and a renderer of its prompts that counts how often it looks at a chunk. */
+const talkOf = (turns: number): { talk: Talk; looksOf: (cut?: Cut) => number } => {
+  const talk = new Talk(conversationMachine({ tools }), { system: "Be brief." });
+  for (let turn = 0; turn < turns; turn++) talk.tell({ type: "turn.added", messages: exchange });
+  const counts = countsOf(estimateCounter);
+  let looks = 0;
+  const prompts = grownPrompts({ ...counts, together: (run) => (looks++, counts.together(run)) });
+  const looksOf = (given?: Cut): number => {
+    looks = 0;
+    const { conversation, open } = talk.state.context;
+    if (open?.stage.type !== "responding") throw new Error("no call is outstanding");
+    const { cut: decided, system } = open.stage.call;
+    const cut = given ?? decided;
+    const messages = toArray(open.messages);
+    const rendered = prompts.render(conversation, cut, system, messages, undefined);
+    expect(rendered).toEqual(promptsAnew.render(conversation, cut, system, messages, undefined));
+    return looks;
   };
-  const goOn = (talk: Talk): void => {
-    talk.reply(calling("search"));
-    talk.result(0, "found");
-  };
+  return { talk, looksOf };
+};
+const goOn = (talk: Talk): void => {
+  talk.reply(calling("search"));
+  talk.result(0, "found");
+};
 
+test("a prompt that shows only the end of a turn shows no more of it when the turn has ended", () => {
+  const { talk, looksOf } = talkOf(100);
+  const cut: Cut = { policy: "from the middle@1", from: { turn: 101, unit: 2 }, interrupted: "keep" };
+  talk.ask("One?");
+  goOn(talk);
+  goOn(talk);
+  looksOf(cut);
+  talk.reply("Yes.");
+  talk.ask("Two?");
+  looksOf(cut);
+  goOn(talk);
+  looksOf(cut);
+});
+
+describe("the machine looks at chunks of closed turns", () => {
   test("once for all calls of a turn, and not for the first call of the next turn", () => {
     const { talk, looksOf } = talkOf(100);
     talk.ask("One?");
