@@ -42,10 +42,12 @@ export interface CutDecision {
 export const decideCut = (policy: Policy, situation: Situation): CutDecision => {
   const label = `${policy.name}@${policy.version}`;
   try {
-    // What never depends on the thread needs no input, and is valid.
-    const isWhole = policy.decide === keepEverything;
-    const decision = isWhole ? keepEverything() : decisionCopy(settledAtOnce(policy.decide(policyInput(situation))));
-    const problem = isWhole ? null : problemOfDecision(decision, situation);
+    // What never depends on the thread needs no input.
+    const decision =
+      policy.decide === keepEverything
+        ? keepEverything()
+        : decisionCopy(settledAtOnce(policy.decide(policyInput(situation))));
+    const problem = problemOfDecision(decision, situation);
     if (problem !== null) {
       return keepingAll(situation.interrupted, `policy "${label}" made an invalid decision: ${problem}`);
     }
