@@ -4,7 +4,7 @@ import { counted } from "../../prompt/counts.ts";
 import { toArray } from "../../thread/chunks.ts";
 import { frozen, type Json } from "../../thread/plain-data.ts";
 import type { ToolCallDraft } from "../../thread/message.ts";
-import { type Cost, type ReportedUsage, usageMonoid, usageOfCall } from "../../thread/usage.ts";
+import { type Cost, type ReportedUsage, type Usage, usageMonoid, usageOfCall } from "../../thread/usage.ts";
 import type { LimitReached, Failure } from "../../thread/turn.ts";
 import type { ConversationData, OpenTurn, RoundCall } from "../protocol/data.ts";
 import { decideStep, decidePrompt, situationOf, decideSummary } from "./step.ts";
@@ -43,21 +43,21 @@ export const decideReply = (
     const failed = { ...cost, unchecked };
     return { ...failed, ...decideAfterTurn(settings, () => update(data, event, failed).data) };
   }
-  if (calls.length === 0) return withAnswerThere(settings, data, open, () => withCall(open, event, cost), cost, event);
-  const spent = withCall(open, event, cost);
-  const limit = limitBeforeBatch(settings, spent, calls.length, event.at);
+  const used = usedAfter(open, event, cost);
+  if (calls.length === 0) return withAnswerThere(settings, data, open, cost, event, used);
+  const limit = limitBeforeBatch(settings, open, calls.length, event.at, used);
   if (limit !== null)
     return { ...cost, limit, results: calls.map((_, position) => refused(position, `Not run: ${inWords(limit)}.`)) };
   if (saysCut(event.finishReason)) {
     const results = resultsOfCutCalls(calls, event.finishReason);
-    return withNextStep(settings, data, spent, { ...cost, results }, event);
+    return withNextStep(settings, data, open, { ...cost, results }, event, used);
   }
   const results = calls.flatMap((call, position) =>
     isKnown(settings, open, call.name) ? [] : [unknownTool(settings, open, call.name, position)],
   );
   const known = results.length === 0 ? cost : { ...cost, results };
   if (results.length < calls.length) return { ...known, ...approvalsFor(settings, open, calls) };
-  return withNextStep(settings, data, spent, known, event);
+  return withNextStep(settings, data, open, known, event, used);
 };
 
 /** Decides what follows when an answer was accepted or refused as the requested output. */
@@ -67,7 +67,7 @@ export const decideCheck = (
   open: OpenTurn,
   event: OutputAccepted | OutputRefused,
 ): Decided => {
-  if (event.type === "output.accepted") return withAnswerThere(settings, data, open, () => open, {}, event);
+  if (event.type === "output.accepted") return withAnswerThere(settings, data, open, {}, event);
   return mayRepair(open, event)
     ? withNextStep(settings, data, open, {}, event)
     : decideAfterTurn(settings, () => update(data, event, {}).data);
@@ -100,10 +100,11 @@ export const decideFailure = (
   event: LlmFailed,
 ): Decided => {
   const cost = costOf(settings, event.usage, [event.model, open.model["model"]]);
-  const spent = withCall(open, event, cost);
+  const used = usedAfter(open, event, cost);
   const next = attempt + 1;
   if (event.failure.kind === "context_length") {
-    const room = limitSpent(settings, spent, event.at) === null ? smallerRoom(settings, data, open, event.at) : null;
+    const room =
+      limitSpent(settings, open, event.at, used) === null ? smallerRoom(settings, data, open, event.at) : null;
     return room === null ? cost : { ...cost, room, retry: { attempt: next, dueAt: event.at } };
   }
   const dueAt = retryAt(
@@ -113,7 +114,7 @@ export const decideFailure = (
     event.at,
     retryId(data.threadId, open.number, open.step, next),
   );
-  if (dueAt === null || limitSpent(settings, spent, dueAt) !== null) return cost;
+  if (dueAt === null || limitSpent(settings, open, dueAt, used) !== null) return cost;
   return { ...cost, retry: { attempt: next, dueAt } };
 };
 
@@ -137,36 +138,25 @@ export const smallerRoom = (settings: Settings, data: ConversationData, open: Op
   return next.cut === undefined && next.compacting === undefined ? null : room;
 };
 
-const withCall = (
-  open: OpenTurn,
-  { usage }: LlmCompleted | LlmFailed,
-  { cost }: { readonly cost?: Cost },
-): OpenTurn => ({
-  ...open,
-  usage: usageMonoid.concat(open.usage, usageOfCall(usage ?? null, cost ?? null)),
-});
+const usedAfter =
+  (open: OpenTurn, { usage }: LlmCompleted | LlmFailed, { cost }: { readonly cost?: Cost }) =>
+  (): Usage =>
+    usageMonoid.concat(open.usage, usageOfCall(usage ?? null, cost ?? null));
 
 const withNextStep = (
   settings: Settings,
   data: ConversationData,
-  spent: OpenTurn,
+  open: OpenTurn,
   decided: Decided,
   event: LlmCompleted | OutputAccepted | OutputRefused | ToolCompleted | ToolFailed | ApprovalAnswered,
+  used?: () => Usage,
 ): Decided => {
-  const limit = limitBeforeCall(settings, spent, event.at);
+  const limit = limitBeforeCall(settings, open, event.at, used);
   if (limit !== null) return { ...decided, limit };
   const measured = event.type === "llm.completed" ? measuredBy(data, event) : data.measured;
-  return {
-    ...decided,
-    ...decideStep(
-      settings,
-      { ...data, measured },
-      {
-        open: () => update(data, event, decided).data.open,
-        at: event.at,
-      },
-    ),
-  };
+  const now = measured === data.measured ? data : { ...data, measured };
+  const next = (): OpenTurn | null => update(data, event, decided).data.open;
+  return { ...decided, ...decideStep(settings, now, { open: next, at: event.at }) };
 };
 
 /** Decides the end of a turn that has its answer. The turn continues if asks joined it. */
@@ -174,11 +164,11 @@ const withAnswerThere = (
   settings: Settings,
   data: ConversationData,
   open: OpenTurn,
-  spent: () => OpenTurn,
   decided: Decided,
   event: LlmCompleted | OutputAccepted,
+  used?: () => Usage,
 ): Decided => {
-  const further = open.joining.length === 0 ? null : goingOn(settings, data, spent(), decided, event);
+  const further = open.joining.length === 0 ? null : goingOn(settings, data, open, decided, event, used);
   return further ?? { ...decided, ...decideAfterTurn(settings, () => update(data, event, decided).data) };
 };
 
@@ -186,11 +176,12 @@ const withAnswerThere = (
 const goingOn = (
   settings: Settings,
   data: ConversationData,
-  spent: OpenTurn,
+  open: OpenTurn,
   decided: Decided,
   event: LlmCompleted | OutputAccepted,
+  used?: () => Usage,
 ): Decided | null => {
-  const next = withNextStep(settings, data, spent, { ...decided, goesOn: true }, event);
+  const next = withNextStep(settings, data, open, { ...decided, goesOn: true }, event, used);
   return next.limit === undefined && next.unfit === undefined && next.compacting === undefined ? next : null;
 };
 
