@@ -7,15 +7,15 @@ import type { Ask } from "./ask.ts";
 export class Asks {
   // Null if there are none, as for most open threads, which then need less memory.
   #byId: Map<string, Set<Ask>> | null = null;
-  /** Those that have a turn, nearly always the open one; few, while thousands may wait. */
-  #joined: readonly Ask[] = noAsks;
+  /** Those that have a turn: nearly always the open one, while thousands may wait. */
+  #joined: Set<Ask> | null = null;
   /** Records the parts of all asks, in the logs that the asks read; null while the thread is being opened. */
   recorder: PartRecorder | null = null;
 
   /** Sets the recorder of all later parts, and lets the asks read its logs. */
   recordWith(recorder: PartRecorder): void {
     this.recorder = recorder;
-    for (const ask of this.#joined) this.#readTurn(ask);
+    for (const ask of this.#joined ?? []) this.#readTurn(ask);
   }
 
   /** Whether the thread must be kept open for one of the asks. */
@@ -44,7 +44,7 @@ export class Asks {
   }
 
   ofTurn(turn: number): readonly Ask[] {
-    return this.#joined.filter((ask) => ask.turn === turn);
+    return [...(this.#joined ?? [])].filter((ask) => ask.turn === turn);
   }
 
   all(): readonly Ask[] {
@@ -75,7 +75,8 @@ export class Asks {
 
   /** Returns a tool context overridden by that of the turn's first ask, so that a repeated ask changes nothing. */
   toolContextOf(turn: number, toolContext: ToolContext): ToolContext {
-    return withContext(toolContext, this.#joined.find((ask) => ask.turn === turn)?.toolContext);
+    const [first] = this.ofTurn(turn);
+    return withContext(toolContext, first?.toolContext);
   }
 
   /** Lets an ask read the log of its turn. */
@@ -85,13 +86,12 @@ export class Asks {
   }
 
   joined(ask: Ask): void {
-    if (!this.#joined.includes(ask)) this.#joined = [...this.#joined, ask];
+    this.#joined = (this.#joined ?? new Set<Ask>()).add(ask);
     this.#readTurn(ask);
   }
 
   left(ask: Ask): void {
-    const others = this.#joined.filter((each) => each !== ask);
-    this.#joined = others.length === 0 ? noAsks : others;
+    if (this.#joined?.delete(ask) === true && this.#joined.size === 0) this.#joined = null;
   }
 
   settled(ask: Ask): void {
@@ -107,8 +107,6 @@ export const withContext = (host: ToolContext, asked: ToolContext | undefined): 
   const isRecord = Object.getPrototypeOf(host) === Object.prototype || Object.getPrototypeOf(host) === null;
   return asked === undefined && !isRecord ? host : { ...host, ...asked };
 };
-
-const noAsks: readonly never[] = Object.freeze([]);
 
 /** Notifies the asks that a signal concerns. @param state after the signal @param ended the turn, if it ended */
 export const announce = (asks: Asks, signal: Signal, state: State, ended: Turn | undefined): void => {

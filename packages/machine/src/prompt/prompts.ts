@@ -84,7 +84,7 @@ interface Shown {
 
 /**
  * Returns the blocks of a prompt whose only news are messages of the open turn, and at most one closed turn before it;
- * null if there may be other news. To find all blocks again took a third of a call at turn 1,000.
+ * null if there may be other news. To find all blocks again took a fifth of turn 1,000.
  */
 const continued = (before: Kept | undefined, { thread, cut, system, open }: Shown): Blocks["messages"] | null => {
   if (before === undefined) return null;

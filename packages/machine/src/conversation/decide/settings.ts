@@ -33,7 +33,7 @@ export interface Settings {
   readonly prompts: Prompts;
   /**
    * The cut of each prompt where the policy keeps everything and no budget is given; null where the cut must be
-   * decided. To decide it anew for each prompt took a tenth of a turn.
+   * decided. To decide it anew for each prompt took 6 % of a turn.
    */
   readonly whole: Cut | null;
   /**
