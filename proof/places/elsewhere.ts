@@ -67,10 +67,13 @@ const storesElsewhere = (root: string, runner: Runner): Promise<readonly string[
 const started = (command: readonly [string, ...string[]], cwd: string): Child =>
   new Child(command, { cwd, secondsMax: 120 });
 
-/** Returns what a process printed, and how it ended if not by itself: one that prints only problems may print none. */
+/**
+ * Returns what a process printed, and its exit code or signal if it failed: a script that prints only problems may print
+ * nothing.
+ */
 const outputOf = async (child: Child): Promise<string> => {
   const { code, signal, stdout, stderr } = await child.ended;
-  return `${stdout}${stderr}${code === 0 ? "" : `it ended with ${signal ?? code}`}`.trim();
+  return `${stdout}${stderr}${code === 0 ? "" : `\nit ended with ${signal ?? code}`}`.trim();
 };
 
 /** Returns the command that runs a script, which may write only in these folders. */
@@ -82,7 +85,7 @@ type Runner = (script: string, writes: readonly string[]) => readonly [string, .
  */
 const conversationElsewhere = async (root: string, runner: Runner): Promise<readonly string[]> => {
   const servers = (["postgres", "redis"] as const).filter((name) => serverUrl(name) !== null);
-  // Side by side: where the death of a process can't be known, the third waits until a lease runs out.
+  // In parallel: if the death of a process cannot be detected, the third waits until a lease runs out.
   const problems = await Promise.all(
     (["sqlite", "files", ...servers] as const).map(async (type) => {
       const place = newPlace(type, "elsewhere");

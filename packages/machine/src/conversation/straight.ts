@@ -7,7 +7,7 @@ import type { Thread } from "../thread/thread.ts";
 import type { Prompts } from "../prompt/prompts.ts";
 import type { ConversationData, OpenTurn, RoundCall } from "./protocol/data.ts";
 import { type Effect, publish } from "./protocol/effect.ts";
-import { allAnswered, positionOut } from "./protocol/effect-id.ts";
+import { allAnswered, positionNamedBy, positionOut } from "./protocol/effect-id.ts";
 import type { Decided } from "./protocol/entry.ts";
 import type { AskReceived, Event, LlmCompleted, ToolCompleted } from "./protocol/event.ts";
 import { dataAround, thawedThread, thawedTurn } from "./protocol/thaw.ts";
@@ -38,7 +38,11 @@ export const mayGoStraight = (
       // A counted call calibrates the counter.
       return open?.stage.type === "responding" && open.stage.call.counted === null && isPlain(open);
     case "tool.completed":
-      return open?.stage.type === "running" && isPlain(open);
+      return (
+        open?.stage.type === "running" &&
+        isPlain(open) &&
+        allAnswered(open.stage.calls, positionNamedBy(event.effectId))
+      );
     default:
       return false;
   }
@@ -58,13 +62,13 @@ export const straightStep = (
   decided: Decided,
   prompts: Prompts,
 ): Step | null => {
-  for (const name in decided) if (name !== "cut") return null;
-  if (decided.cut !== undefined) frozen(decided);
+  for (const name in decided) if (name !== "cut" && name !== "cost") return null;
+  if (decided.cut !== undefined || decided.cost !== undefined) frozen(decided);
   switch (event.type) {
     case "ask.received":
       return opened(data, event, decided, prompts);
     case "llm.completed":
-      return decided.cut === undefined && data.open !== null ? replied(data, data.open, event) : null;
+      return decided.cut === undefined && data.open !== null ? replied(data, data.open, event, decided) : null;
     case "tool.completed":
       return data.open?.stage.type === "running"
         ? answered(data, data.open, data.open.stage.calls, event, decided, prompts)
@@ -86,14 +90,14 @@ const opened = (
   return calling(data, open, at, decided, started, prompts);
 };
 
-const replied = (data: ConversationData, before: OpenTurn, event: LlmCompleted): Step => {
+const replied = (data: ConversationData, before: OpenTurn, event: LlmCompleted, decided: Decided): Step => {
   const { at, finishReason, reply, usage } = event;
   const { number, step, made, stage } = before;
-  const { usage: charged, open: fresh } = charge(data, thawedTurn(before), usage);
+  const { usage: charged, open: fresh } = charge(data, thawedTurn(before), usage, decided.cost);
   const message = messageFromReply(`${number}.${made}`, `${number}.${step}`, reply);
   const messages = append(before.messages, message);
   const attempt = stage.type === "responding" ? stage.call.attempt : 1;
-  const signal = publish(modelSignal({ turn: number, step, attempt, purpose: "answer" }, event, {}));
+  const signal = publish(modelSignal({ turn: number, step, attempt, purpose: "answer" }, event, decided));
   if ((reply.toolCalls ?? []).length > 0) {
     const calls = toolCallsOf(message).map((part) => roundCall(part, {}, null));
     const open: OpenTurn = {
@@ -128,7 +132,6 @@ const answered = (
   const call = calls[position];
   if (call === undefined) return null;
   const all = replaced(calls, position, { ...call, result: messageFromResult(call, "completed", event.content) });
-  if (!allAnswered(all)) return null;
   const { number: turn, step } = open;
   const ended = publish({ type: "tool.ended", turn, step, position, name: call.name, outcome: "completed" });
   return calling(data, settleRound(thawedTurn(open), all), event.at, decided, ended, prompts);

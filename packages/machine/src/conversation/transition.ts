@@ -127,7 +127,7 @@ export const transitionRead = (
   const { settings } = machine[internals];
   const { context } = ownedState(state);
   const isStraight = mayGoStraight(context, event);
-  // Thawed for the rehearsals of a general step, which copy it many times.
+  // A general step copies the data many times.
   const data = isStraight ? context : thawed(context);
   const decided = decide(settings, data, event);
   if (Either.isLeft(decided)) return refused(state, decided.left);

@@ -83,8 +83,8 @@ interface Shown {
 }
 
 /**
- * Returns the blocks of a prompt whose only news are messages of the open turn, and at most one closed turn before it;
- * null if there may be other news. To find all blocks again took a fifth of turn 1,000.
+ * Returns the blocks of a prompt that adds only messages of the open turn, and at most one closed turn; null if more may
+ * have changed. Finding all blocks again took a fifth of turn 1,000.
  */
 const continued = (before: Kept | undefined, { thread, cut, system, open }: Shown): Blocks["messages"] | null => {
   if (before === undefined) return null;
@@ -96,7 +96,9 @@ const continued = (before: Kept | undefined, { thread, cut, system, open }: Show
   const last = isAppended(thread.turns, shown.thread.turns) ? turnOf(thread, thread.turns.length) : undefined;
   const isNext = last?.parent === shown.thread.head && thread.head === last.number && thread.pins === shown.thread.pins;
   if (!isNext || last.outcome.status !== "completed" || (cut.from?.turn ?? 0) >= last.number) return null;
-  return [open, toArray(last.messages), ...blocks.slice(1)];
+  const said = toArray(last.messages);
+  // Another branch may have closed another turn, which may need a question before it.
+  return said[0] === undefined || said[0] !== shown.open[0] ? null : [open, said, ...blocks.slice(1)];
 };
 
 interface Place {

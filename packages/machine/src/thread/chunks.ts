@@ -45,7 +45,7 @@ export const append = <Element>(chunks: Chunks<Element>, element: Element): Chun
 
 const noNodes: readonly never[] = Object.freeze([]);
 
-/** Returns whether a list is another with one more element. False where that filled a chunk. */
+/** Returns whether `chunks` is `before` with one more element. False if that element filled a chunk. */
 export const isAppended = <Element>(chunks: Chunks<Element>, before: Chunks<Element>): boolean => {
   if (chunks.length !== before.length + 1 || chunks.levels.length !== before.levels.length) return false;
   return before.levels.every((nodes, level) => {

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import {
+  type ConversationMachine,
   conversationMachine,
   digestOfPrompt,
   type Message,
@@ -43,6 +44,8 @@ const moves = fc.oneof(
   fc.record({ move: fc.constant("truncate" as const), turn: fc.nat() }),
   fc.record({ move: fc.constant("pin" as const), turn: fc.nat() }),
   fc.record({ move: fc.constant("append" as const) }),
+  fc.record({ move: fc.constant("short" as const), role: fc.constantFrom("developer" as const, "assistant" as const) }),
+  fc.record({ move: fc.constant("left" as const), says: fc.boolean() }),
   fc.record({ move: fc.constant("system" as const) }),
   fc.record({ move: fc.constant("cancel" as const) }),
 );
@@ -70,6 +73,20 @@ const play = (talk: Talk, move: Move, earlier: readonly Talk["state"][], check: 
     case "turns":
       for (let turn = 0; turn < move.count; turn++) talk.tell({ type: "turn.added", messages: exchange });
       return;
+    case "short":
+      return void talk.tell({ type: "turn.added", messages: [{ role: move.role, content: "!" }] });
+    case "left": {
+      // A branch that is given up after its first call.
+      const { state } = talk;
+      talk.state = transition(talk.machine, state, {
+        type: "ask.received",
+        at: talk.now,
+        askId: `left ${talk.now}`,
+        input: move.says ? "?" : [],
+      }).state;
+      talk.state = state;
+      return;
+    }
     case "back":
       talk.state = earlier[move.to % earlier.length] ?? talk.state;
       return;
@@ -215,6 +232,31 @@ test("a prompt that shows only the end of a turn shows no more of it when the tu
   looksOf(cut);
   goOn(talk);
   looksOf(cut);
+});
+
+test("a machine shows a branch as a fresh machine does, whatever other branch it showed last", () => {
+  const make = (): ConversationMachine =>
+    conversationMachine({ policy: tokenWindow({ tokens: 28, reserve: 0, cutTo: 0.8 }) });
+  const talk = new Talk(make());
+  for (const [question, characters] of [
+    ["QQQQQ", 10],
+    ["QQQQQ", 12],
+    ["QQ", 13],
+  ] as const) {
+    talk.ask(question);
+    talk.reply("A".repeat(characters));
+  }
+  talk.tell({ type: "head.moved", to: 1 });
+  const { state } = talk;
+  talk.ask("Q".repeat(58));
+  talk.state = state;
+  talk.tell({ type: "turn.added", messages: [{ role: "developer", content: "D" }] });
+  const other = new Talk(make());
+  other.state = talk.state;
+  other.now = talk.now;
+  talk.ask("QQQQQ", "last");
+  other.ask("QQQQQ", "last");
+  expect(talk.effects).toEqual(other.effects);
 });
 
 describe("the machine looks at chunks of closed turns", () => {

@@ -87,7 +87,7 @@ const lockAt = (prefix: string): HeldLock | null => {
 const isRemovedUnheld = (file: string): boolean => {
   const database = new DatabaseSync(file, { readOnly: true });
   try {
-    // Deno waits 5 s for a lock by default, and stands still meanwhile.
+    // By default Deno waits 5 s for a lock, and blocks the process.
     database.exec("PRAGMA busy_timeout = 0; BEGIN; SELECT 1 FROM sqlite_schema");
     remove(file);
     return true;

@@ -1,5 +1,5 @@
-// The limits of a turn that forbid its next calls. `used` gives what the turn has used if the turn does not say it yet;
-// most turns limit neither tokens nor cost, and never ask.
+// The limits of a turn that forbid its next calls. `used` returns the usage with a call that `open.usage` does not
+// include yet. It is called only if tokens or cost are limited.
 import type { LimitReached } from "../../thread/turn.ts";
 import type { Usage } from "../../thread/usage.ts";
 import type { OpenTurn } from "../protocol/data.ts";

@@ -32,10 +32,10 @@ export interface Settings {
   readonly counts: Counts;
   readonly prompts: Prompts;
   /**
-   * The cut of each prompt where the policy keeps everything and no budget is given; null where the cut must be
-   * decided. To decide it anew for each prompt took 6 % of a turn.
+   * The cut of every prompt if the policy keeps everything and there is no budget; otherwise null. Deciding it for each
+   * prompt took 6 % of a turn.
    */
-  readonly whole: Cut | null;
+  readonly keepAllCut: Cut | null;
   /**
    * Returns the ids of the asks in a chunk of closed turns, and caches them. Without the cache, comparing each ask
    * with each turn took a tenth of a turn's time.
@@ -92,7 +92,7 @@ export const settingsOf = (options: MachineOptions): Settings => {
   return {
     ...settings,
     prompts: grownPrompts(counts),
-    whole: wholeOf(settings),
+    keepAllCut: keepAllCutOf(settings),
     askIds: remembering(idsOfAsks),
     fingerprint: fingerprintOf(settings),
   };
@@ -102,9 +102,13 @@ const idsOfAsks = (turns: readonly Turn[]): ReadonlySet<string> =>
   new Set(turns.flatMap(({ asks }) => asks.map(({ askId }) => askId)));
 
 /** The settings that are derived from others. */
-type Kept = "counts" | "prompts" | "whole" | "askIds" | "fingerprint";
+type Kept = "counts" | "prompts" | "keepAllCut" | "askIds" | "fingerprint";
 
-const wholeOf = ({ policy, budget, interrupted }: Pick<Settings, "policy" | "budget" | "interrupted">): Cut | null =>
+const keepAllCutOf = ({
+  policy,
+  budget,
+  interrupted,
+}: Pick<Settings, "policy" | "budget" | "interrupted">): Cut | null =>
   policy.decide === keepEverything && policy.summariser === undefined && budget === null
     ? frozen({ policy: `${policy.name}@${policy.version}`, from: null, interrupted })
     : null;
@@ -240,7 +244,7 @@ type Identified = Pick<Policy, "name" | "version" | "options">;
 const isNamed = ({ name, version }: Identified): boolean =>
   typeof name === "string" && name !== "" && Number.isSafeInteger(version);
 
-const fingerprintOf = (settings: Omit<Settings, "prompts" | "whole" | "askIds" | "fingerprint">): string =>
+const fingerprintOf = (settings: Omit<Settings, "prompts" | "keepAllCut" | "askIds" | "fingerprint">): string =>
   digestOf({
     tools: settings.tools.map((tool) => ({ ...tool })),
     policy: identityOf(settings.policy),

@@ -54,9 +54,9 @@ export const decideStep = (
   data: ConversationData,
   asked: Asked & { readonly at: number; readonly dueAt?: number },
 ): Decided => {
-  const { whole } = settings;
-  if (whole !== null && data.room === null && asked.saysNothing !== true)
-    return sameCut(data.cut, whole) ? {} : { cut: whole };
+  const { keepAllCut } = settings;
+  if (keepAllCut !== null && data.room === null && asked.saysNothing !== true)
+    return sameCut(data.cut, keepAllCut) ? {} : { cut: keepAllCut };
   // A policy without summaries does not wait for one that an earlier policy requested.
   const mayHelp = asked.withoutSummary !== true && settings.policy.summariser !== undefined;
   const prompt =

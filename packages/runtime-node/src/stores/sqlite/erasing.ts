@@ -111,15 +111,17 @@ const emptyLog = ({ database }: Connection): void => {
 
 const notErased = (path: string, done: string, error: unknown): StorageError => {
   const words = messageOf(sqliteFailure(error, path)).replace(/\.$/, "");
+  const needsPermission = words.includes("attached databases");
   const reason = isBusy(error)
     ? "another process kept the file locked"
-    : words.includes("attached databases")
+    : needsPermission
       ? "Deno lets SQLite rewrite a file only with --allow-all"
       : words;
+  const there = needsPermission ? " in a process with all permissions" : "";
   return new StorageError(
     "not-erased",
     `SQLite store "${path}": ${done}, but its words may still stand in bytes that are not in use: ${reason}. ` +
-      "They go with the next call that deletes or rewrites anything or releases a lease, or when the file is opened again.",
+      `They go with the next call${there} that deletes or rewrites anything or releases a lease, or when the file is opened again${there}.`,
     { cause: error },
   );
 };
