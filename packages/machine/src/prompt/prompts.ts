@@ -116,15 +116,13 @@ const noPrompt = (): Grown => ({ messages: [], digest: new PromptDigest() });
 /** Adds the messages of the blocks, starting at a place. */
 const grownBy = (grown: Grown, blocks: Blocks["messages"], from: Place): Grown => {
   let { message } = from;
-  for (let block = from.block; block < blocks.length; block++, message = 0) {
-    const messages = blocks[blocks.length - 1 - block] ?? [];
+  for (const messages of blocks.slice(0, blocks.length - from.block).reverse()) {
     // By index: frozen lists have slow iterators.
-    for (; message < messages.length; message++) {
-      const added = messages[message];
-      if (added === undefined) continue;
+    for (let added = messages[message]; added !== undefined; added = messages[++message]) {
       grown.digest.add(added);
       grown.messages.push(added);
     }
+    message = 0;
   }
   return grown;
 };

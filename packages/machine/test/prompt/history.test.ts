@@ -211,3 +211,52 @@ test.each<readonly [string, UnitPosition | null, "keep" | "omit", readonly Messa
   expect(idsOf(promptOf(machine, state).messages)).toBe(`s1 ${ids}`);
   expect(idsOf(explain(machine, state).units.flatMap(({ sent }) => sent))).toBe(`s1 ${ids}`);
 });
+
+test("no question of another turn leads a window that begins after its own turn's question", () => {
+  const led: (string | undefined)[] = [];
+  const policy = policyOf("leading", ({ history }) => {
+    for (const unit of [0, 1, 2]) led.push(history.lead({ turn: 2, unit })?.id);
+    return { from: null, reason: "all" };
+  });
+  promptOf(conversationMachine({ policy }), played([], say("q", "a"), add("assistant", "user", "assistant")));
+  expect(led).toEqual(["1.0", undefined, undefined]);
+  led.length = 0;
+  promptOf(conversationMachine({ policy }), played([], say("q", "a"), say("q", "a")));
+  expect(led).toEqual([undefined, undefined, undefined]);
+});
+
+test.each<readonly [string, readonly MessageDraft[], readonly Played[], Omit<PolicyDecision, "reason">, string]>([
+  [
+    "at a turn of instructions alone",
+    [],
+    [say("q", "a"), add("developer"), say("q", "a"), say("q", "a")],
+    { from: { turn: 2, unit: 0 }, dropped: ["4.1"] },
+    "1.0 2.0 3.0 3.1 4.0",
+  ],
+  [
+    "at instructions between dropped questions of the seed",
+    [...silent, ...silent],
+    [say("q", "a")],
+    { from: { turn: 0, unit: 1 }, dropped: ["0.2"] },
+    "0.0 0.1 0.3 1.0 1.1",
+  ],
+  [
+    "behind a dropped seed at a turn of instructions alone",
+    silent.slice(0, 1),
+    [add("developer"), say("q", "a")],
+    { from: null, dropped: ["0.0"] },
+    "0.0 1.0 2.0 2.1",
+  ],
+  [
+    "at a question, with pinned instructions of the seed before it",
+    silent,
+    [say("q", "a"), pin("0.1")],
+    { from: { turn: 1, unit: 0 } },
+    "0.1 1.0 1.1",
+  ],
+])("a prompt that a policy starts %s is sent as explain lists it", (_, begins, plays, decision, ids) => {
+  const state = played(begins, ...plays);
+  const machine = conversationMachine({ policy: policyOf("told", () => ({ ...decision, reason: "told" })) });
+  expect(idsOf(promptOf(machine, state).messages)).toBe(`s1 ${ids}`);
+  expect(idsOf(explain(machine, state).units.flatMap(({ sent }) => sent))).toBe(`s1 ${ids}`);
+});

@@ -19,6 +19,7 @@ import {
   inputOf,
   inSteps,
   type MadeUp,
+  said,
   shownBy,
   shownByAll,
   turn,
@@ -64,6 +65,22 @@ describe("the input of a policy after those before it", () => {
     const history = { ...input.history, newestFirst: () => turns.values() };
     const left = inputUnder({ ...input, history }, { from: { turn: 2, unit: 0 } }).history.newestFirst();
     expect([...left].map((each) => turns.indexOf(each))).toEqual([0, 1]);
+  });
+
+  test.each<readonly [string, string, Omit<PolicyDecision, "reason">, string, readonly string[]]>([
+    ["a dropped question with its answer", "q a", { from: null, dropped: ["1.0"] }, "1.0 1.1", []],
+    ["no dropped question without an answer", "q a", { from: null, dropped: ["1.0", "1.1"] }, "", []],
+    ["no dropped question after an instruction", "i q a", { from: null, dropped: ["1.1", "1.2"] }, "1.0", []],
+    ["no pinned question before the cut", "q a a", { from: { turn: 1, unit: 2 }, dropped: ["1.2"] }, "", ["1.0"]],
+  ])("shows a later policy %s: %s", (_, roles, decision, ids, pins) => {
+    const named = { q: "user", a: "assistant", i: "system" } as const;
+    const messages = roles.split(" ").map((role, at) => {
+      if (role !== "q" && role !== "a" && role !== "i") throw new Error(`unknown role ${role}`);
+      return said(`1.${at}`, named[role], "hello");
+    });
+    const { history } = inputUnder(inputOf({ turns: [{ number: 1, messages }], pins }), decision);
+    const left = [...history.newestFirst()].flatMap((each) => each.units());
+    expect(left.map(({ id }) => id).join(" ")).toBe(ids);
   });
 
   test.each([characters, inSteps])("the messages that they show, and their tokens: $name", (counter) => {
