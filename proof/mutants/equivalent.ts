@@ -198,18 +198,6 @@ export const equivalent: readonly Equivalent[] = [
     reason: "a policy without a summariser wants no summary; this check only saves time",
   },
   {
-    path: "packages/machine/src/conversation/decide/settings.ts",
-    original: "const { instruction, model, maxTokens, requestTokens = 1, waitMs = 0, next } = summariser;",
-    mutated: "const { instruction, model, maxTokens, requestTokens = 2, waitMs = 0, next } = summariser;",
-    reason: "any valid number stands in for an absent one",
-  },
-  {
-    path: "packages/machine/src/conversation/decide/settings.ts",
-    original: "const { instruction, model, maxTokens, requestTokens = 1, waitMs = 0, next } = summariser;",
-    mutated: "const { instruction, model, maxTokens, requestTokens = 1, waitMs = 1, next } = summariser;",
-    reason: "any valid number stands in for an absent one",
-  },
-  {
     path: "packages/machine/src/conversation/decide/step.ts",
     original: "open: () => (messages ??= openMessages(data, open())),",
     mutated: "open: () => (messages = openMessages(data, open())),",
