@@ -139,13 +139,12 @@ const endOfPrefix = (prefix: Blocks["messages"], blocks: Blocks["messages"]): Pl
   };
   for (let index = prefix.length - 1; index >= 0; index--) {
     const wanted = prefix[index] ?? [];
-    if (message === 0 && wanted === messages) {
-      block += 1;
-      messages = blocks[blocks.length - 1 - block];
+    // A prompt shows no message twice, so this is the beginning of the block.
+    if (wanted === messages) {
+      goTo(block + 1);
       continue;
     }
     for (let at = 0; at < wanted.length; at++) {
-      while (message === messages?.length) goTo(block + 1);
       if (wanted[at] !== messages?.[message]) return null;
       message += 1;
     }

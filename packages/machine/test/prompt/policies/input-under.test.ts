@@ -83,6 +83,19 @@ describe("the input of a policy after those before it", () => {
     expect(left.map(({ id }) => id).join(" ")).toBe(ids);
   });
 
+  test.each<readonly [string, Omit<PolicyDecision, "reason">]>([
+    ["shrinks the open turn", { from: null, shrink: [{ rule: "headAndTail", of: "messages", characters: 200 }] }],
+    ["leaves out the system message", { from: null, system: "omit" }],
+    ["shows turns as summaries", { from: { turn: 2, unit: 0 }, summarised: { from: 1, to: 1 } }],
+    ["cuts turns off", { from: { turn: 2, unit: 0 } }],
+  ])("counts as fixed only what is left by a policy that %s", (_, decision) => {
+    const system = said("s1", "system", "Be brief.");
+    const open = [said("2.0", "user", "long ".repeat(200))];
+    const made = { system, turns: [turn(1, "a", "b")], open, isOpen: true };
+    const shown = shownBy(made, { ...decision, from: { turn: 2, unit: 0 } });
+    expect(inputUnder(inputOf(made), decision).history.fixedTokens()).toBe(countPrompt(characters, shown));
+  });
+
   test.each([characters, inSteps])("the messages that they show, and their tokens: $name", (counter) => {
     fc.assert(
       fc.property(decided, ({ made: given, first }) => {
