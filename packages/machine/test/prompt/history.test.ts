@@ -212,17 +212,28 @@ test.each<readonly [string, UnitPosition | null, "keep" | "omit", readonly Messa
   expect(idsOf(explain(machine, state).units.flatMap(({ sent }) => sent))).toBe(`s1 ${ids}`);
 });
 
-test("no question of another turn leads a window that begins after its own turn's question", () => {
-  const led: (string | undefined)[] = [];
+/** Returns the ids of the questions that lead a window which begins at the units 0 to 2 of a turn. */
+const leadsIn = (turn: number, state: State): readonly (string | null)[] => {
+  const led: (string | null)[] = [];
   const policy = policyOf("leading", ({ history }) => {
-    for (const unit of [0, 1, 2]) led.push(history.lead({ turn: 2, unit })?.id);
+    for (const unit of [0, 1, 2]) led.push(history.lead({ turn, unit })?.id ?? null);
     return { from: null, reason: "all" };
   });
-  promptOf(conversationMachine({ policy }), played([], say("q", "a"), add("assistant", "user", "assistant")));
-  expect(led).toEqual(["1.0", undefined, undefined]);
-  led.length = 0;
-  promptOf(conversationMachine({ policy }), played([], say("q", "a"), say("q", "a")));
-  expect(led).toEqual([undefined, undefined, undefined]);
+  promptOf(conversationMachine({ policy }), state);
+  return led;
+};
+
+test("no question of another turn leads a window that begins after its own turn's question", () => {
+  const late = played([], say("q", "a"), add("assistant", "user", "assistant"));
+  expect(leadsIn(2, late)).toEqual(["1.0", null, null]);
+  expect(leadsIn(2, played([], say("q", "a"), say("q", "a")))).toEqual([null, null, null]);
+});
+
+test("no question leads a window that a pinned message of the seed precedes, unless that is an instruction", () => {
+  const [question, answer, instruction] = seed;
+  if (question === undefined || answer === undefined || instruction === undefined) throw new Error("no seed");
+  expect(leadsIn(0, played([question, answer, answer], pin("0.1")))).toEqual([null, null, null]);
+  expect(leadsIn(0, played([question, instruction, answer], pin("0.1")))).toEqual([null, "0.0", "0.0"]);
 });
 
 test.each<readonly [string, readonly MessageDraft[], readonly Played[], Omit<PolicyDecision, "reason">, string]>([
