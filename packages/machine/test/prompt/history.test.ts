@@ -226,6 +226,8 @@ const leadsIn = (turn: number, state: State): readonly (string | null)[] => {
 test("no question of another turn leads a window that begins after its own turn's question", () => {
   const late = played([], say("q", "a"), add("assistant", "user", "assistant"));
   expect(leadsIn(2, late)).toEqual(["1.0", null, null]);
+  const pinned = played([], say("q", "a"), add("assistant", "user", "assistant"), pin("2.1"));
+  expect(leadsIn(2, pinned)).toEqual(["1.0", null, null]);
   expect(leadsIn(2, played([], say("q", "a"), say("q", "a")))).toEqual([null, null, null]);
 });
 
