@@ -106,16 +106,16 @@ export const equivalent: readonly Equivalent[] = [
     reason: "no question takes less than nothing, so no older unit fits; this check only saves time",
   },
   {
-    path: "packages/machine/src/prompt/policies/input-under.ts",
-    original: "if (system === undefined && rules.length === 0) return fixed;",
-    mutated: "",
-    reason: "the loop, too, returns every unit unchanged without rules; this check only saves time",
-  },
-  {
     path: "packages/machine/src/conversation/decide/settings.ts",
     original: "if (!(tokens instanceof Promise)) return false;",
     mutated: "",
     reason: "calling `catch` on a value that is not a promise throws, with the same result",
+  },
+  {
+    path: "packages/machine/src/journal/fork.ts",
+    original: "if (Either.isLeft(begun)) throw new Error(`entry ${begun.left.seq}: ${begun.left.reason}`);",
+    mutated: "",
+    reason: "the prefix of a journal that folds does so, too; the type can't say so",
   },
   {
     path: "packages/machine/src/inspect/replay.ts",
@@ -196,18 +196,6 @@ export const equivalent: readonly Equivalent[] = [
     original: "if (settings.policy.summariser === undefined) return {};",
     mutated: "",
     reason: "a policy without a summariser wants no summary; this check only saves time",
-  },
-  {
-    path: "packages/machine/src/conversation/decide/settings.ts",
-    original: "const { instruction, model, maxTokens, requestTokens = 1, waitMs = 0, next } = summariser;",
-    mutated: "const { instruction, model, maxTokens, requestTokens = 2, waitMs = 0, next } = summariser;",
-    reason: "any valid number stands in for an absent one",
-  },
-  {
-    path: "packages/machine/src/conversation/decide/settings.ts",
-    original: "const { instruction, model, maxTokens, requestTokens = 1, waitMs = 0, next } = summariser;",
-    mutated: "const { instruction, model, maxTokens, requestTokens = 1, waitMs = 1, next } = summariser;",
-    reason: "any valid number stands in for an absent one",
   },
   {
     path: "packages/machine/src/conversation/decide/step.ts",

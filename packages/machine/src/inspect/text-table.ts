@@ -17,11 +17,9 @@ export const textTable = (columns: readonly Column[], rows: readonly (readonly s
 /** Returns the beginning of a text on one line, in at most `columns` columns, without control characters. */
 export const firstWords = (text: string, columns: number): string => {
   // A long text is cut first, so that only its beginning is searched.
-  const line = text
-    .slice(0, columns * 8)
-    .replaceAll(/[\p{Cc}\p{Cf}\p{Co}\p{Cs}\s]+/gu, " ")
-    .trim();
-  if (widthOf(line) <= columns && text.length <= columns * 8) return line;
+  const beginning = text.slice(0, columns * 8);
+  const line = beginning.replaceAll(/[\p{Cc}\p{Cf}\p{Co}\p{Cs}\s]+/gu, " ").trim();
+  if (widthOf(line) <= columns && beginning === text) return line;
   let shown = "";
   let width = 0;
   for (const character of line) {

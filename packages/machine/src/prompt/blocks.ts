@@ -24,9 +24,9 @@ export const messagesIn = ({ messages }: Blocks): readonly Message[] =>
 const joined = <Element>(lists: readonly (readonly Element[])[]): readonly Element[] => {
   const nothing: readonly Element[] = [];
   if (lists.length <= mostArguments) return nothing.concat(...lists);
-  const parts: (readonly Element[])[] = [];
-  for (let index = 0; index < lists.length; index += mostArguments)
-    parts.push(joined(lists.slice(index, index + mostArguments)));
+  const parts = Array.from({ length: Math.ceil(lists.length / mostArguments) }, (_, part) =>
+    joined(lists.slice(part * mostArguments, (part + 1) * mostArguments)),
+  );
   return joined(parts);
 };
 

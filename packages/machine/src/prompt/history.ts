@@ -151,9 +151,8 @@ const leadOf = (
   // Between turns the question is still to come.
   const silent = isNext && !isOpen() ? undefined : { turn: from.turn, position: from.unit };
   const first = units.slice(from.unit).find((unit) => !isAside(unit)) ?? silent;
-  const question = questionIn(from.turn, units);
   if (first === undefined || ("messages" in first && !needsQuestion(first))) return null;
-  if (question !== undefined && question.position < first.position) return null;
+  if (questionIn(from.turn, units.slice(0, first.position)) !== undefined) return null;
   for (const unit of questionsBefore(thread, first, interrupted)) if (isShown(unit)) return unit;
   return null;
 };

@@ -118,15 +118,13 @@ const noPrompt = (): Grown => ({ messages: [], digest: new PromptDigest() });
 /** Adds the messages of the blocks, starting at a place. */
 const grownBy = (grown: Grown, blocks: Blocks["messages"], from: Place): Grown => {
   let { message } = from;
-  for (let block = from.block; block < blocks.length; block++, message = 0) {
-    const messages = blocks[blocks.length - 1 - block] ?? [];
+  for (const messages of blocks.slice(0, blocks.length - from.block).reverse()) {
     // By index: frozen lists have slow iterators.
-    for (; message < messages.length; message++) {
-      const added = messages[message];
-      if (added === undefined) continue;
+    for (let added = messages[message]; added !== undefined; added = messages[++message]) {
       grown.digest.add(added);
       grown.messages.push(added);
     }
+    message = 0;
   }
   return grown;
 };
@@ -143,13 +141,12 @@ const endOfPrefix = (prefix: Blocks["messages"], blocks: Blocks["messages"]): Pl
   };
   for (let index = prefix.length - 1; index >= 0; index--) {
     const wanted = prefix[index] ?? [];
-    if (message === 0 && wanted === messages) {
-      block += 1;
-      messages = blocks[blocks.length - 1 - block];
+    // A prompt shows no message twice, so this is the beginning of the block.
+    if (wanted === messages) {
+      goTo(block + 1);
       continue;
     }
     for (let at = 0; at < wanted.length; at++) {
-      while (message === messages?.length) goTo(block + 1);
       if (wanted[at] !== messages?.[message]) return null;
       message += 1;
     }

@@ -26,9 +26,8 @@ export interface Unit {
  */
 export const unitsOf = (turn: number, messages: readonly Message[], pins?: ReadonlySet<string>): readonly Unit[] => {
   const units: Unit[] = [];
-  for (let index = 0; index < messages.length;) {
-    const first = messages[index];
-    if (first === undefined) break;
+  let index = 0;
+  for (let first = messages[index]; first !== undefined; first = messages[index]) {
     // Most messages have no calls, and only a model's message can have them.
     const calls = first.role === "assistant" ? toolCallsOf(first).length : 0;
     const end = calls === 0 ? index + 1 : index + 1 + resultsFrom(messages, index + 1, calls);
@@ -115,7 +114,7 @@ export function* questionsBefore(
 ): Generator<Unit, void, void> {
   // The open or next turn continues the head.
   let before = number > thread.turns.length ? thread.head : (turnOf(thread, number)?.parent ?? 0);
-  for (let turn = turnOf(thread, before); number > 0 && turn !== undefined; turn = turnOf(thread, before)) {
+  for (let turn = turnOf(thread, before); turn !== undefined; turn = turnOf(thread, before)) {
     before = turn.parent;
     const pinned = isLeftOut(turn, { interrupted }) ? pins?.get(turn.number) : null;
     if (pinned === undefined) continue;

@@ -171,23 +171,15 @@ export const placeAfter = (thread: Thread, parent: number, number: number, messa
 };
 
 /** Returns the number of messages, and of their texts' characters in UTF-16 units. */
-export const sizeOf = (messages: readonly Message[]): { readonly messages: number; readonly characters: number } => {
-  let characters = 0;
-  // By index: frozen lists have slow iterators.
-  for (let index = 0; index < messages.length; index++) characters += textLengthOf(messages[index]);
-  return { messages: messages.length, characters };
-};
+export const sizeOf = (messages: readonly Message[]): { readonly messages: number; readonly characters: number } => ({
+  messages: messages.length,
+  characters: messages.reduce((total, message) => total + textLengthOf(message), 0),
+});
 
 /** Returns the length of a message's text, in UTF-16 units, without building the text. */
-const textLengthOf = (message: Message | undefined): number => {
-  if (message === undefined) return 0;
+const textLengthOf = (message: Message): number => {
   const parts = message.role === "tool" ? (toolResultOf(message)?.content ?? message.parts) : message.parts;
-  let length = 0;
-  for (let index = 0; index < parts.length; index++) {
-    const part = parts[index];
-    if (part?.type === "text") length += part.text.length;
-  }
-  return length;
+  return parts.reduce((length, part) => (part.type === "text" ? length + part.text.length : length), 0);
 };
 
 export const sizeOfAppended = ({ appended, appendedCharacters = 0 }: Thread): ReturnType<typeof sizeOf> => ({

@@ -2,7 +2,8 @@ import { playArbitrary, realSubject } from "@colloquy/runtime-test/arbitraries";
 import { equalStep } from "@colloquy/runtime-test/laws";
 import { describe, expect, test } from "vitest";
 import { createActor, transition as xstateTransition } from "xstate";
-import { conversationMachine, type Effect, type Event, start, transition } from "../../src/index.ts";
+import { conversationMachine, type Effect, type Event, SeedError, start, transition } from "../../src/index.ts";
+import { chunkSize } from "../../src/thread/chunks.ts";
 import { runs } from "../runs.ts";
 import { throughJson } from "../reading.ts";
 import { getShortestPaths, toDirectedGraph } from "xstate/graph";
@@ -133,6 +134,11 @@ describe("the XState machine", () => {
     ],
     ["no usage", (context) => void delete context["usage"]],
     ["no queue", (context) => void delete context["queue"]],
+    [
+      "a turn that is none",
+      (context) =>
+        void ((context["conversation"] as Record<string, unknown>)["turns"] = { length: 1, levels: [[{ number: 1 }]] }),
+    ],
     ["nothing", (context) => Object.keys(context).forEach((name) => delete context[name])],
   ];
 
@@ -153,6 +159,37 @@ describe("the XState machine", () => {
     expect(dead.getSnapshot().status).toBe("error");
     expect(String(errors)).toMatch(/^TypeError: the persisted snapshot is damaged: .+; begin from a whole one/u);
   });
+  test("a persisted context with chunks of turns is restored, and one with a chunk that is not full is refused", () => {
+    const machine = conversationMachine();
+    const input = { threadId: "t", at: 0 };
+    const actor = createActor(machine, { input }).start();
+    for (let at = 1; at <= chunkSize + 1; at++)
+      actor.send({ type: "turn.added", at, messages: [{ role: "user", content: "Noted." }] });
+    // Cast: XState does not type what it persists.
+    const persisted = throughJson(actor.getPersistedSnapshot()) as Persisted & {
+      readonly context: { readonly conversation: { readonly turns: { levels: unknown[][][] } } };
+    };
+    const statusOf = (snapshot: Persisted): string => {
+      const restored = createActor(machine, { input, snapshot });
+      restored.subscribe({ error: () => {} });
+      return restored.start().getSnapshot().status;
+    };
+    expect(statusOf(persisted)).toBe("active");
+    persisted.context.conversation.turns.levels[1]?.[0]?.pop();
+    expect(statusOf(persisted)).toBe("error");
+  });
+
+  test("an actor with an invalid seed fails with the error that start throws", () => {
+    const machine = conversationMachine();
+    const seed = [{ role: "tool", toolCallId: "x", content: "" }] as const;
+    const errors: unknown[] = [];
+    for (const threadId of ["t", ""]) {
+      const actor = createActor(machine, { input: { threadId, at: 0, seed } });
+      actor.subscribe({ error: (thrown) => void errors.push(thrown) });
+      actor.start();
+    }
+    expect(errors).toEqual([expect.any(SeedError), expect.any(SeedError)]);
+  });
 });
 
 // XState's graph tools can explore the machine with events and a serializer by value. Every context differs, since it
@@ -169,6 +206,8 @@ const events: readonly Event[] = [
   { ...answer, reply: { content: "Done." } },
   { type: "llm.failed", at: 2, effectId: "t/1.1#1", failure },
 ];
+
+type Persisted = ReturnType<ReturnType<typeof createActor<typeof machine>>["getPersistedSnapshot"]>;
 
 const valueOf = ({ value }: { readonly value: unknown }): string => JSON.stringify(value);
 

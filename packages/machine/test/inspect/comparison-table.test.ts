@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { comparisonTable } from "../../src/inspect.ts";
+import { comparisonTable, firstWords } from "../../src/inspect.ts";
 import type { PromptComparison } from "../../src/inspect/comparison.ts";
 
 type Journal = PromptComparison["journals"][number];
@@ -85,4 +85,14 @@ test.each([
   const expected = broken(named).map(({ seq }) => `  fits  a, entry ${seq} (turn 1, step 1): full`);
   expect(lines.slice(from)).toEqual(more === null ? expected : [...expected, more]);
   expect(lines[from - 2]).toBe("");
+});
+
+test.each([
+  ["exactly ten", "aaaaaaaaaa", "aaaaaaaaaa"],
+  ["one column more", "aaaaaaaaaaa", "aaaaaaaaa…"],
+  ["a wide character at the last column", "aaaaaaaa明日", "aaaaaaaa…"],
+  ["a word after a few spaces", `a${" ".repeat(78)}b`, "a b"],
+  ["a word after very many spaces", `a${" ".repeat(79)}b`, "a…"],
+])("firstWords shows %s in at most ten columns", (_, text, shown) => {
+  expect(firstWords(text, 10)).toBe(shown);
 });

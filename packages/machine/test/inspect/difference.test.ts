@@ -71,6 +71,14 @@ test("as a table it is for a person to read", async () => {
   expect(differenceTable(differenceBetween(at(talk, 4), at(talk, 4)))).toBe("no difference between entries 4 and 4");
 });
 
+test("differenceTable shows a text of 30 columns whole, and cuts a longer one to 30 columns", () => {
+  const talk = new CheckedTalk({}, { system: "x".repeat(30) });
+  talk.tell({ type: "system.changed", system: "y".repeat(31) });
+  const table = differenceTable(differenceBetween(at(talk, 0), at(talk, 1)));
+  expect(table).toMatch(/ x{30} /);
+  expect(table).toMatch(/ y{29}…/);
+});
+
 test("turns that follow one another are named as one", () => {
   const talk = new CheckedTalk({}, {});
   for (const text of ["One", "Two", "Three"]) talk.say(text, `${text}!`);

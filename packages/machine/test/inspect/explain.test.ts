@@ -5,6 +5,7 @@ import { describe, expect, test } from "vitest";
 import {
   conversationMachine,
   type ConversationMachine,
+  type MachineOptions,
   type Message,
   messagesOf,
   outstanding,
@@ -22,7 +23,7 @@ import {
   figuresOf,
   sizeOfThread,
 } from "../../src/inspect.ts";
-import { estimateCounter, keepAll, lastTurns, type Policy } from "../../src/policies.ts";
+import { type Counter, estimateCounter, keepAll, lastTurns, type Policy } from "../../src/policies.ts";
 import { runs } from "../runs.ts";
 import { calling, Talk } from "../talk.ts";
 import { wildPolicyArbitrary } from "../conversation/wild-policy.ts";
@@ -148,6 +149,17 @@ describe("the contents of an explanation", () => {
   ])("of unit %s: %s, by the rule %s: %s", (id, shown, rule, why) => {
     const unit = explain(machine, someTalk(machine).state).units.find((each) => each.id === id);
     expect(unit).toMatchObject({ shown, rule, why });
+  });
+
+  test("of a question that the policy leaves out while it shows the answer: it belongs to the answer", () => {
+    const talk = new Talk(
+      conversationMachine({ policy: policyDeciding(() => ({ from: null, dropped: ["1.0"], reason: "no" })) }),
+    );
+    talk.ask("One?");
+    talk.reply("One.");
+    const [question] = explain(talk.machine, talk.state).units;
+    const why = "the question of what is shown next";
+    expect(question).toMatchObject({ id: "1.0", shown: "whole", rule: "question", why });
   });
 
   test("its table", async () => {
@@ -311,7 +323,28 @@ describe("the figures of a thread", () => {
   });
 });
 
+const failingCounter: Counter = {
+  ...estimateCounter,
+  countPart: () => {
+    throw new Error("no count today");
+  },
+};
+
 describe("an explanation of a call", () => {
+  test.each<readonly [string, MachineOptions, boolean]>([
+    ["fits a machine without a budget", {}, true],
+    ["fits a machine with room for it", { budget: { tokens: 1_000, reserve: 0 } }, true],
+    ["does not fit a machine with less room", { budget: { tokens: 1, reserve: 0 } }, false],
+    ["fits a machine whose counter fails", { budget: { tokens: 1, reserve: 0 }, counter: failingCounter }, true],
+  ])("says that the sent prompt %s, also if that machine would cut it", (_, options, fits) => {
+    const talk = new Talk(conversationMachine());
+    talk.ask("One?");
+    talk.reply("One.");
+    talk.ask("Two?");
+    const reader = conversationMachine({ ...options, policy: lastTurns(0) });
+    expect(explainCall(reader, talk.state)).toMatchObject({ fits, reason: "as keep-all@1 decided then" });
+  });
+
   /** Returns the messages that the units show, with the summary after the system message. */
   const shownIn = ({ units, summary }: Explanation): readonly Message[] => {
     const isLed = units[0]?.kind === "system" && units[0].sent.length > 0;

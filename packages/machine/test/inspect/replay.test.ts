@@ -182,6 +182,21 @@ describe("replay", () => {
     );
   });
 
+  test("takes an approval whose digest is of redacted arguments", () => {
+    const options: MachineOptions = { tools: [{ name: "pay", approval: "always" }] };
+    const talk = new Talk(conversationMachine(options));
+    const entries: Entry[] = [talk.beginning, talk.ask("Pay.", "a").entry, talk.reply(calling("pay")).entry];
+    const effectId = "t/1.1.0#1";
+    entries.push(talk.tell({ type: "tool.withheld", effectId, because: "declared", arguments: { to: "Ada" } }).entry);
+    const request = talk.out().find((effect) => effect.type === "requestApproval");
+    if (request?.type !== "requestApproval") throw new Error("no approval is out");
+    const { id, digest } = request;
+    entries.push(talk.tell({ type: "approval.answered", effectId: id, approved: true, digest }).entry);
+    const without = entries.map((entry) => (entry.seq === 3 ? redactEntry(entry) : entry));
+    expect(JSON.stringify(without)).not.toContain("Ada");
+    expect(differenceUnder(options, without)).toBeNull();
+  });
+
   test("skips prompts after redacted words, and reports all it can about the rest", () => {
     const entries = recorded();
     const without = entries.map((entry) => (entry.seq === 3 ? redactEntry(entry) : entry));

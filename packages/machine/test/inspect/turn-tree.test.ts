@@ -37,6 +37,7 @@ test("treeRows indents each branch below the turn where it starts, and does not 
 
 test("treeRows hides the branches at a folded turn, or the rest of a folded branch, and counts the hidden turns", () => {
   expect(rowsOf(branched(), 1)).toEqual(["- 0", "  + 7", "- 1 (3 hidden)", "- 4", "- 5"]);
+  expect(rowsOf(branched(), 4)).toEqual(rowsOf(branched()));
   expect(rowsOf(branched(), 2, 5, 7)).toEqual(["- 0", "  + 7", "- 1", "  + 2 (2 hidden)", "- 4", "- 5"]);
   const tree = turnTree(branched().state, toArray(branched().state.context.conversation.turns));
   expect(foldable(tree, { turn: 9, depth: 0, begins: false })).toEqual([]);

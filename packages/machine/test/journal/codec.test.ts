@@ -96,6 +96,14 @@ describe("the output of a later version", () => {
     expect(describeDecodeError(error)).toMatch(/unknown event type "llm.exploded".*newer version.*ask\.received/);
   });
 
+  test("decodeEvent refuses the beginning of a journal, which is an entry and no event, and lists the types", () => {
+    const read = decodeEvent(first.event);
+    if (Either.isRight(read)) throw new Error("the beginning was read");
+    expect(describeDecodeError(read.left)).toMatch(
+      /^the event at "type": unknown event type "thread.started".*ask\.received/,
+    );
+  });
+
   test("refuses a newer format, and an older one, with words that say so", () => {
     expect(describeDecodeError(errorOf([{ ...first, format: 3 }]))).toBe(
       'entry 0 at "format": the journal has format 3, and this version reads only format 2: read it with a newer version',

@@ -211,3 +211,65 @@ test.each<readonly [string, UnitPosition | null, "keep" | "omit", readonly Messa
   expect(idsOf(promptOf(machine, state).messages)).toBe(`s1 ${ids}`);
   expect(idsOf(explain(machine, state).units.flatMap(({ sent }) => sent))).toBe(`s1 ${ids}`);
 });
+
+/** Returns the ids of the questions that lead a window which begins at the units 0 to 2 of a turn. */
+const leadsIn = (turn: number, state: State): readonly (string | null)[] => {
+  const led: (string | null)[] = [];
+  const policy = policyOf("leading", ({ history }) => {
+    for (const unit of [0, 1, 2]) led.push(history.lead({ turn, unit })?.id ?? null);
+    return { from: null, reason: "all" };
+  });
+  promptOf(conversationMachine({ policy }), state);
+  return led;
+};
+
+test("no question of another turn leads a window that begins after its own turn's question", () => {
+  const late = played([], say("q", "a"), add("assistant", "user", "assistant"));
+  expect(leadsIn(2, late)).toEqual(["1.0", null, null]);
+  const pinned = played([], say("q", "a"), add("assistant", "user", "assistant"), pin("2.1"));
+  expect(leadsIn(2, pinned)).toEqual(["1.0", null, null]);
+  expect(leadsIn(2, played([], say("q", "a"), say("q", "a")))).toEqual([null, null, null]);
+});
+
+test("no question leads a window that a pinned message of the seed precedes, unless that is an instruction", () => {
+  const [question, answer, instruction] = seed;
+  if (question === undefined || answer === undefined || instruction === undefined) throw new Error("no seed");
+  expect(leadsIn(0, played([question, answer, answer], pin("0.1")))).toEqual([null, null, null]);
+  expect(leadsIn(0, played([question, instruction, answer], pin("0.1")))).toEqual([null, "0.0", "0.0"]);
+});
+
+test.each<readonly [string, readonly MessageDraft[], readonly Played[], Omit<PolicyDecision, "reason">, string]>([
+  [
+    "at a turn of instructions alone",
+    [],
+    [say("q", "a"), add("developer"), say("q", "a"), say("q", "a")],
+    { from: { turn: 2, unit: 0 }, dropped: ["4.1"] },
+    "1.0 2.0 3.0 3.1 4.0",
+  ],
+  [
+    "at instructions between dropped questions of the seed",
+    [...silent, ...silent],
+    [say("q", "a")],
+    { from: { turn: 0, unit: 1 }, dropped: ["0.2"] },
+    "0.0 0.1 0.3 1.0 1.1",
+  ],
+  [
+    "behind a dropped seed at a turn of instructions alone",
+    silent.slice(0, 1),
+    [add("developer"), say("q", "a")],
+    { from: null, dropped: ["0.0"] },
+    "0.0 1.0 2.0 2.1",
+  ],
+  [
+    "at a question, with pinned instructions of the seed before it",
+    silent,
+    [say("q", "a"), pin("0.1")],
+    { from: { turn: 1, unit: 0 } },
+    "0.1 1.0 1.1",
+  ],
+])("a prompt that a policy starts %s is sent as explain lists it", (_, begins, plays, decision, ids) => {
+  const state = played(begins, ...plays);
+  const machine = conversationMachine({ policy: policyOf("told", () => ({ ...decision, reason: "told" })) });
+  expect(idsOf(promptOf(machine, state).messages)).toBe(`s1 ${ids}`);
+  expect(idsOf(explain(machine, state).units.flatMap(({ sent }) => sent))).toBe(`s1 ${ids}`);
+});

@@ -1,7 +1,7 @@
 import { seedArbitrary } from "@colloquy/runtime-test/arbitraries";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { conversationMachine, type MachineOptions, promptOf } from "../../src/index.ts";
+import { conversationMachine, type MachineOptions, messagesOf, promptOf } from "../../src/index.ts";
 import { type Cut, keepAll, type Policy, type PolicyDecision, unitsOf } from "../../src/policies.ts";
 import { hasUnit } from "../../src/prompt/unit.ts";
 import { runs } from "../runs.ts";
@@ -86,6 +86,12 @@ describe("a place that the thread does not have", () => {
     expect(promptOf(machine, state).failed).toContain("turn 3 has 2 units");
     expect(promptOf(machine, { ...state, context: { ...state.context, cut } }).failed).toBeUndefined();
   });
+});
+
+test("unitsOf ends a round with its last result, so one result too many is a unit of its own", () => {
+  const messages = messagesOf(talked().state).slice(1, 5);
+  const more = messages.slice(-1).map((result) => ({ ...result, id: "more" }));
+  expect(unitsOf(1, [...messages, ...more]).map(({ id }) => id)).toEqual(["1.0", "1.1", "more"]);
 });
 
 test("whether messages have a unit is known without making units", () => {

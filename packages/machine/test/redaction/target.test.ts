@@ -224,11 +224,12 @@ describe("a summary", () => {
   });
 });
 
-test("a summary that was made from one of a turn goes with it too", () => {
-  const onePlusOne: Policy = {
-    name: "one-plus-one",
+describe("a summary that was made from another summary", () => {
+  /** Makes a policy that has each turn summarised, with the summary of the turn before it from a turn on. */
+  const chained = (since: number): Policy => ({
+    name: "chained",
     version: 1,
-    options: {},
+    options: { since },
     monotone: false,
     stable: false,
     decide: () => ({ from: null, reason: "all is shown" }),
@@ -243,18 +244,30 @@ test("a summary that was made from one of a turn goes with it too", () => {
         const { number } = newest;
         return {
           covers: { from: number, to: number },
-          earlier: number === 1 ? null : { from: number - 1, to: number - 1 },
+          earlier: number < since ? null : { from: number - 1, to: number - 1 },
         };
       },
     },
+  });
+
+  const summarised = (policy: Policy): CheckedTalk => {
+    const talk = new CheckedTalk(conversationMachine({ policy }));
+    for (const turn of ["one", "two", "three"]) {
+      talk.say(`${turn}-ask`, `${turn}-answer`);
+      talk.summarise(`${turn}-told`);
+    }
+    return talk;
   };
-  const talk = new CheckedTalk(conversationMachine({ policy: onePlusOne }));
-  for (const turn of ["one", "two", "three"]) {
-    talk.say(`${turn}-ask`, `${turn}-answer`);
-    talk.summarise(`${turn}-told`);
-  }
-  gone(talk, { turn: 1 }, "one-ask one-answer one-told two-told three-told", "two-ask three-ask three-answer");
-  gone(talk, { turn: 3 }, "three-ask three-answer three-told", "one-told two-told");
+
+  test("goes with the turn of that one", () => {
+    const talk = summarised(chained(2));
+    gone(talk, { turn: 1 }, "one-ask one-answer one-told two-told three-told", "two-ask three-ask three-answer");
+    gone(talk, { turn: 3 }, "three-ask three-answer three-told", "one-told two-told");
+  });
+
+  test("stays if that one was not made from the redacted turn", () => {
+    gone(summarised(chained(3)), { turn: 1 }, "one-ask one-answer one-told", "two-told three-told");
+  });
 });
 
 describe("a missing target is refused with a reason", () => {

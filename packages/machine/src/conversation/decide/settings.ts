@@ -181,12 +181,12 @@ const problemOf = (settings: Omit<Settings, Kept>): string | null => {
   if (wrongValue !== null) return wrongValue;
   const { overlap, retry, budget, calibrate, idleTimeoutMs, warnAt } = settings;
   const wrongCount = problemOfCounts([
-    ["overlap.max", "max" in overlap ? overlap.max : 0, 0],
+    ...("max" in overlap ? [["overlap.max", overlap.max, 0] as const] : []),
     ["retry.attempts", retry.attempts, 1],
     ["retry.baseDelayMs", retry.baseDelayMs, 0],
     ["retry.maxDelayMs", retry.maxDelayMs, 0],
     ["retry.maxRetryAfterMs", retry.maxRetryAfterMs, 0],
-    ["idleTimeoutMs", idleTimeoutMs ?? 1, 1],
+    ...(idleTimeoutMs === null ? [] : [["idleTimeoutMs", idleTimeoutMs, 1] as const]),
   ]);
   if (wrongCount !== null) return wrongCount;
   if (budget !== null && !(isCount(budget.tokens) && isCount(budget.reserve) && budget.reserve <= budget.tokens))
@@ -286,15 +286,15 @@ const summariserOf = ({ instruction, model }: Summariser): NonNullable<Configura
 const problemOfPolicy = ({ name, decide, summariser }: Policy): string | null => {
   if (typeof decide !== "function") return `policy "${name}" has no function "decide"`;
   if (summariser === undefined) return null;
-  const { instruction, model, maxTokens, requestTokens = 1, waitMs = 0, next } = summariser;
+  const { instruction, model, maxTokens, requestTokens, waitMs, next } = summariser;
   const of = `the summariser of policy "${name}"`;
   if (typeof instruction !== "string" || instruction === "") return `${of} has no instruction; give it a text`;
   if (typeof model !== "object" || model === null || Array.isArray(model))
     return `${of} has the model ${String(model)}; it must be an object of parameters ({} for the thread's)`;
   const wrongCount = problemOfCounts([
     ["maxTokens", maxTokens, 1],
-    ["requestTokens", requestTokens, 1],
-    ["waitMs", waitMs, 0],
+    ...(requestTokens === undefined ? [] : [["requestTokens", requestTokens, 1] as const]),
+    ...(waitMs === undefined ? [] : [["waitMs", waitMs, 0] as const]),
   ]);
   if (wrongCount !== null) return `${of}: ${wrongCount}`;
   return typeof next === "function" ? null : `${of} has no function "next"`;

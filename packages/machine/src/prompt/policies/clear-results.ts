@@ -48,7 +48,7 @@ export const clearResults = (options: ClearResultsOptions = {}): Policy => {
       return {
         from: null,
         shrink: [clearing(before)],
-        ...(pressed ? { pressed } : {}),
+        pressed,
         reason: `results older than those of the last ${keep} rounds are cleared`,
       } satisfies PolicyDecision;
     },

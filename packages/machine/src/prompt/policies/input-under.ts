@@ -87,8 +87,8 @@ const unitsUnder = (turn: HistoryTurn, how: Showing): readonly Unit[] => {
   const units = turn.units();
   const question = questionIn(turn.number, units);
   const shown = units.map((unit) => (isBefore(unit, how.cut) ? [] : showUnit(unit, how)));
-  const stays = question !== undefined && shown.some(({ length }, at) => length > 0 && at > units.indexOf(question));
-  const inFull = stays ? showUnits(turn.number, units, how) : shown;
+  // If nothing is left after the cut, a question that is pinned before it is not needed.
+  const inFull = shown.some(({ length }) => length > 0) ? showUnits(turn.number, units, how) : shown;
   return units.flatMap((unit, at) => {
     const messages = (unit === question ? inFull : shown)[at] ?? [];
     return messages.length === 0 ? [] : [{ ...unit, messages }];
@@ -124,7 +124,6 @@ const leavesFixed = ({ shrink, system, summarised }: Shown): boolean =>
 
 const fixedUnder = (history: History, { system, shrink: rules = [] }: Cut, shrink: Shrinker): readonly Unit[] => {
   const fixed = history.fixed();
-  if (system === undefined && rules.length === 0) return fixed;
   const open = openUnits(history);
   const turn = open[0]?.turn;
   // The machine applies rules in the same way.

@@ -65,6 +65,7 @@ describe("clearResults", () => {
       const decision = clearResults({ keep }).decide(inputOf(made));
       const fits = tokensOfAll(made) <= (made.budget?.tokens ?? 0);
       expect(shownBy(made, decision)).toEqual(fits ? shownBy(made, { from: null }) : naive(made, keep));
+      expect(decision.pressed === true).toBe(decision.shrink !== undefined);
       expect(fits && decision.pressed === true).toBe(false);
     };
     fc.assert(fc.property(budgetedArbitrary, fc.nat({ max: 4 }), shows), { numRuns: runs(300) });

@@ -166,6 +166,16 @@ describe("the shown turns and summaries", () => {
     expect(decide(448, { withoutSummary: true })).toMatchObject({ from: { turn: 3, unit: 0 }, pressed: true });
   });
 
+  test("compactTurns expects a summary of a quarter of the room if maxTokens is more", () => {
+    const decide = (tokens: number) =>
+      compactTurns({ keepTurns: 0, maxTokens: 1_000, instruction: "I" }).decide(
+        inputOf({ turns: turns(6), ...room(tokens) }),
+      );
+    // The summary covers two turns and takes 136 tokens. The other four turns take 408.
+    expect(decide(544)).toEqual({ from: null, reason: "nothing is summarised yet" });
+    expect(decide(543)).toMatchObject({ pressed: true });
+  });
+
   test("asked again after its own cut, it decides the same", () => {
     const same = (made: MadeUp, withoutSummary: boolean) => {
       const [first, again] = decidesAgain(compactTurns({ keepTurns: 1 }), { ...made, withoutSummary });

@@ -262,6 +262,39 @@ describe("compose", () => {
     ]);
   });
 
+  test("shows a part the last cut that this part wrote into its input", () => {
+    const forgetful = policyOf("forgetful", (input) => {
+      Object.assign(input, { lastCut: null });
+      return lastTurns(1, { slack: 3 }).decide(input);
+    });
+    const turns = [1, 2, 3, 4].map((number) => turn(number, "a", "b"));
+    const lastCut = cutOf({ from: { turn: 2, unit: 0 }, reason: "" });
+    expect(decide(compose(forgetful), { turns, lastCut }).from).toEqual(decide(forgetful, { turns }).from);
+    expect(decide(compose(lastTurns(1, { slack: 3 })), { turns, lastCut }).from).toEqual(lastCut.from);
+  });
+
+  test.each<readonly [string, Partial<MadeUp>, number]>([
+    ["the prompt does not fit with the last cut", budgeted(1), 2],
+    ["there is no budget", {}, 1],
+    ["the prompt fits", budgeted(1_000), 1],
+    ["there is no last cut", { ...budgeted(1), lastCut: null }, 1],
+  ])("if %s, asks a part that reads the last cut %j %i times", (_, more, times) => {
+    let asked = 0;
+    const reading = policyOf("reading", ({ lastCut }) => {
+      asked++;
+      return { from: lastCut?.from ?? null, reason: "" };
+    });
+    decide(compose(reading), { turns: [turn(1, "a", "b")], lastCut: cutOf({ from: null, reason: "" }), ...more });
+    expect(asked).toBe(times);
+  });
+
+  test("keeps the last cut if the prompt does not fit without it either", () => {
+    const keeping = policyOf("keeping", ({ lastCut }) => ({ from: lastCut?.from ?? null, reason: "" }));
+    const lastCut = cutOf({ from: { turn: 2, unit: 0 }, reason: "" });
+    const made = { turns: [turn(1, "abc"), turn(2, "abc")], lastCut };
+    expect(decide(compose(keeping), { ...made, ...budgeted(1) }).from).toEqual(lastCut.from);
+  });
+
   test("asks once if no part reads the last cut, and not for ever if the parts cannot agree", () => {
     let asked = 0;
     const counting = policyOf("counting", () => {
@@ -271,6 +304,8 @@ describe("compose", () => {
     const made = { turns: [turn(1, "a"), turn(2, "b"), turn(3, "c")] };
     decide(compose(counting, tokenWindow(), lastTurns(1)), made);
     expect(asked).toBe(1);
+    decide(compose(counting), { ...made, ...budgeted(0), lastCut: cutOf({ from: null, reason: "" }) });
+    expect(asked).toBe(2);
     const wavering = policyOf("wavering", ({ lastCut }) => ({
       from: { turn: lastCut?.from?.turn === 2 ? 3 : 2, unit: 0 },
       reason: "",

@@ -19,6 +19,7 @@ import {
   inputOf,
   inSteps,
   type MadeUp,
+  said,
   shownBy,
   shownByAll,
   turn,
@@ -64,6 +65,35 @@ describe("the input of a policy after those before it", () => {
     const history = { ...input.history, newestFirst: () => turns.values() };
     const left = inputUnder({ ...input, history }, { from: { turn: 2, unit: 0 } }).history.newestFirst();
     expect([...left].map((each) => turns.indexOf(each))).toEqual([0, 1]);
+  });
+
+  test.each<readonly [string, string, Omit<PolicyDecision, "reason">, string, readonly string[]]>([
+    ["a dropped question with its answer", "q a", { from: null, dropped: ["1.0"] }, "1.0 1.1", []],
+    ["no dropped question without an answer", "q a", { from: null, dropped: ["1.0", "1.1"] }, "", []],
+    ["no dropped question after an instruction", "i q a", { from: null, dropped: ["1.1", "1.2"] }, "1.0", []],
+    ["no pinned question before the cut", "q a a", { from: { turn: 1, unit: 2 }, dropped: ["1.2"] }, "", ["1.0"]],
+  ])("shows a later policy %s: %s", (_, roles, decision, ids, pins) => {
+    const named = { q: "user", a: "assistant", i: "system" } as const;
+    const messages = roles.split(" ").map((role, at) => {
+      if (role !== "q" && role !== "a" && role !== "i") throw new Error(`unknown role ${role}`);
+      return said(`1.${at}`, named[role], "hello");
+    });
+    const { history } = inputUnder(inputOf({ turns: [{ number: 1, messages }], pins }), decision);
+    const left = [...history.newestFirst()].flatMap((each) => each.units());
+    expect(left.map(({ id }) => id).join(" ")).toBe(ids);
+  });
+
+  test.each<readonly [string, Omit<PolicyDecision, "reason">]>([
+    ["shrinks the open turn", { from: null, shrink: [{ rule: "headAndTail", of: "messages", characters: 200 }] }],
+    ["leaves out the system message", { from: null, system: "omit" }],
+    ["shows turns as summaries", { from: { turn: 2, unit: 0 }, summarised: { from: 1, to: 1 } }],
+    ["cuts turns off", { from: { turn: 2, unit: 0 } }],
+  ])("counts as fixed only what is left by a policy that %s", (_, decision) => {
+    const system = said("s1", "system", "Be brief.");
+    const open = [said("2.0", "user", "long ".repeat(200))];
+    const made = { system, turns: [turn(1, "a", "b")], open, isOpen: true };
+    const shown = shownBy(made, { ...decision, from: { turn: 2, unit: 0 } });
+    expect(inputUnder(inputOf(made), decision).history.fixedTokens()).toBe(countPrompt(characters, shown));
   });
 
   test.each([characters, inSteps])("the messages that they show, and their tokens: $name", (counter) => {

@@ -139,6 +139,14 @@ describe("summariseTurns", () => {
     });
   });
 
+  test("reads at most twice as many turns as it shows to find the next summary, and one more", () => {
+    const looked = { turns: 0, units: 0, measured: 0 };
+    const turns = Array.from({ length: 100 }, (_, index) => turn(index + 1, "q", "a"));
+    const { summariser } = summariseTurns({ maxTurns: 5 });
+    expect(summariser?.next(inputOf({ turns }, looked))).toMatchObject({ covers: { from: 96 }, earlier: { from: 91 } });
+    expect(looked.turns).toBeLessThanOrEqual(11);
+  });
+
   test.each<readonly [SummariseTurnsOptions, string]>([
     // JavaScript may pass any word.
     [{ level: "medium" as "concise" }, 'summariseTurns({ level }) is "medium"; it must be "verbose" or "concise"'],
