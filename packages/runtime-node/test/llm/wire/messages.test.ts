@@ -75,6 +75,13 @@ describe("the texts of a message", () => {
 });
 
 describe("system messages", () => {
+  test("name their images, unless images are taken everywhere", () => {
+    const message = from("system", [text("a"), image]);
+    const named = "a\n(a file that can't be shown to this model)";
+    expect(sent({}, message)).toEqual([{ role: "system", content: named }]);
+    expect(sent({ images: "everywhere" }, message)).toEqual([{ role: "system", content: [text("a"), shown] }]);
+  });
+
   const messages = [
     from("system", "one", "0"),
     from("developer", "two", "0.1"),
