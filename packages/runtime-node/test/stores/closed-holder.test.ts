@@ -137,6 +137,10 @@ describe.each(["sqlite", "files"])("a lease of a %s store", (kind) => {
   });
 });
 
+test("a store that no other process can use takes every holder for alive", () => {
+  expect(new ProcessLock(null).isHeld(crypto.randomUUID())).toBe(true);
+});
+
 test("a lock that can't be made is none, and nothing is thrown", () => {
   const lock = new ProcessLock(join(folder, "nowhere", "threads.db-holder-"));
   expect(lock.name).toBeNull();
