@@ -69,7 +69,8 @@ export const wireMessages = (messages: readonly Message[], wire: Wire, state: Wi
     const { id } = message;
     const before = written.at(-1);
     if (wire.dialect.systems === "one" && isSystem(role) && before !== undefined) {
-      written.splice(-1, 1, joinedSystem(before, message, wire.dialect));
+      written.pop();
+      written.push(joinedSystem(before, message, wire.dialect));
       return;
     }
     if (role === "user" && wire.dialect.noUserAfter.some((each) => each === state.last))
