@@ -88,6 +88,20 @@ const callOf = (threadId: string, messages: readonly Message[], purpose: CallLlm
   callWith({ threadId, messages, purpose });
 
 describe.each(Object.entries(formats))("%s", (_, format) => {
+  test("are written again from the first on if that was replaced", () => {
+    const write = messageWriter(format, wireOf);
+    const said = (id: string, role: "system" | "user", content: string) => messageFromDraft(id, { role, content });
+    const others = [
+      said("1", "user", "?"),
+      messageFromReply("1.1", "1.1", { content: "Yes." }),
+      said("2", "user", "!"),
+    ];
+    for (const words of ["Be brief.", "Be kind."]) {
+      const messages = [said("0", "system", words), ...others];
+      expect(JSON.parse(write(callOf("thread", messages)).json)).toEqual(whole(format, messages));
+    }
+  });
+
   test("are written as if none was known, whatever became of them, of however many threads, within any bound", () => {
     const steps = fc.array(
       fc.record({
