@@ -48,6 +48,18 @@ test("a lost connection of a client without a listener ends no process; several 
   expect(client.listenerCount("error")).toBe(1);
 });
 
+test("a listing asks for at most 500 places at a time, so that no other client of the server waits long", async () => {
+  const asked: unknown[] = [];
+  const evalSha = async (_: string, options: { readonly arguments: readonly string[] }): Promise<unknown> => {
+    asked.push(options.arguments.at(-1));
+    return asked.length === 1 ? 1 : [];
+  };
+  const client = Object.assign(new EventEmitter(), { evalSha, eval: evalSha });
+  const store = redisStore({ client });
+  for (const limit of [1000, 20]) expect(await store.list({ limit })).toEqual({ threads: [], next: null });
+  expect(asked.slice(1)).toEqual(["500", "21"]);
+});
+
 const gone =
   "its server does not answer; look whether it runs, and try again. Whether the last write arrived is not known";
 const notNow = "its server can't answer now; try again";
