@@ -132,6 +132,17 @@ describe.each(Object.entries(formats))("%s", (_, format) => {
     );
   });
 
+  test("have the images of a round after its last result, as if all were written at once", () => {
+    const write = messageWriter(format, wireOf);
+    const toolCalls = ["a", "b"].map((id) => ({ id, name: "look", arguments: "{}" }));
+    const round = messageFromReply("1.1", "1.1", { toolCalls });
+    const image = { type: "image", url: "data:image/png;base64,AA==" } as const;
+    const results = toolCallsOf(round).map((call) => messageFromResult(call, "completed", [image]));
+    const asked = [messageFromDraft("1.0", { role: "user", content: "?" }), round, ...results];
+    for (const messages of [asked, [...asked, messageFromDraft("2.0", { role: "user", content: "!" })]])
+      expect(JSON.parse(write(callOf("thread", messages)).json)).toEqual(whole(format, messages));
+  });
+
   test("are written once each, but for those of the newest round", () => {
     let count = 0;
     const counting: MessageFormat = (messages, ...more) => {
