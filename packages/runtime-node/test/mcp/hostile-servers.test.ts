@@ -285,6 +285,20 @@ describe("a server whose connection is lost", () => {
     await expect(calling).rejects.toThrow("MCP server");
   });
 
+  it("fails a call that is cancelled while the server is connected to again", async () => {
+    const { open, servers } = rawServer({});
+    const silent = InMemoryTransport.createLinkedPair()[0];
+    const transports = [open(), silent];
+    const server = await mcpTools({ transport: () => transports.shift() ?? silent });
+    await servers[0]?.close();
+    const controller = new AbortController();
+    const calling = callTool(server, "work", {}, controller.signal);
+    await expect.poll(() => transports).toEqual([]);
+    controller.abort(new Error("the turn was cancelled"));
+    await expect(calling).rejects.toThrow("the turn was cancelled");
+    await server.close();
+  });
+
   it("says so where its transport can be opened once", async () => {
     const { open, servers } = rawServer({});
     const server = await mcpTools({ transport: open(), name: "once" });

@@ -137,6 +137,20 @@ describe.each(["sqlite", "files"])("a lease of a %s store", (kind) => {
   });
 });
 
+test("a store that no other process can use takes every holder for alive", () => {
+  expect(new ProcessLock(null).isHeld(crypto.randomUUID())).toBe(true);
+});
+
+test("a lock may be closed twice, and another is made when one is needed again", () => {
+  const lock = new ProcessLock(join(folder, "threads.db-holder-"));
+  const first = lock.name;
+  lock.close();
+  lock.close();
+  expect(lock.name).toMatch(/^[0-9a-f-]{36}$/);
+  expect(lock.name).not.toBe(first);
+  lock.close();
+});
+
 test("a lock that can't be made is none, and nothing is thrown", () => {
   const lock = new ProcessLock(join(folder, "nowhere", "threads.db-holder-"));
   expect(lock.name).toBeNull();

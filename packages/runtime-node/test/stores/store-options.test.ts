@@ -185,3 +185,23 @@ test.each(Object.entries(servers))(
     await store.close();
   },
 );
+
+test.each(["words", '["x",0]', '{"0":"1","1":0}', '["1"]', '["1",-1]', '["1",0.5]', '["1",2147483648]'])(
+  "a search after %s, which no page of a search gave, is refused before the store is reached",
+  async (after) => {
+    const refused = "it must be the next of a page that was found";
+    for (const store of [
+      sqliteStore({ path: ":memory:" }),
+      postgresStore({ connectionString: "postgres://127.0.0.1:1/none" }),
+    ]) {
+      await expect(store.search?.("word", { after })).rejects.toThrow(refused);
+      await store.close();
+    }
+  },
+);
+
+test("a search may continue after the first entry of a thread", async () => {
+  const store = postgresStore({ connectionString: "postgres://127.0.0.1:1/none" });
+  expect(await store.search?.("", { after: '["1",0]' })).toEqual({ hits: [], next: null });
+  await store.close();
+});

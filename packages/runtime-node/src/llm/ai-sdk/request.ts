@@ -57,11 +57,12 @@ export const aiRequest = (
 
 /** Removes item ids of the Responses API that an earlier message has. Parts of one message may share an item. */
 const withOwnItems = (messages: readonly ModelMessage[]): readonly JsonObject[] => {
-  const firstWith = new Map<Json, number>();
+  const firstWith = new Map<Json | undefined, number>();
   return messages.map(({ content, ...message }, index) => {
     if (typeof content === "string") return { ...message, content };
     const ownOf = (options: Json | undefined): Json | undefined => {
-      if (!isObject(options) || options["itemId"] === undefined) return options;
+      if (!isObject(options)) return options;
+      // Options without an id have none to lose.
       const { itemId, ...others } = options;
       if (!firstWith.has(itemId)) firstWith.set(itemId, index);
       return firstWith.get(itemId) === index ? options : others;

@@ -101,10 +101,10 @@ export abstract class AnswerReader<Decoded = unknown> {
       if (text !== "") this.#pieces.push(text);
       return;
     }
-    const lines = text.slice(0, end);
-    this.#parser.feed(this.#pieces.length === 0 ? lines : this.#pieces.join("") + lines);
-    this.#pieces = end === text.length ? [] : [text.slice(end)];
-    this.#waiting = text.length - end;
+    this.#parser.feed(this.#pieces.join("") + text.slice(0, end));
+    const rest = text.slice(end);
+    this.#pieces = [rest];
+    this.#waiting = rest.length;
   }
 
   #onData(data: string, name?: string): void {

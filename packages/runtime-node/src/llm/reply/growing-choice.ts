@@ -196,7 +196,7 @@ export const deltaOf = ({ delta, message, text, tool_calls: calls }: JsonObject)
   const isEmpty = isObject(delta) && Object.keys(delta).length === 0;
   const sent = (isEmpty ? null : delta) ?? message ?? text ?? delta;
   const piece = isObject(sent) ? sent : { content: sent };
-  return calls === undefined || "tool_calls" in piece ? piece : { ...piece, tool_calls: calls };
+  return calls === undefined ? piece : { tool_calls: calls, ...piece };
 };
 
 /**

@@ -69,7 +69,8 @@ export const wireMessages = (messages: readonly Message[], wire: Wire, state: Wi
     const { id } = message;
     const before = written.at(-1);
     if (wire.dialect.systems === "one" && isSystem(role) && before !== undefined) {
-      written.splice(-1, 1, joinedSystem(before, message, wire.dialect));
+      written.pop();
+      written.push(joinedSystem(before, message, wire.dialect));
       return;
     }
     if (role === "user" && wire.dialect.noUserAfter.some((each) => each === state.last))
@@ -201,7 +202,7 @@ const replyPart = (part: Part, dialect: Dialect): Part => {
 
 const inputOnWire = (message: Message, { dialect, format }: Wire): Message | null => {
   const { fields: taken, images, blank } = dialect;
-  const isShown = images === "everywhere" || (images === "of users" && message.role === "user");
+  const isShown = images === "everywhere" || message.role === "user";
   const parts = message.parts.flatMap((part) =>
     partWithTaken((isShown || !isFile(part)) && !isRefused(part, dialect) ? part : noFile, taken, format),
   );

@@ -58,7 +58,6 @@ export class ToolsOnWire {
     onDelta: LlmContext["onDelta"],
     perform: (onDelta: LlmContext["onDelta"]) => Promise<LlmOutcome>,
   ): Promise<LlmOutcome> {
-    if (this.#ownNames.size + this.#ownKeys.size === 0) return perform(onDelta);
     const own = <Called extends { readonly name: string; readonly arguments: string }>(call: Called): Called => ({
       ...call,
       name: this.#ownNames.get(call.name) ?? call.name,

@@ -23,10 +23,8 @@ export interface Line {
  * left out. It has no lines if a longer piece is needed.
  */
 export const wholeLines = (bytes: Buffer, isWhole: boolean): readonly Line[] => {
-  let end = bytes.length;
-  while (end > 0 && bytes[end - 1] === 0) end -= 1;
   const lines: Line[] = [];
-  for (let from = 0; from < end;) {
+  for (let from = 0; ;) {
     const lineBreak = bytes.indexOf("\n", from);
     if (lineBreak === -1) break;
     lines.push({ from, until: lineBreak + 1 });

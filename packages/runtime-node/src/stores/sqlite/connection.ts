@@ -154,8 +154,8 @@ const openedFile = (database: DatabaseSync, path: string, clock: Pick<Clock, "no
 /** Returns undefined if the file does not exist or may not be read. */
 const identityOf = (location: string): string | undefined => {
   try {
-    const there = statSync(location, { bigint: true, throwIfNoEntry: false });
-    return there === undefined ? undefined : `${there.dev}:${there.ino}`;
+    const { dev, ino } = statSync(location, { bigint: true });
+    return `${dev}:${ino}`;
   } catch {
     return undefined;
   }

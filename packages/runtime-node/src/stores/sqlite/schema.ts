@@ -88,8 +88,6 @@ const otherVersion = (path: string, version: number): StorageError =>
       `${version > schemaVersion ? "update the package" : "read it with the version that wrote it"}.`,
   );
 
-const numberOf = (database: DatabaseSync, sql: string): number => {
-  const value = Object.values(database.prepare(sql).get() ?? {})[0];
-  if (typeof value !== "number") throw new TypeError(`${sql}: expected a number, got ${String(value)}`);
-  return value;
-};
+/** Reads a number. Any other value becomes NaN, which is neither an id nor a version of ours. */
+const numberOf = (database: DatabaseSync, sql: string): number =>
+  Number(Object.values(database.prepare(sql).get() ?? {})[0]);

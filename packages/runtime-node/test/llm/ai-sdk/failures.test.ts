@@ -180,6 +180,34 @@ describe("a model that ignores that it is cancelled", () => {
     });
   });
 
+  test("is waited for while pieces come, and let go when they are empty", async () => {
+    const answering = async () => {
+      const open = Promise.withResolvers<ReadableStreamDefaultController<Piece>>();
+      const stream = new ReadableStream<Piece>({ start: (controller) => open.resolve(controller) });
+      const model = new MockLanguageModelV4({ doStream: () => Promise.resolve({ stream }) });
+      const call = perform(aiSdkModel(model), callOf({ idleTimeoutMs: 1000 }));
+      const controller = await open.promise;
+      const say = (delta: string): void => controller.enqueue({ type: "text-delta", id: "1", delta });
+      controller.enqueue({ type: "text-start", id: "1" });
+      say("Sun");
+      await call.told(1);
+      call.clock.advance(999);
+      return { call, controller, say };
+    };
+    const living = await answering();
+    living.say("ny.");
+    await living.call.told(2);
+    living.call.clock.advance(999);
+    living.controller.enqueue({ type: "text-end", id: "1" });
+    living.controller.enqueue(finish("stop"));
+    expect(await living.call.outcome).toMatchObject({ type: "completed", reply: { content: "Sunny." } });
+    const empty = await answering();
+    empty.say("");
+    await new Promise(setImmediate);
+    empty.call.clock.advance(1);
+    expect(await empty.call.outcome).toMatchObject({ failure: { kind: "timeout" } });
+  });
+
   test("or never answers is let go too, before or after it was called", async () => {
     const never = new MockLanguageModelV4({ doStream: () => new Promise(() => {}) });
     const call = perform(aiSdkModel(never), callOf({ idleTimeoutMs: 1000 }));

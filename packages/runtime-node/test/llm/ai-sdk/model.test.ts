@@ -78,6 +78,13 @@ describe("an answer", () => {
       calls.map((each) => each.arguments),
     );
     expect(shown.map(([first]) => first?.id)).toEqual(["a", "b", "c"]);
+    expect(shown[0]?.map((piece) => piece.arguments)).toEqual(["", '{"city": "Oslo",', ' "days": 1.0}']);
+  });
+
+  test("shows the arguments of a call that began and then came whole", async () => {
+    const begun: Piece = { type: "tool-input-start", id: "a", toolName: "weather" };
+    const { deltas } = await ask(aiSdkModel(modelOf([begun, call("a", '{"x":1}'), finish("tool-calls")])));
+    expect(deltas.map((delta) => delta.type === "toolCall" && delta.arguments)).toEqual(["", '{"x":1}']);
   });
 
   test("has each call once, though ids repeat or a call was never whole, and a text for each id", async () => {
@@ -295,5 +302,6 @@ test("an invalid model or option is refused with a remedy", () => {
   expect(given("openai/gpt-5")).toThrow(/give gateway\("openai\/gpt-5"\) of "ai"/);
   expect(given({})).toThrow(/needs a language model of the AI SDK/);
   expect(given(modelOf([]), { provideroptions: {} })).toThrow(/provideroptions/);
+  expect(given(modelOf([]), { dialect: "klingon" })).toThrow(/dialect of aiSdkModel must be .*got "klingon"/);
   expect(given(gateway("openai/gpt-5"))).not.toThrow();
 });

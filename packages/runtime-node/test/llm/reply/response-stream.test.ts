@@ -136,6 +136,18 @@ describe("events of a server that", () => {
     expect(read(started(bare), pieces, done(bare), ended([])).decoded.output).toEqual([call]);
   });
 
+  test("never end a custom call keep its input so far", () => {
+    const custom = { type: "custom_tool_call", id: "ct_1", call_id: "a", name: "f" };
+    const added = (input: string) => ({
+      type: "response.output_item.added",
+      output_index: 0,
+      item: { ...custom, input },
+    });
+    const piece = { type: "response.custom_tool_call_input.delta", output_index: 0, delta: "Hi" };
+    for (const events of [[added("Hi")], [added(""), piece]])
+      expect(read(...events, ended([])).decoded.output).toEqual([{ ...custom, input: "Hi" }]);
+  });
+
   test("gives the text of a part only when the part is done, are read", () => {
     const part = { type: "output_text", text: "Sunny.", annotations: [] };
     const { decoded, deltas } = read({ type: "response.content_part.done", output_index: 0, part }, ended([]));

@@ -32,6 +32,15 @@ describe("tool calls", () => {
     ).toEqual([callOf("a", "f", "{}"), callOf("b", "g", "[]")]);
   });
 
+  test("end with a name alone where each piece has it, and begin with one where only the first piece has it", async () => {
+    const piece = (given: string) => ({ function: { name: "f", arguments: given } });
+    expect(await callsOf(piece("{"), piece("}"), piece(""))).toEqual([callOf(null, "f", "{}")]);
+    expect(await callsOf(piece("{}"), piece(""), { function: { arguments: "{}" } })).toEqual([
+      callOf(null, "f", "{}"),
+      callOf(null, "f", "{}"),
+    ]);
+  });
+
   test("may begin at any index, interleave, and share an index", async () => {
     expect(
       await callsOf(

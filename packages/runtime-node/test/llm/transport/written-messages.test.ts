@@ -88,6 +88,20 @@ const callOf = (threadId: string, messages: readonly Message[], purpose: CallLlm
   callWith({ threadId, messages, purpose });
 
 describe.each(Object.entries(formats))("%s", (_, format) => {
+  test("are written again from the first on if that was replaced", () => {
+    const write = messageWriter(format, wireOf);
+    const said = (id: string, role: "system" | "user", content: string) => messageFromDraft(id, { role, content });
+    const others = [
+      said("1", "user", "?"),
+      messageFromReply("1.1", "1.1", { content: "Yes." }),
+      said("2", "user", "!"),
+    ];
+    for (const words of ["Be brief.", "Be kind."]) {
+      const messages = [said("0", "system", words), ...others];
+      expect(JSON.parse(write(callOf("thread", messages)).json)).toEqual(whole(format, messages));
+    }
+  });
+
   test("are written as if none was known, whatever became of them, of however many threads, within any bound", () => {
     const steps = fc.array(
       fc.record({
@@ -116,6 +130,17 @@ describe.each(Object.entries(formats))("%s", (_, format) => {
       }),
       { numRuns: runs(80) },
     );
+  });
+
+  test("have the images of a round after its last result, as if all were written at once", () => {
+    const write = messageWriter(format, wireOf);
+    const toolCalls = ["a", "b"].map((id) => ({ id, name: "look", arguments: "{}" }));
+    const round = messageFromReply("1.1", "1.1", { toolCalls });
+    const image = { type: "image", url: "data:image/png;base64,AA==" } as const;
+    const results = toolCallsOf(round).map((call) => messageFromResult(call, "completed", [image]));
+    const asked = [messageFromDraft("1.0", { role: "user", content: "?" }), round, ...results];
+    for (const messages of [asked, [...asked, messageFromDraft("2.0", { role: "user", content: "!" })]])
+      expect(JSON.parse(write(callOf("thread", messages)).json)).toEqual(whole(format, messages));
   });
 
   test("are written once each, but for those of the newest round", () => {

@@ -372,6 +372,9 @@ describe("keys of properties that the server refuses", () => {
     expect(key).not.toBe("a b");
     expect(outcome).toMatchObject({ reply: { toolCalls: [{ arguments: '{"a b":1}' }] } });
     expect(shown).toEqual(["", '{"a b":1}']);
+    const reply = messageFromReply("1.1", "1.1", { toolCalls: [{ ...call, arguments: '{"a b":1}' }] });
+    const [sent = reply] = tools.written(callOf({ messages: [reply] })).messages;
+    expect(toolCallsOf(sent).map((each) => each.arguments)).toEqual([call.arguments]);
   });
 
   test("cost no time that grows with the square of arguments that were cut off in a text full of quotes", async () => {

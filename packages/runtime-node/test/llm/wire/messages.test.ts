@@ -74,7 +74,36 @@ describe("the texts of a message", () => {
   });
 });
 
+test("a part that only one server and format can read is sent to no other", () => {
+  const foreign = { type: "opaque", value: { type: "foreign", format: "model", value: {} } } as const;
+  const partsFor = (origin: string, format: "model" | "responses"): readonly (readonly string[])[] => {
+    const content = [text("a"), foreign];
+    const calling = reply({ content, toolCalls: [{ id: "a", name: "look", arguments: "{}" }], provider: { origin } });
+    const results = toolCallsOf(calling).map((each) => messageFromResult(each, "completed", content));
+    const wire = { dialect: common, origin: "here m", format };
+    const [, ...others] = wireMessages([user("?"), calling, ...results], wire, new WireState());
+    return others.map(({ parts }) =>
+      parts
+        .flatMap((part): readonly { type: string }[] => (part.type === "toolResult" ? part.content : [part]))
+        .map(({ type }) => type),
+    );
+  };
+  expect(partsFor("here m", "model")).toEqual([
+    ["text", "opaque", "toolCall"],
+    ["text", "opaque"],
+  ]);
+  for (const others of [partsFor("elsewhere m", "model"), partsFor("here m", "responses")])
+    expect(others).toEqual([["text", "toolCall"], ["text"]]);
+});
+
 describe("system messages", () => {
+  test("name their images, unless images are taken everywhere", () => {
+    const message = from("system", [text("a"), image]);
+    const named = "a\n(a file that can't be shown to this model)";
+    expect(sent({}, message)).toEqual([{ role: "system", content: named }]);
+    expect(sent({ images: "everywhere" }, message)).toEqual([{ role: "system", content: [text("a"), shown] }]);
+  });
+
   const messages = [
     from("system", "one", "0"),
     from("developer", "two", "0.1"),

@@ -110,6 +110,26 @@ describe("a server that refuses what it gave itself", () => {
     expect(bodies).toHaveLength(3);
   });
 
+  test("gets the fields again in the next call if it refused the second attempt too", async () => {
+    let isBroken = true;
+    const answer = { choices: [{ index: 0, message: { content: "Yes." }, finish_reason: "stop" }] };
+    const { baseURL, bodies } = await chatServer((request, response, body) => {
+      const message = "body.messages.1.assistant.thinking_blocks: Extra inputs are not permitted";
+      answeringJson(isBroken ? { error: { message } } : answer, isBroken ? 400 : 200)(request, response, body);
+    });
+    const handler = openaiChat({ baseURL, apiKey: "none", model: "m", stream: false });
+    const reply = { ...ofChat, provider: { ...ofChat.provider, origin: `${new URL(baseURL).host} m` } };
+    const messages = [
+      messageFromDraft("1.0", { role: "user", content: "why?" }),
+      messageFromReply("1.1", "1.1", reply),
+      messageFromDraft("2.0", { role: "user", content: "Sure?" }),
+    ];
+    expect(await perform(handler, callOf({ messages })).outcome).toMatchObject({ type: "failed" });
+    isBroken = false;
+    expect(await perform(handler, callOf({ messages })).outcome).toMatchObject({ type: "completed" });
+    expect(bodies.map((body) => JSON.stringify(body).includes("SEALED"))).toEqual([true, false, true]);
+  });
+
   test("is not asked again if it refuses something else, or the thread has nothing of it", async () => {
     const other = await asked(openaiChat, ofChat, "temperature must be at most 2");
     expect(other.outcome).toMatchObject({ type: "failed", failure: { kind: "bad_request" } });

@@ -7,6 +7,9 @@ const text = { type: "string" };
 const number = { type: "number" };
 const of = (properties: JsonObject, more: JsonObject = {}): JsonObject => ({ type: "object", properties, ...more });
 
+const nested = (depth: number, schema: JsonObject): JsonObject =>
+  depth === 0 ? schema : { allOf: [nested(depth - 1, schema)] };
+
 describe("the root of a schema", () => {
   test.each<readonly [string, JsonObject, JsonObject]>([
     [
@@ -56,6 +59,8 @@ describe("the root of a schema", () => {
       of({ a: text }, { $defs: { "a/b~c d": of({ a: text }) } }),
     ],
     ["has nothing of a reference that leads nowhere", { $ref: "#/constructor/name" }, of({})],
+    ["has what lies eight parts deep", nested(8, of({ a: text })), of({ a: text })],
+    ["has nothing that lies deeper", nested(9, of({ a: text })), of({})],
     ["ends where a reference leads back to it", { $ref: "#", properties: { a: text } }, of({ a: text })],
   ])("%s", (_, schema, expected) => {
     expect(completedSchema(schema)).toEqual(expected);

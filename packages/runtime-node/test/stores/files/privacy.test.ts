@@ -47,6 +47,14 @@ test("no file keeps the words that were rewritten, and the rest stays to the let
   expect(await store.readSnapshot("thread")).toBeNull();
 });
 
+test("no file keeps the words of an inbox item after its thread, which had no entry yet, is deleted", async () => {
+  const event = { type: "ask.received", at: 1, askId: "letter", input: "secret" } as const;
+  await store.inbox?.post("thread", { id: "letter", event });
+  expect(rawFiles().join("\n")).toContain("secret");
+  await store.delete("thread");
+  expect(rawFiles().join("\n")).not.toContain("secret");
+});
+
 /** Writes words into every kind of file; in the journal only into entry `only`, if given. */
 const say = async (threadId: string, only?: number): Promise<Lease> => {
   const lease = await take(store, threadId);

@@ -1,3 +1,4 @@
+import { EventEmitter } from "node:events";
 import { inspect } from "node:util";
 
 import { StorageError } from "@colloquy/host/store";
@@ -31,6 +32,32 @@ test("a server that is not there is told by its address, without user and passwo
   }
   await store.close();
   await expect(store.list()).rejects.toMatchObject({ kind: "closed" });
+});
+
+test("names the usual port in errors when the url has none", async () => {
+  const store = redisStore({ url: "redis://user:hunter2@redis.invalid", prefix: "ours:" });
+  await store.close();
+  await expect(store.list()).rejects.toThrow('Redis store "ours:" at redis.invalid:6379: it was closed');
+});
+
+test("a lost connection of a client without a listener ends no process; several stores add one listener", () => {
+  const nothing = async (): Promise<unknown> => null;
+  const client = Object.assign(new EventEmitter(), { eval: nothing, evalSha: nothing });
+  for (const prefix of ["ours:", "theirs:"]) redisStore({ client, prefix });
+  expect(client.emit("error", new Error("Socket closed unexpectedly"))).toBe(true);
+  expect(client.listenerCount("error")).toBe(1);
+});
+
+test("a listing asks for at most 500 places at a time, so that no other client of the server waits long", async () => {
+  const asked: unknown[] = [];
+  const evalSha = async (_: string, options: { readonly arguments: readonly string[] }): Promise<unknown> => {
+    asked.push(options.arguments.at(-1));
+    return asked.length === 1 ? 1 : [];
+  };
+  const client = Object.assign(new EventEmitter(), { evalSha, eval: evalSha });
+  const store = redisStore({ client });
+  for (const limit of [1000, 20]) expect(await store.list({ limit })).toEqual({ threads: [], next: null });
+  expect(asked.slice(1)).toEqual(["500", "21"]);
 });
 
 const gone =

@@ -1,4 +1,5 @@
-import { readdirSync, renameSync, rmSync, statSync } from "node:fs";
+import fs, { readdirSync, renameSync, rmSync, statSync } from "node:fs";
+import { syncBuiltinESMExports } from "node:module";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 
@@ -104,6 +105,29 @@ describe("a store whose file", () => {
     expect(reader.prepare("SELECT count(*) AS entries FROM entries").get()).toEqual({ entries: 4 });
     reader.close();
   });
+});
+
+test("two files are told apart by numbers that are too large for a double, as on Windows", async () => {
+  const { statSync: statOf } = fs;
+  const large = (file: fs.PathLike, options?: fs.StatSyncOptions): unknown => {
+    const there = statOf(file, { ...options, bigint: true, throwIfNoEntry: true });
+    const ino = 2n ** 60n + there.ino;
+    return options?.bigint === true ? { ...there, ino } : { ...there, ino: Number(ino) };
+  };
+  Object.assign(fs, { statSync: large });
+  syncBuiltinESMExports();
+  try {
+    const other = join(folder, "other.db");
+    const [first, second] = [sqliteStore({ path: other }), join(folder, "second.db")];
+    const held = await take(first);
+    new DatabaseSync(second).close();
+    renameSync(second, other);
+    await expect(async () => first.append(held, -1, [said(0)])).rejects.toMatchObject({ kind: "cannot-open" });
+    await first.close();
+  } finally {
+    Object.assign(fs, { statSync: statOf });
+    syncBuiltinESMExports();
+  }
 });
 
 test.each([
