@@ -106,6 +106,12 @@ export const equivalent: readonly Equivalent[] = [
     reason: "no question takes less than nothing, so no older unit fits; this check only saves time",
   },
   {
+    path: "packages/machine/src/prompt/policies/input-under.ts",
+    original: "if (system === undefined && rules.length === 0) return fixed;",
+    mutated: "",
+    reason: "the loop, too, returns every unit unchanged without rules; this check only saves time",
+  },
+  {
     path: "packages/machine/src/conversation/decide/settings.ts",
     original: "if (!(tokens instanceof Promise)) return false;",
     mutated: "",

@@ -62,8 +62,10 @@ export const straightStep = (
   decided: Decided,
   prompts: Prompts,
 ): Step | null => {
-  for (const name in decided) if (name !== "cut" && name !== "cost") return null;
-  if (decided.cut !== undefined || decided.cost !== undefined) frozen(decided);
+  for (const name in decided) {
+    if (name !== "cut" && name !== "cost") return null;
+    frozen(decided);
+  }
   switch (event.type) {
     case "ask.received":
       return opened(data, event, decided, prompts);

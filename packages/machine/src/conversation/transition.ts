@@ -131,11 +131,12 @@ export const transitionRead = (
   const data = isStraight ? context : thawed(context);
   const decided = decide(settings, data, event);
   if (Either.isLeft(decided)) return refused(state, decided.left);
-  const straight = isStraight ? straightStep(context, event, decided.right, settings.prompts) : null;
-  if (straight !== null) return stepped(machine, state, event, decided.right, straight, options.recovered);
-  const { data: after, arrow, effects } = update(data, event, decided.right);
-  const step = { data: after, arrow, effects: effects(settings.prompts) };
-  frozenSince(after, context, decided.right, step.effects);
+  let step = isStraight ? straightStep(context, event, decided.right, settings.prompts) : null;
+  if (step === null) {
+    const plan = update(data, event, decided.right);
+    step = { ...plan, effects: plan.effects(settings.prompts) };
+    frozenSince(step.data, context, decided.right, step.effects);
+  }
   return stepped(machine, state, event, decided.right, step, options.recovered);
 };
 

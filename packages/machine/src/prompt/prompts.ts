@@ -49,7 +49,7 @@ export const grownPrompts = (counts: Counts): Prompts => {
       // If reading a message throws, the kept prompt is incomplete.
       kept.delete(thread.seed);
       const grown = grownBy(before === undefined || end === null ? noPrompt() : before, blocks, end ?? start);
-      kept.set(thread.seed, { messages: grown.messages, digest: grown.digest, blocks, shown });
+      kept.set(thread.seed, { ...grown, blocks, shown });
       return promptFrom(grown, output);
     },
   });

@@ -134,7 +134,7 @@ export const toArray = <Element>(chunks: Chunks<Element>): readonly Element[] =>
   // Most lists are short and have one chunk; level 0 holds elements.
   if (newest?.length === chunks.length) return newest as readonly Element[];
   const elements: Element[] = [];
-  while (elements.length < chunks.length) elements.push(...(chunkAt(chunks, elements.length) ?? noNodes));
+  for (let index = 0; index < chunks.length; index += chunkSize) elements.push(...(chunkAt(chunks, index) ?? noNodes));
   return elements;
 };
 

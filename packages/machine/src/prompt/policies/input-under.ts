@@ -124,6 +124,7 @@ const leavesFixed = ({ shrink, system, summarised }: Shown): boolean =>
 
 const fixedUnder = (history: History, { system, shrink: rules = [] }: Cut, shrink: Shrinker): readonly Unit[] => {
   const fixed = history.fixed();
+  if (system === undefined && rules.length === 0) return fixed;
   const open = openUnits(history);
   const turn = open[0]?.turn;
   // The machine applies rules in the same way.

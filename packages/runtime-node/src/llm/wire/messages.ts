@@ -202,7 +202,7 @@ const replyPart = (part: Part, dialect: Dialect): Part => {
 
 const inputOnWire = (message: Message, { dialect, format }: Wire): Message | null => {
   const { fields: taken, images, blank } = dialect;
-  const isShown = images === "everywhere" || message.role === "user";
+  const isShown = images === "everywhere" || (images === "of users" && message.role === "user");
   const parts = message.parts.flatMap((part) =>
     partWithTaken((isShown || !isFile(part)) && !isRefused(part, dialect) ? part : noFile, taken, format),
   );
