@@ -32,7 +32,7 @@ export interface Settings {
   readonly counts: Counts;
   readonly prompts: Prompts;
   /**
-   * The cut of every prompt if the policy keeps everything and there is no budget; otherwise null. Deciding it for each
+   * The cut of every prompt if the policy keeps everything, without a budget; otherwise null. Deciding it for each
    * prompt took 6 % of a turn.
    */
   readonly keepAllCut: Cut | null;
