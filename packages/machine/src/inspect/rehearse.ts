@@ -127,18 +127,25 @@ export const rehearse = (
 /** Returns the prompt of a call at a place, compared with the last cut. */
 const callOf = (
   place: Pick<RehearsedCall, "seq" | "turn" | "step" | "attempt" | "imported">,
-  { cut, reason, fits, tokens, situation }: PromptDecision,
+  prompt: PromptDecision,
   last: Cut | null,
-): RehearsedCall => ({
-  ...place,
-  messages: render(situation, cut),
-  fits,
-  tokens,
-  available: situation.available,
-  policy: cut.policy,
-  reason,
-  cuts: fits && !sameCut(last ?? { policy: cut.policy, from: null, interrupted: cut.interrupted }, cut),
-});
+): RehearsedCall => {
+  const { cut, reason, tokens, situation } = prompt;
+  const fits = isSent(prompt);
+  return {
+    ...place,
+    messages: render(situation, cut),
+    fits,
+    tokens,
+    available: situation.available,
+    policy: cut.policy,
+    reason,
+    cuts: fits && !sameCut(last ?? { policy: cut.policy, from: null, interrupted: cut.interrupted }, cut),
+  };
+};
+
+/** A prompt that exceeds only the room learned from a server's refusal is sent: the server decides. */
+const isSent = ({ fits, overBudget }: PromptDecision): boolean => fits || overBudget === null;
 
 /**
  * Applies the event as it was recorded. A call that did not fit then is treated as made. A prompt that was too long for
@@ -227,7 +234,8 @@ const afterCall = (
   joined: readonly QueuedAsk[],
 ): ConversationData => {
   const { open } = data;
-  const { cut, fits } = prompt;
+  const { cut } = prompt;
+  const fits = isSent(prompt);
   if (open?.stage.type !== "responding") return data;
   const shown = fits && !sameCut(data.cut, cut) ? cut : data.cut;
   // A prompt that does not fit suggests that the measurement is wrong.
@@ -319,7 +327,7 @@ export const rehearseImported = (settings: Settings, rehearsal: Rehearsal, impor
   const { seq } = imported.entry;
   const place = { seq, turn: imported.turn, step: imported.step, attempt: 1, imported: true };
   return {
-    rehearsal: { ...rehearsal, importedCut: prompt.fits ? prompt.cut : rehearsal.importedCut },
+    rehearsal: { ...rehearsal, importedCut: isSent(prompt) ? prompt.cut : rehearsal.importedCut },
     call: callOf(place, prompt, data.cut),
     summaries: [],
     failed: prompt.failed ?? null,

@@ -151,6 +151,22 @@ describe("going through a recording", () => {
     );
   });
 
+  test("has the prompt that is sent though it exceeds the room that a server's refusal left", () => {
+    const machine = conversationMachine({ policy: tokenWindow() });
+    const talk = new Talk(machine);
+    const entries = [
+      talk.beginning,
+      talk.ask("Why? ".repeat(20)).entry,
+      talk.reply("So.").entry,
+      talk.ask("Why? ".repeat(80)).entry,
+      talk.fail({ kind: "context_length" }).entry,
+    ];
+    entries.push(talk.fire("retry").entry);
+    const { tokens, available, ...call } = rehearsed(machine, entries).at(-1) ?? {};
+    expect(tokens).toBeGreaterThan(available ?? 0);
+    expect(call).toMatchObject({ turn: 2, attempt: 2, fits: true, messages: talk.call().messages });
+  });
+
   test("under its own compacting policy gives the sent prompts, with any outcome of the summaries", () => {
     let waited = 0;
     const room = { budget: { tokens: 130, reserve: 0 }, calibrate: false };
