@@ -1,5 +1,6 @@
 import { sizeOf, turnOf, turnsNewestFirst, type Thread } from "../thread/thread.ts";
 import { toArray } from "../thread/chunks.ts";
+import type { Message } from "../thread/message.ts";
 import type { Turn } from "../thread/turn.ts";
 import type { Usage } from "../thread/usage.ts";
 import type { Cut } from "../prompt/cut.ts";
@@ -50,7 +51,7 @@ export interface TurnFigures {
  */
 export const figuresOf = (machine: ConversationMachine, state: State): ThreadFigures => {
   const { conversation, open, usage } = state.context;
-  const { cut, tokens, available, fits } = promptOf(machine, state);
+  const { cut, messages, tokens, available, fits } = promptOf(machine, state);
   return {
     ...sizesOf(conversation, open),
     tokens,
@@ -58,7 +59,7 @@ export const figuresOf = (machine: ConversationMachine, state: State): ThreadFig
     share: shareOf(tokens, available),
     fits,
     usage: usage.total,
-    turns: turnFigures(conversation, cut, machine[internals].settings.counts.shrink),
+    turns: turnFigures(conversation, cut, messages, machine[internals].settings.counts.shrink),
   };
 };
 
@@ -94,29 +95,30 @@ const shareOfNext = (machine: ConversationMachine, state: State): number | null 
 };
 
 /** Reads only the shown turns and those with pinned messages. For the others it needs only their number. */
-const turnFigures = (thread: Thread, cut: Cut, shrink: Shrinker): TurnFigures => {
+const turnFigures = (thread: Thread, cut: Cut, messages: readonly Message[], shrink: Shrinker): TurnFigures => {
   const pins = pinsOf(thread, cut.interrupted);
   const total = turnOf(thread, thread.head)?.place.turns ?? 0;
   const sections = cut.summarised === undefined ? [] : summarySections(thread, cut.summarised, cut);
   const how = showing(cut, shrink);
-  let whole = 0;
-  let partly = 0;
+  const shown = new Map<number, "whole" | "partly">();
   for (const turn of turnsNewestFirst(thread)) {
     if (cut.from !== null && turn.number < cut.from.turn) break;
-    const shown = shownOf(turn, how, pins.get(turn.number));
-    if (shown === "whole") whole++;
-    if (shown === "partly") partly++;
+    const is = shownOf(turn, how, pins.get(turn.number));
+    if (is !== "out") shown.set(turn.number, is);
   }
   let summarised = sections.reduce((sum, { from, to }) => sum + turnsBetween(thread, from, to), 0);
-  for (const number of pins.keys()) {
-    const turn = turnOf(thread, number);
-    if (turn === undefined || cut.from === null || number >= cut.from.turn) continue;
-    // Its pinned messages are shown beside its summary.
+  // Of older turns the prompt has pinned messages, and perhaps the question that leads it.
+  for (const { id } of messages) {
+    const number = Number.parseInt(id, 10);
+    const turn = shown.has(number) ? undefined : turnOf(thread, number);
+    if (turn === undefined) continue;
+    // They are shown beside the summary of the turn.
     if (sectionOf(sections, number) !== undefined) summarised--;
-    if (shownOf(turn, how, pins.get(number)) === "whole") whole++;
-    else partly++;
+    const is = shownOf(turn, how, pins.get(number));
+    shown.set(number, is === "whole" || turn.messages.length === 1 ? "whole" : "partly");
   }
-  return { total, whole, partly, summarised, out: total - whole - partly - summarised };
+  const whole = [...shown.values()].filter((is) => is === "whole").length;
+  return { total, whole, partly: shown.size - whole, summarised, out: total - shown.size - summarised };
 };
 
 const shownOf = (turn: Turn, how: Showing, pinned: ReadonlySet<string> | undefined): "whole" | "partly" | "out" => {

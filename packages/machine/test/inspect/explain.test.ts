@@ -301,6 +301,14 @@ describe("the figures of a thread", () => {
     );
   });
 
+  test("count a turn as partly shown if only its question is shown, before an answer of the next turn", () => {
+    const talk = new Talk(conversationMachine({ policy: lastTurns(1) }));
+    talk.ask("One?");
+    talk.reply("One.");
+    talk.tell({ type: "turn.added", messages: [{ role: "assistant", content: "And two." }] });
+    expect(figuresOf(talk.machine, talk.state).turns).toEqual({ total: 2, whole: 1, partly: 1, summarised: 0, out: 0 });
+  });
+
   test("give the used share of the room, and the usage of the thread", () => {
     const machine = conversationMachine({ policy: lastTurns(1), budget: { tokens: 120, reserve: 20 } });
     const talk = new Talk(machine);
