@@ -19,7 +19,8 @@ export const benchmark = async (given: number): Promise<readonly Figure[]> => {
     () => times(prompts, () => promptOf(machine, states.ours)),
     () => times(prompts, () => promptOf(machine, states.reference)),
   );
-  const turns = 200;
+  // Several collections of garbage fall into each round. With one in two rounds, they fell to the same side each time.
+  const turns = 1_000;
   const taken = await pair(
     rounds,
     turns,
