@@ -2,7 +2,7 @@
 import { append, emptyChunks, replaced } from "../thread/chunks.ts";
 import { messageFromDraft, messageFromReply, messageFromResult } from "../thread/make-message.ts";
 import { toolCallsOf } from "../thread/message.ts";
-import { frozen } from "../thread/plain-data.ts";
+import { exact, frozen } from "../thread/plain-data.ts";
 import type { Thread } from "../thread/thread.ts";
 import type { Prompts } from "../prompt/prompts.ts";
 import type { ConversationData, OpenTurn, RoundCall } from "./protocol/data.ts";
@@ -62,10 +62,8 @@ export const straightStep = (
   decided: Decided,
   prompts: Prompts,
 ): Step | null => {
-  for (const name in decided) {
-    if (name !== "cut" && name !== "cost") return null;
-    frozen(decided);
-  }
+  for (const name in decided) if (name !== "cut" && name !== "cost") return null;
+  frozen(decided);
   switch (event.type) {
     case "ask.received":
       return opened(data, event, decided, prompts);
@@ -87,7 +85,7 @@ const opened = (
   if (typeof input !== "string") return null;
   const number = data.conversation.turns.length + 1;
   const message = messageFromDraft(`${number}.0`, { role: "user", content: input });
-  const open = freshTurn(data, [{ askId, askedAt: at }], append(emptyChunks, message), at);
+  const open = freshTurn(data, exact([Object.freeze({ askId, askedAt: at })]), append(emptyChunks, message), at);
   const started = publish({ type: "turn.started", turn: number, askIds: Object.freeze([askId]) });
   return calling(data, open, at, decided, started, prompts);
 };
@@ -101,13 +99,13 @@ const replied = (data: ConversationData, before: OpenTurn, event: LlmCompleted, 
   const attempt = stage.type === "responding" ? stage.call.attempt : 1;
   const signal = publish(modelSignal({ turn: number, step, attempt, purpose: "answer" }, event, decided));
   if ((reply.toolCalls ?? []).length > 0) {
-    const calls = toolCallsOf(message).map((part) => roundCall(part, {}, null));
+    const calls = Object.freeze(toolCallsOf(message).map((part) => roundCall(part, {}, null)));
     const open: OpenTurn = {
       ...fresh,
       messages,
       made: made + 1,
       toolCalls: before.toolCalls + calls.length,
-      stage: { type: "running", calls },
+      stage: Object.freeze({ type: "running", calls }),
     };
     const after = next(data, at, data.conversation, open, { usage: charged });
     const effects = [signal, ...calls.map((call, position) => callTool(after, open, call, position))];
@@ -149,8 +147,9 @@ const calling = (
   prompts: Prompts,
 ): Step => {
   const cut = decided.cut ?? data.cut ?? nothingCut;
-  const call = callOf(data, before, 1, cut, null);
-  const open: OpenTurn = { ...before, step: before.step + 1, stage: { type: "responding", call } };
+  const call = Object.freeze(callOf(data, before, 1, cut, null));
+  const stage = Object.freeze({ type: "responding", call } as const);
+  const open: OpenTurn = { ...before, step: before.step + 1, stage };
   const after = next(data, at, data.conversation, open, { cut });
   return { data: after, arrow: "responding", effects: Object.freeze([signal, callLlm(after, open, call, prompts)]) };
 };
@@ -163,7 +162,8 @@ const next = (
   changed: Partial<ConversationData>,
 ): ConversationData =>
   Object.freeze({
-    ...dataAround(data, thread, open === null ? null : frozen(open)),
+    // Its members were frozen when they were made: to look at each again takes longer than to make them.
+    ...dataAround(data, thread, open === null ? null : Object.freeze(open)),
     seq: data.seq + 1,
     updatedAt: at,
     ...changed,

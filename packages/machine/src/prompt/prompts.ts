@@ -44,8 +44,9 @@ export const grownPrompts = (counts: Counts): Prompts => {
       // The seed's list, even an empty one, is the same object throughout a thread.
       const before = kept.get(thread.seed);
       const shown = { thread, cut, system, open };
-      const blocks = continued(before, shown) ?? blocksOf(partsOf(thread, system, open), cut, counts).messages;
-      const end = before === undefined ? null : endOfPrefix(before.blocks, blocks);
+      const more = continued(before, shown);
+      const blocks = more ?? blocksOf(partsOf(thread, system, open), cut, counts).messages;
+      const end = before === undefined ? null : endOfPrefix(before.blocks, blocks, more !== null);
       // If reading a message throws, the kept prompt is incomplete.
       kept.delete(thread.seed);
       const grown = grownBy(before === undefined || end === null ? noPrompt() : before, blocks, end ?? start);
@@ -129,17 +130,21 @@ const grownBy = (grown: Grown, blocks: Blocks["messages"], from: Place): Grown =
   return grown;
 };
 
-/** Returns where the messages of `prefix` end within `blocks`; null if the blocks do not begin with them. */
-const endOfPrefix = (prefix: Blocks["messages"], blocks: Blocks["messages"]): Place | null => {
-  let block = 0;
+/**
+ * Returns where the messages of `prefix` end within `blocks`; null if the blocks do not begin with them.
+ *
+ * @param isContinued whether all blocks of the prefix but the newest are the first ones of `blocks`.
+ */
+const endOfPrefix = (prefix: Blocks["messages"], blocks: Blocks["messages"], isContinued: boolean): Place | null => {
+  let block = isContinued ? prefix.length - 1 : 0;
   let message = 0;
-  let messages = blocks[blocks.length - 1];
+  let messages = blocks[blocks.length - 1 - block];
   const goTo = (next: number): void => {
     block = next;
     message = 0;
     messages = blocks[blocks.length - 1 - block];
   };
-  for (let index = prefix.length - 1; index >= 0; index--) {
+  for (let index = prefix.length - 1 - block; index >= 0; index--) {
     const wanted = prefix[index] ?? [];
     // A prompt shows no message twice, so this is the beginning of the block.
     if (wanted === messages) {

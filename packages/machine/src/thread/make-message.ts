@@ -141,7 +141,12 @@ const isWellFormed = (value: unknown): boolean => {
     for (let index = 0; index < list.length; index++) if (!isWellFormed(list[index])) return false;
     return true;
   }
-  for (const name in value) if (!name.isWellFormed() || !isWellFormed(value[name as keyof typeof value])) return false;
+  for (const name in value) {
+    const member: unknown = value[name as keyof typeof value];
+    // Most members are texts, which need no call.
+    if (!name.isWellFormed() || !(typeof member === "string" ? member.isWellFormed() : isWellFormed(member)))
+      return false;
+  }
   return true;
 };
 

@@ -72,6 +72,7 @@ const unreported: readonly Tally[] = Array.from({ length: 64 }, (_, calls) =>
 );
 
 const nothing: Tally = unreportedBy(0);
+const unreportedOnce: Tally = unreportedBy(1);
 
 /** The usage of no call. */
 export const noUsage: Usage = frozen({
@@ -152,7 +153,7 @@ const tallyIn = (cost: Usage["cost"], currency: string): Tally =>
   (Object.hasOwn(cost, currency) ? cost[currency] : undefined) ?? nothing;
 
 const tallyOf = (value: number | undefined): Tally =>
-  value === undefined ? unreportedBy(1) : Object.freeze({ sum: value, reported: 1, unreported: 0 });
+  value === undefined ? unreportedOnce : Object.freeze({ sum: value, reported: 1, unreported: 0 });
 
 const sumOfKnown = (reported: ReportedUsage | null): number | undefined =>
   reported?.inputTokens === undefined || reported.outputTokens === undefined

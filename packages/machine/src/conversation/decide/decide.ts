@@ -293,7 +293,8 @@ const invalid = (reason: string): Refusal => ({ kind: "invalid", reason });
 const whereAsked = (data: ConversationData, askId: string, askIds?: Settings["askIds"]): Refusal | null => {
   if (data.open?.asks.some((ask) => ask.askId === askId) === true) return repeatedIn(askId, data.open.number);
   // Thousands of asks may wait. To copy the list and walk the copy takes half as long as to walk the frozen list.
-  if (isAmong([...data.queue], askId)) return { kind: "stale", reason: `ask "${askId}" waits in the queue already` };
+  if (data.queue.length > 0 && isAmong([...data.queue], askId))
+    return { kind: "stale", reason: `ask "${askId}" waits in the queue already` };
   if (data.open?.joining.some((ask) => ask.askId === askId) === true) return repeatedIn(askId, data.open.number);
   const dropped = data.dropped.find((ask) => ask.askId === askId);
   if (dropped !== undefined)
@@ -301,7 +302,8 @@ const whereAsked = (data: ConversationData, askId: string, askIds?: Settings["as
   const answered = findNewest(
     data.conversation.turns,
     remembered,
-    ({ asks }) => isAmong(asks, askId),
+    // Most turns answer one ask, which needs no call.
+    ({ asks }) => asks[0]?.askId === askId || (asks.length > 1 && isAmong(asks, askId)),
     (turns) => askIds?.(turns).has(askId) ?? true,
   );
   return answered === undefined ? null : repeatedIn(askId, answered.number);

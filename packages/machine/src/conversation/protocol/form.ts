@@ -162,14 +162,20 @@ interface Forms {
 
 /** Checks the members of an object; others are ignored. */
 export const shapeOf = (forms: Forms): Shape => {
-  const shapes = Object.entries(forms).map(([name, { shape }]) => ({ name, shape }));
+  const members = Object.entries(forms).map(([name, { shape }]) => ({
+    name,
+    shape,
+    mayLack: shape(undefined) === null,
+  }));
   return (value) => {
     if (!isObject(value)) return mustBe("an object", value);
-    // Runs for each event, so it avoids an iterator.
-    for (let index = 0; index < shapes.length; index++) {
-      const member = shapes[index];
-      const problem = member === undefined ? null : member.shape(value[member.name]);
-      if (member !== undefined && problem !== null) return within(member.name, problem);
+    // Runs for each event, so it avoids an iterator, and calls for the many members that are absent.
+    for (let index = 0; index < members.length; index++) {
+      const member = members[index];
+      const given = member === undefined ? undefined : value[member.name];
+      if (member === undefined || (given === undefined && member.mayLack)) continue;
+      const problem = member.shape(given);
+      if (problem !== null) return within(member.name, problem);
     }
     return null;
   };

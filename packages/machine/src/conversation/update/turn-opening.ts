@@ -138,20 +138,22 @@ export const freshTurn = (
   asks,
   startedAt: at,
   messages,
-  waiting: [],
-  joining: [],
+  waiting: noMembers,
+  joining: noMembers,
   made: messages.length,
   step: 0,
   toolCalls: 0,
   usage: noUsage,
   answer: null,
   metadata: null,
-  model: { ...configuration.model, ...model },
-  limits: {},
+  model: Object.freeze({ ...configuration.model, ...model }),
+  limits: noLimits,
   deadlineAt: null,
   stage: noCalls,
 });
 
+const noMembers: readonly never[] = Object.freeze([]);
+const noLimits: Limits = Object.freeze({});
 const noCalls = frozen<OpenTurn["stage"]>({ type: "running", calls: [] });
 
 /** Returns the required output of asks: that of the last ask that has one. */
