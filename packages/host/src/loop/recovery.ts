@@ -53,7 +53,6 @@ const unlessStopped = async <Answer>(
   effectId: string,
   answer: Answer | Promise<Answer>,
 ): Promise<Answer | null> => {
-  if (!(answer instanceof Promise)) return answer;
   const { promise, resolve } = Promise.withResolvers<null>();
   running.set(effectId, { stop: () => resolve(null) });
   try {

@@ -237,8 +237,9 @@ const jsonOf = (value: unknown): string => {
 
 /** Returns the JSON of an object that has a `toJSON`, such as a date or a URL. JSON would write an invalid date as null. */
 const asJson = (object: object): unknown => {
-  if (!("toJSON" in object) || typeof object.toJSON !== "function") return object;
-  const json: unknown = Reflect.apply(object.toJSON, object, []);
+  const toJson: unknown = Reflect.get(object, "toJSON");
+  if (typeof toJson !== "function") return object;
+  const json: unknown = Reflect.apply(toJson, object, []);
   return json === null && Object.prototype.toString.call(object) === "[object Date]" ? Number.NaN : json;
 };
 

@@ -188,7 +188,8 @@ interface Grant {
   readonly until: number;
 }
 
-const givenBack = -1;
+/** Before any time of any clock. */
+const givenBack = -Infinity;
 
 const keepFacts = (journal: StoredJournal, entries: readonly Entry[]): void => {
   const { createdAt, metadata } = factsOf(entries);

@@ -61,12 +61,13 @@ const byTool = (call: CallLlm, { name, schema }: Output, context: LlmContext): O
 
 /** Returns the arguments as the answer. With other calls beside it, it is not an answer yet. */
 const replyByTool = (reply: ReplyDraft, name: string): ReplyDraft => {
-  const { toolCalls = [], content, ...others } = reply;
+  const { toolCalls = [], ...others } = reply;
   const given = toolCalls.find((each) => each.name === name);
   if (given === undefined) return reply;
   const left = toolCalls.filter((each) => each.name !== name);
-  if (left.length > 0) return { ...others, ...(content === undefined ? {} : { content }), toolCalls: left };
-  const thought = typeof content === "string" ? [] : (content ?? []).filter(({ type }) => type === "reasoning");
+  if (left.length > 0) return { ...others, toolCalls: left };
+  const { content = [] } = reply;
+  const thought = typeof content === "string" ? [] : content.filter(({ type }) => type === "reasoning");
   return { ...others, content: [...thought, { type: "text", text: given.arguments }] };
 };
 
