@@ -94,18 +94,19 @@ export const keepingAll = (interrupted: InterruptedTurns, failed: string): CutDe
 
 /** Returns whether two cuts show the same. Their calibration is ignored. */
 export const sameCut = (left: Cut | null, right: Cut): boolean =>
-  left !== null &&
-  left.policy === right.policy &&
-  left.interrupted === right.interrupted &&
-  left.system === right.system &&
-  left.from?.turn === right.from?.turn &&
-  left.from?.unit === right.from?.unit &&
-  left.summarised?.from === right.summarised?.from &&
-  left.summarised?.to === right.summarised?.to &&
-  left.summarised?.upTo === right.summarised?.upTo &&
-  sameJson(left.dropped, right.dropped) &&
-  sameJson(left.shrink, right.shrink) &&
-  sameJson(left.fields, right.fields);
+  left === right ||
+  (left !== null &&
+    left.policy === right.policy &&
+    left.interrupted === right.interrupted &&
+    left.system === right.system &&
+    left.from?.turn === right.from?.turn &&
+    left.from?.unit === right.from?.unit &&
+    left.summarised?.from === right.summarised?.from &&
+    left.summarised?.to === right.summarised?.to &&
+    left.summarised?.upTo === right.summarised?.upTo &&
+    sameJson(left.dropped, right.dropped) &&
+    sameJson(left.shrink, right.shrink) &&
+    sameJson(left.fields, right.fields));
 
 const policyInput = (situation: Situation): PolicyInput => {
   const { budget, available, calibration, lastCut, withoutSummary, counts } = situation;

@@ -12,7 +12,7 @@ export const limitBeforeCall = (
   at: number,
   used?: () => Usage,
 ): LimitReached | null => {
-  const { steps } = limitsOf(settings, open);
+  const steps = limitOf(settings, open, "steps");
   if (steps !== undefined && steps !== null && open.step + 1 > steps)
     return { limit: "steps", allowed: steps, reached: open.step + 1 };
   return limitSpent(settings, open, at, used);
@@ -26,7 +26,7 @@ export const limitBeforeBatch = (
   at: number,
   used: () => Usage,
 ): LimitReached | null => {
-  const { toolCalls } = limitsOf(settings, open);
+  const toolCalls = limitOf(settings, open, "toolCalls");
   const reached = open.toolCalls + batch;
   if (toolCalls !== undefined && reached > toolCalls) return { limit: "toolCalls", allowed: toolCalls, reached };
   return limitSpent(settings, open, at, used);
@@ -38,7 +38,8 @@ export const limitSpent = (
   at: number,
   used = (): Usage => open.usage,
 ): LimitReached | null => {
-  const { tokens, costNano } = limitsOf(settings, open);
+  const tokens = limitOf(settings, open, "tokens");
+  const costNano = limitOf(settings, open, "costNano");
   if (tokens !== undefined) {
     const { sum } = used().totalTokens;
     if (sum >= tokens) return { limit: "tokens", allowed: tokens, reached: sum };
@@ -51,4 +52,6 @@ export const limitSpent = (
   return { limit: "deadlineMs", allowed: open.deadlineAt - open.startedAt, reached: at - open.startedAt };
 };
 
-const limitsOf = (settings: Settings, open: OpenTurn): Limits => ({ ...settings.limits, ...open.limits });
+/** Returns a limit of an open turn: that of its asks, or else that of the machine. */
+const limitOf = <Name extends keyof Limits>({ limits }: Settings, open: OpenTurn, name: Name): Limits[Name] =>
+  open.limits[name] === undefined ? limits[name] : open.limits[name];
