@@ -134,6 +134,17 @@ test("a damaged line is reported, and no entry after it cut off, although the ne
   expect(readFileSync(journal(), "utf8")).toBe(damaged);
 });
 
+test("a file that a crash left half written hinders neither a first append nor a rewrite", async () => {
+  const lease = await take(store, "thread");
+  const leave = (): void => writeFileSync(`${journal()}.part`, '{"seq":0,"for');
+  leave();
+  await store.append(lease, -1, [entry(0), entry(1)]);
+  leave();
+  await store.rewrite(lease, [entry(1, "again")]);
+  expect(await store.read("thread")).toEqual([entry(0), entry(1, "again")]);
+  expect(readdirSync(folder)).not.toContain("thread.jsonl.part");
+});
+
 test("a thread whose first append was torn is not there", async () => {
   for (const torn of ['{"seq":0,"format":2', '{"seq":0,"for\0\0\0}\n']) {
     writeFileSync(journal(), torn);
