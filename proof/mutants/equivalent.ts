@@ -294,6 +294,12 @@ export const equivalent: readonly Equivalent[] = [
     reason: "the scan continues until a page is full; the number of threads in one step only saves time",
   },
   {
+    path: "packages/runtime-node/src/stores/postgres/store.ts",
+    original: "said?.seq ?? -1,",
+    mutated: "said?.seq ?? 1,",
+    reason: "without metadata no entry can be rewritten to others, so the number is compared with none",
+  },
+  {
     path: "packages/runtime-node/src/stores/sqlite/listing.ts",
     original: "const batch = 512;",
     mutated: "const batch = 513;",

@@ -141,6 +141,15 @@ test("a shared client reads the errors of other code in full", async () => {
   await expect(client.models.list()).rejects.toMatchObject({ error: { message: "x".repeat(10_000) } });
 });
 
+test("handlers that share a client report the server's errors, all of them", async () => {
+  const refused = '{"error":{"message":"no more today"}}';
+  const client = new OpenAI({ ...base, fetch: async () => new Response(refused, { status: 429 }) });
+  for (const handler of [openaiChat({ model: "m", client }), openaiResponses({ model: "m", client })])
+    expect(await perform(handler).outcome).toMatchObject({
+      failure: { kind: "rate_limit", status: 429, message: "no more today" },
+    });
+});
+
 test.each([
   ["nothing", null, ""],
   ["less than the bound", "wrong", "wrong"],

@@ -43,6 +43,7 @@ describe("what is no reply", () => {
       "rate_limit",
       true,
     ],
+    ["an error under names of its own", '{"code":429,"msg":"slow"}', "rate_limit", true],
     ["an error without its envelope", '{"detail":"Too many tokens: the prompt is too long"}', "context_length", false],
     [
       "a list of an error",

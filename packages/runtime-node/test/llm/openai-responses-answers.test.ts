@@ -81,6 +81,13 @@ describe("an answer", () => {
     ]);
   });
 
+  test("with a search that its server made records the server, since no other can read it", async () => {
+    const search = { type: "web_search_call", status: "completed" };
+    const text = { type: "message", role: "assistant", content: [{ type: "output_text", text: "Sunny." }] };
+    const { outcome } = await exchange(streaming(ended([search, text])));
+    expect(outcome).toMatchObject({ type: "completed", reply: { provider: { origin: "models.example model" } } });
+  });
+
   test("that ends early is kept whole, with its reason", async () => {
     const cut = { incomplete_details: { reason: "max_output_tokens" } };
     const half = messageOf("Sun", { status: "incomplete" });

@@ -62,8 +62,10 @@ const reportOfTimings = ({ prompt_n: read, cache_n: cached, predicted_n: written
   prompt_tokens_details: { cached_tokens: cached },
 });
 
-const sumOf = (first: Json | undefined, second: Json | undefined): number | undefined =>
-  tokensOf(first) === undefined ? undefined : (tokensOf(first) ?? 0) + (tokensOf(second) ?? 0);
+const sumOf = (first: Json | undefined, second: Json | undefined): number | undefined => {
+  const tokens = tokensOf(first);
+  return tokens === undefined ? undefined : tokens + (tokensOf(second) ?? 0);
+};
 
 /**
  * Returns the report that counts after another came. Zeros never replace a figure. If each of two has a figure that the other

@@ -115,10 +115,8 @@ const withOrigin = (outcome: LlmOutcome, origin: string): LlmOutcome =>
 class RefusedFields {
   /** The origins whose replies have a field that is refused. */
   readonly #origins = new Set<string>();
-  /** Messages without their fields. */
-  readonly #plain = new WeakMap<Message, Message>();
-  /** Whether there are such messages: looking at each of a long history costs more than the rest of a call. */
-  #hasPlain = false;
+  /** Messages without their fields. Null without any: looking up each of a long history costs more than the rest of a call. */
+  #plain: WeakMap<Message, Message> | null = null;
 
   /**
    * Sends a call without the fields that are known to be refused. If the server refuses others, sends it once more, without any,
@@ -128,8 +126,8 @@ class RefusedFields {
     const owes = wire.dialect.owedReasoning !== null;
     const isKnown = this.#origins.has(wire.origin);
     const known = (message: Message): Message =>
-      isKnown ? this.#strip(message, owes) : (this.#plain.get(message) ?? message);
-    const first = isKnown || this.#hasPlain ? withMessages(call, known) : call;
+      isKnown ? this.#strip(message, owes) : (this.#plain?.get(message) ?? message);
+    const first = isKnown || this.#plain !== null ? withMessages(call, known) : call;
     const outcome = await send(first);
     const refusal = refusalIn(outcome);
     const isOfContent = ofContent.test(refusal);
@@ -145,11 +143,8 @@ class RefusedFields {
 
   /** The same message each time, since what is written of it is kept. */
   #strip(message: Message, owes: boolean): Message {
-    const plain = withoutFields(this.#plain.get(message) ?? message, owes);
-    if (plain !== message) {
-      this.#plain.set(message, plain);
-      this.#hasPlain = true;
-    }
+    const plain = withoutFields(this.#plain?.get(message) ?? message, owes);
+    if (plain !== message) (this.#plain ??= new WeakMap()).set(message, plain);
     return plain;
   }
 }

@@ -215,7 +215,6 @@ class JournalFiles {
     const { threadId, token } = lease;
     const last = this.#ends.get(threadId);
     const known = last?.token === token ? last : undefined;
-    this.#ends.delete(threadId);
     const appended = this.#underLease(lease, (path) => appendToJournal(path, addition, known, flush));
     try {
       // Without the lock: a process that takes over meanwhile finds the written bytes, and flushes them with its own.

@@ -109,9 +109,11 @@ export interface Addition {
   readonly lines: Buffer;
 }
 
-/** Creates a journal with its first entries, or not at all, as a torn file is not one. Requires the lock. */
-export const beginJournal = (path: string, { threadId, count, lines }: Addition, flush: boolean): JournalEnd => {
-  refuseOtherEnd(path, threadId, -1);
+/**
+ * Creates a journal with its first entries, or not at all, as a torn file is not one. Requires the lock, and that the
+ * journal has no entries.
+ */
+export const beginJournal = (path: string, { count, lines }: Addition, flush: boolean): JournalEnd => {
   try {
     replaceFile(path, lines, flush);
   } catch (error) {

@@ -28,8 +28,9 @@ export const list = async (connection: Connection, options: ListOptions = {}): P
       threads.flatMap((thread, index) => (thread === "gone" ? [places[index] ?? ""] : [])),
     );
     found.push(...threads.filter((thread) => typeof thread === "object").filter((thread) => isListed(thread, options)));
-    const last = places.at(-1);
-    if (found.length > limit || places.length < batch || last === undefined) break;
+    // A shorter batch is the last one.
+    const last = places[batch - 1];
+    if (found.length > limit || last === undefined) break;
     from = `(${last}`;
   }
   const [threads, next] = pageOf(found, limit, cursorOf);

@@ -121,7 +121,9 @@ describe("an answer", () => {
       "Warm.",
       "Hm",
     ]);
-    const whole = await ask(aiSdkModel(modelOf([call("a", '{"x": 1}'), call("a", '{"x": 2}'), finish("tool-calls")])));
+    const cut: Piece = { type: "tool-input-start", id: "cut", toolName: "weather" };
+    const calls = [cut, call("a", '{"x": 1}'), call("a", '{"x": 2}')];
+    const whole = await ask(aiSdkModel(modelOf([...calls, finish("tool-calls")])));
     const given = whole.outcome.type === "completed" ? whole.outcome.reply.toolCalls : [];
     expect(given?.map((each) => each.arguments)).toEqual(['{"x": 1}', '{"x": 2}']);
   });

@@ -27,6 +27,7 @@ describe("an error response", () => {
     [403, { message: "Your input was flagged" }, "content_filter", false],
     [401, { message: "no" }, "auth", false],
     [402, { message: "Insufficient credits" }, "rate_limit", false],
+    [402, { message: "no" }, "rate_limit", false],
     [403, { message: "no" }, "auth", false],
     [404, { message: "no", code: "model_not_found" }, "bad_request", false],
     [408, { message: "no" }, "timeout", true],
@@ -43,6 +44,9 @@ describe("an error response", () => {
     [429, { message: "Request too large for gpt-4o on tokens per min" }, "rate_limit", false],
     [429, { message: "The engine is currently overloaded", type: "engine_overloaded_error" }, "overloaded", true],
     [500, { message: "no" }, "unknown", true],
+    // A gateway's own key for the model's provider may be wrong, and is not the caller's.
+    [500, { message: "Invalid API key", code: "invalid_api_key" }, "unknown", true],
+    [429, { message: "Too many requests. A missing API key lowers the limit." }, "rate_limit", true],
     [502, { message: "no" }, "unknown", true],
     [503, { message: "no" }, "overloaded", true],
     [504, { message: "no" }, "timeout", true],

@@ -369,6 +369,15 @@ describe("texts that come whole so far", () => {
   });
 });
 
+test("a text that was held back is shown with the finish reason, although the connection stays open", () => {
+  const deltas: LlmDelta[] = [];
+  const answer = new ChatAnswer(replyFromChatMessage, (delta) => deltas.push(delta));
+  answer.feed(bytesOf(chunkOf({ content: "ha" }) + chunkOf({ content: "haha" })));
+  expect(deltas).toEqual([{ type: "text", text: "ha" }]);
+  answer.feed(bytesOf(chunkOf({}, { finish_reason: "stop" })));
+  expect(deltas).toEqual(["ha", "haha"].map((text) => ({ type: "text", text })));
+});
+
 test("reasoning that was held back is shown before a call", async () => {
   const deltas: LlmDelta[] = [];
   const call = { tool_calls: [{ index: 0, id: "a", function: { name: "f", arguments: "{}" } }] };

@@ -192,6 +192,9 @@ describe("events of a server that", () => {
   test("names an item anew in each event are about the one in its place", () => {
     const { decoded } = read(...eventsOf(said, 0), ended([{ ...said, id: "msg_other" }]));
     expect(decoded.output).toEqual([said]);
+    // A tool must not run twice because its call has another name at the end.
+    const renamed = { ...call, id: "fc_other", call_id: "other" };
+    expect(read(...eventsOf(call, 0), ended([renamed])).decoded.output).toEqual([call]);
   });
 
   test("leaves out the places go by the ids of the items", () => {

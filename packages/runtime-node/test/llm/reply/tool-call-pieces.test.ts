@@ -20,6 +20,10 @@ describe("tool calls", () => {
       callOf(null, "f", ""),
       callOf(null, "g", "{}"),
     ]);
+    expect(await callsOf({ function: { name: "f" } }, { function: { name: "g" } })).toEqual([
+      callOf(null, "f", ""),
+      callOf(null, "g", ""),
+    ]);
     const whole = { function: { name: "f", arguments: "{}" } };
     expect(await callsOf(whole, whole)).toEqual([callOf(null, "f", "{}"), callOf(null, "f", "{}")]);
     expect(
@@ -50,6 +54,15 @@ describe("tool calls", () => {
         { index: 2, function: { arguments: "}" } },
       ),
     ).toEqual([callOf("a", "f", "{}"), callOf("b", "g", "{}")]);
+    const encoded = JSON.stringify('{"x":1}');
+    expect(
+      await callsOf(
+        { index: 1, ...callOf("a", "f", "{") },
+        { index: 2, ...callOf("b", "g", encoded.slice(0, 3)) },
+        { index: 1, function: { arguments: "}" } },
+        { index: 2, function: { arguments: encoded.slice(3) } },
+      ),
+    ).toEqual([callOf("a", "f", "{}"), callOf("b", "g", '{"x":1}')]);
     expect(
       await callsOf(
         { index: 0, ...callOf("a", "f", "{}") },
@@ -127,6 +140,11 @@ describe("tool calls", () => {
     );
     expect(await inLists([{ id: "a", ...bare }, bare])).toEqual([callOf("a", "f", ""), callOf(null, "f", "")]);
     expect(await inLists([bare, { function: { arguments: "{}" } }])).toEqual([callOf(null, "f", "{}")]);
+    const [first, second] = [0, 1].map((index) => [
+      { index, ...bare },
+      { index, ...bare },
+    ]);
+    expect(await inLists(first ?? [], second ?? [])).toEqual([...two, ...two]);
     const whole = { function: { name: "f", arguments: "{}" } };
     expect(await inLists([whole, whole], [whole, whole])).toEqual(
       Array.from({ length: 4 }, () => callOf(null, "f", "{}")),
@@ -197,8 +215,9 @@ describe("a choice", () => {
   test.each([
     { type: "note", text: "Hi" },
     { type: "output_text", text: "Hi", logprobs: [1] },
+    { type: "file", id: "f1", name: "a.pdf" },
   ])("keeps the part %j as it came", async (part) => {
-    expect(await messageOf(chunkOf({ content: [part] }))).toMatchObject({ content: [part] });
+    expect(await messageOf(chunkOf({ content: [part] }))).toEqual({ role: "assistant", content: [part] });
   });
 
   test.each([

@@ -92,6 +92,8 @@ describe("a server that refuses what it gave itself", () => {
     await ask(other);
     expect(bodies).toHaveLength(5);
     expect(JSON.stringify(bodies[3])).toContain("SEALED");
+    await ask(one);
+    expect(bodies).toHaveLength(6);
   });
 
   test("is asked once a call afterwards, if it refuses the field that its dialect owes", async () => {

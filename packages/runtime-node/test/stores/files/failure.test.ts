@@ -66,6 +66,36 @@ test.each([
   expect(await store.read("thread")).toEqual([said(0), said(1), said(2)]);
 });
 
+test("a first append whose folder the disk does not flush fails with that error, and can be made again", async () => {
+  const store = opened();
+  const lease = await take(store);
+  const flush = fs.fsyncSync;
+  let failures = 0;
+  try {
+    fs.fsyncSync = () => {
+      throw new Error(`i/o error ${(failures += 1)}`);
+    };
+    syncBuiltinESMExports();
+    await expect(async () => store.append(lease, -1, [said(0)])).rejects.toThrow("i/o error 1");
+  } finally {
+    fs.fsyncSync = flush;
+    syncBuiltinESMExports();
+  }
+  expect(await store.read("thread")).toEqual([]);
+  await store.append(lease, -1, [said(0)]);
+  expect(await store.read("thread")).toEqual([said(0)]);
+});
+
+test("a rewrite of no entries creates no file, and keeps a thread's snapshot", async () => {
+  const store = await written();
+  await store.rewrite(await take(store, "other"), []);
+  expect(readdirSync(folder)).not.toContain("other.jsonl");
+  const lease = await take(store);
+  await store.saveSnapshot(lease, { threadId: "thread", seq: 1, head: "head", chunks: new Map(), dropped: [] });
+  await store.rewrite(lease, []);
+  expect(await store.readSnapshot("thread")).toMatchObject({ head: "head" });
+});
+
 test.each([
   ["FULL", { opening: "S", append: "D", again: "DS", torn: "TDDS", begin: "DRS", long: "DRSDRS", removal: "SS" }],
   ["NORMAL", { opening: "", append: "", again: "", torn: "T", begin: "R", long: "RR", removal: "" }],

@@ -58,7 +58,7 @@ test("wherever a crash tears an append, its readers find none of it, and the nex
 test("the zeros that a power cut leaves at the end of a file are no entry", async () => {
   const lease = await take(store, "thread");
   await store.append(lease, -1, [entry(0)]);
-  for (const torn of ["\0\0\0", '{"seq":1,"ev\0\0\0\0']) {
+  for (const torn of ["\0\0\0", '{"seq":1,"ev\0\0\0\0', '{"seq":1,"ev\0\0\0\0}\n']) {
     appendFileSync(journal(), torn);
     expect(await store.read("thread")).toEqual([entry(0)]);
     await store.append(await take(store, "thread"), 0, []);
@@ -134,12 +134,25 @@ test("a damaged line is reported, and no entry after it cut off, although the ne
   expect(readFileSync(journal(), "utf8")).toBe(damaged);
 });
 
+test("a file that a crash left half written hinders neither a first append nor a rewrite", async () => {
+  const lease = await take(store, "thread");
+  const leave = (): void => writeFileSync(`${journal()}.part`, '{"seq":0,"for');
+  leave();
+  await store.append(lease, -1, [entry(0), entry(1)]);
+  leave();
+  await store.rewrite(lease, [entry(1, "again")]);
+  expect(await store.read("thread")).toEqual([entry(0), entry(1, "again")]);
+  expect(readdirSync(folder)).not.toContain("thread.jsonl.part");
+});
+
 test("a thread whose first append was torn is not there", async () => {
-  writeFileSync(journal(), '{"seq":0,"format":2');
-  expect(await store.read("thread")).toEqual([]);
-  expect((await store.list()).threads).toEqual([]);
-  expect(await store.delete("thread")).toBe(false);
-  expect(readdirSync(folder)).not.toContain("thread.jsonl");
+  for (const torn of ['{"seq":0,"format":2', '{"seq":0,"for\0\0\0}\n']) {
+    writeFileSync(journal(), torn);
+    expect(await store.read("thread")).toEqual([]);
+    expect((await store.list()).threads).toEqual([]);
+    expect(await store.delete("thread")).toBe(false);
+    expect(readdirSync(folder)).not.toContain("thread.jsonl");
+  }
 });
 
 test.each([
@@ -281,7 +294,11 @@ test("the end of a long journal is read alone", async () => {
   for (let seq = 0; seq < entries.length; seq += 100) await store.append(lease, seq - 1, entries.slice(seq, seq + 100));
   // The first half is overwritten, so that reading more than necessary would fail.
   const bytes = readFileSync(journal());
-  writeFileSync(journal(), bytes.fill("?", 0, Math.floor(bytes.length / 2)));
+  const damaged = Math.floor(bytes.length / 2);
+  writeFileSync(journal(), bytes.fill("?", 0, damaged));
+  // Cast: each line is an entry.
+  const { seq: first } = JSON.parse(bytes.subarray(damaged).toString().split("\n")[1] ?? "") as Entry;
+  expect(await store.read("thread", first)).toEqual(entries.slice(first));
   expect(await store.read("thread", 2990)).toEqual(entries.slice(2990));
   expect(await store.read("thread", 2999)).toEqual(entries.slice(2999));
   expect(await store.read("thread", 3000)).toEqual([]);

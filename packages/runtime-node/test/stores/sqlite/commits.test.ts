@@ -35,8 +35,8 @@ test("an append that waits is not stored before its promise resolves, and those 
   const waiting = [
     appendTo(store, leases[0], 1),
     appendTo(store, leases[1], 1),
-    appendTo(store, leases[1], 2),
     appendTo(store, leases[0], 2),
+    appendTo(store, leases[1], 2),
   ];
   expect(countIn(other)).toBe(3);
   await Promise.all(waiting);

@@ -60,6 +60,17 @@ test("an entry that is not JSON any more is named by thread and seq, and others 
   await store.close();
 });
 
+test.each(["null", "7", '"words"'])(
+  "a store reads an entry that became %s as that, for the host to name",
+  async (body) => {
+    const path = await written();
+    change(path, `UPDATE entries SET body = '${body}' WHERE place % 67108864 = 1`);
+    const store = sqliteStore({ path });
+    expect((await store.read("thread"))[1]).toEqual(JSON.parse(body));
+    await store.close();
+  },
+);
+
 test("a damaged file is told as such", async () => {
   const path = await written();
   const bytes = readFileSync(path);

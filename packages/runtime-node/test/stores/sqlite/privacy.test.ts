@@ -7,9 +7,10 @@ import type { Store } from "@colloquy/host";
 import type { Entry } from "@colloquy/machine";
 import { beforeEach, expect, test } from "vitest";
 
-import { sqliteStore } from "../../../src/stores/sqlite/sqlite-store.ts";
+import { openSqlite } from "../../../src/stores/sqlite/database.ts";
+import { sqliteStore, storeOver } from "../../../src/stores/sqlite/sqlite-store.ts";
 import { newFolder } from "../folder.ts";
-import { take } from "../journal.ts";
+import { said, take } from "../journal.ts";
 
 // Searches for words in the raw bytes of all the store's files: the database, its log and its shared memory.
 
@@ -106,6 +107,21 @@ test("what could not be erased is, when a lease is released and nobody reads any
   const after = new DatabaseSync(path);
   expect(after.prepare("SELECT unerased FROM last_token").get()).toEqual({ unerased: 0 });
   after.close();
+  await store.close();
+});
+
+test("a store that has made up for an erasure waits for the locks of other processes as before", async () => {
+  const database = openSqlite({ path, busyTimeoutMs: 7, synchronous: "NORMAL" });
+  const store = storeOver(database, { path, clock: Date, erasing: "at-once" });
+  const lease = await take(store, "thread");
+  await store.append(lease, -1, [said(0)]);
+  const reader = new DatabaseSync(path);
+  reader.exec("BEGIN; SELECT count(*) FROM entries");
+  await expect(store.delete("thread")).rejects.toMatchObject({ kind: "not-erased" });
+  reader.close();
+  await store.release(lease);
+  expect(database.prepare("SELECT unerased FROM last_token").get()).toEqual({ unerased: 0 });
+  expect(database.prepare("PRAGMA busy_timeout").get()).toEqual({ timeout: 7 });
   await store.close();
 });
 

@@ -130,6 +130,10 @@ export const leaseChecks: StoreChecks = {
     expect(await store.acquire("thread", "second", ttlMs)).not.toBeNull();
     await expect(store.acquire("other", "first", Number.NaN)).rejects.toThrow(/NaN/);
     await expect(store.acquire("other", "first", -1)).rejects.toThrow(/-1/);
+    const held = await take(store, "held", "first");
+    await expect(store.renew(held, Number.NaN)).rejects.toThrow(/NaN/);
+    await expect(store.renew(held, -1)).rejects.toThrow(/-1/);
+    expect(await store.acquire("held", "second", ttlMs)).toBeNull();
   },
   "deletes under a lease only while that is in force": async (subject) => {
     const { store } = subject;
