@@ -45,6 +45,7 @@ export const exchanges = ({ client: made, waits }: Pick<Connected<object>, "clie
         signal: running.signal,
         maxRetries: 0,
         fetchOptions: { redirect: "manual", ...oursOnly },
+        stream: body["stream"] === true,
         // The SDK would stop waiting for the first byte after ten minutes, by a clock of its own.
         ...(call.idleTimeoutMs !== undefined && { timeout: timeoutMax }),
       });
