@@ -194,4 +194,18 @@ describe("of later events, a copy", () => {
       forked(talk.entries, turn).entries.flatMap(({ event }) => (event.type === "thread.redacted" ? [event.seqs] : []));
     expect([redactions(2), redactions(1), redactions(0)]).toEqual([[[1, 3]], [[1]], []]);
   });
+
+  test("names the entries of a redaction in the order of the copy, where a waiting message comes after the rest", () => {
+    const talk = new CheckedTalk();
+    talk.tell({ type: "message.appended", message: { role: "user", content: "a secret" } });
+    talk.tell({ type: "metadata.changed", metadata: { name: "a secret" } });
+    talk.tell({ type: "thread.redacted", seqs: [1, 2] });
+    const { entries } = forked(talk.entries);
+    expect(entries.slice(-3).map(({ event, seq }) => [event.type, seq])).toEqual([
+      ["metadata.changed", 2],
+      ["message.appended", 3],
+      ["thread.redacted", 4],
+    ]);
+    expect(entries.at(-1)?.event).toMatchObject({ seqs: [2, 3] });
+  });
 });
