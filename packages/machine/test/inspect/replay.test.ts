@@ -6,7 +6,7 @@ import { conversationMachine, type Entry, type MachineOptions, type ToolDeclarat
 import { redactEntry } from "../../src/storage.ts";
 import { describeDifference, type Difference, replay, type ReplayOptions } from "../../src/inspect.ts";
 import { fold } from "../../src/journal.ts";
-import { lastTurns } from "../../src/policies.ts";
+import { keepAll, lastTurns, type Policy } from "../../src/policies.ts";
 import { runs } from "../runs.ts";
 import { calling, Talk } from "../talk.ts";
 
@@ -49,6 +49,20 @@ describe("replay", () => {
     ["a deadline", { tools, limits: { deadlineMs: 1_000 } }, { seq: 1 }],
   ])("says at which entry %s would first have come to something else", (_, options, expected) => {
     expect(differenceUnder(options)).toMatchObject(expected);
+  });
+
+  test("finds none if a policy fails with other words, and one if it no longer fails", () => {
+    const failing = (words: string): Policy => ({
+      ...keepAll(),
+      name: "failing",
+      decide: () => {
+        throw new Error(words);
+      },
+    });
+    const entries = recorded({ tools, policy: failing("one reason") });
+    expect(entries[1]).toMatchObject({ decided: { policyFailed: expect.stringContaining("one reason") } });
+    expect(differenceUnder({ tools, policy: failing("another reason") }, entries)).toBeNull();
+    expect(differenceUnder({ tools }, entries)).toMatchObject({ seq: 1 });
   });
 
   test("says that another prompt was really sent than the journal asks for", () => {
