@@ -163,8 +163,9 @@ describe("the contents of an explanation", () => {
   });
 
   test("its table", async () => {
-    const table = explanationTable(explain(machine, someTalk(machine).state));
-    await expect(`${table}\n`).toMatchFileSnapshot("explanation-table.txt");
+    const explanation = explain(machine, someTalk(machine).state);
+    await expect(`${explanationTable(explanation)}\n`).toMatchFileSnapshot("explanation-table.txt");
+    expect(explanationTable({ ...explanation, share: 1 })).toContain("(100 %), fits");
   });
 
   test.each([

@@ -13,7 +13,7 @@ import { isLater, type LaterEntry } from "../../src/conversation/protocol/entry.
 import { CheckedTalk } from "../checked-talk.ts";
 import { runs } from "../runs.ts";
 import { calling } from "../talk.ts";
-import { right } from "../reading.ts";
+import { foldOf, right } from "../reading.ts";
 
 const folder = path.join(import.meta.dirname, "../journals");
 const journals = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((file) => file.endsWith(".jsonl"));
@@ -180,6 +180,23 @@ describe("an entry that fold would pass over is found, with its seq, type and id
     expect(lost?.reason).toMatch(
       new RegExp(`^"${type}" answers "t/7\\.7#7", which was not awaited; outstanding was "t/`),
     );
+  });
+
+  test.each(answers)("%s (entry %i) of another attempt, and a fold leaves the turn as it was", (type, seq) => {
+    const changed = journal()
+      .slice(0, seq + 1)
+      .map((entry) =>
+        entry.seq === seq && isLater(entry) && "effectId" in entry.event
+          ? {
+              ...entry,
+              event: { ...entry.event, effectId: entry.event.effectId.replace(/\d+(?=\D*$)/u, "9") } as Event,
+            }
+          : entry,
+      );
+    expect(lostEventIn(changed)).toMatchObject({ seq, reason: expect.stringContaining(type) });
+    const [before, after] = [foldOf(changed.slice(0, -1)), foldOf(changed)];
+    expect(after.context.open).toEqual(before.context.open);
+    expect(after.context.queue).toEqual(before.context.queue);
   });
 
   test("an answer that comes twice", () => {
