@@ -162,6 +162,14 @@ describe("the contents of an explanation", () => {
     expect(question).toMatchObject({ id: "1.0", shown: "whole", rule: "question", why });
   });
 
+  test("takes the tokens of the whole thread from a counter of whole prompts", () => {
+    const counter = { ...estimateCounter, countPrompt: (messages: readonly Message[]) => 100 * messages.length };
+    const talk = new Talk(conversationMachine({ counter }), { system: "Be brief." });
+    talk.ask("One?");
+    talk.reply("One.");
+    expect(explain(talk.machine, talk.state)).toMatchObject({ tokens: 300, wholeTokens: 300 });
+  });
+
   test("its table", async () => {
     const explanation = explain(machine, someTalk(machine).state);
     await expect(`${explanationTable(explanation)}\n`).toMatchFileSnapshot("explanation-table.txt");
