@@ -154,6 +154,20 @@ describe("an invalid validator", () => {
     await clock.advance(60_000);
   });
 
+  test("a validator that answers after the turn was cancelled does not keep the thread open", async () => {
+    const { promise, resolve } = Promise.withResolvers<unknown>();
+    const { host, clock } = stage({ idleMs: 1_000, script: [fits] });
+    const ask = host.ask("?", { output: { schema: validating(() => promise), name: "title" } });
+    const error = errorOf(ask);
+    await settle();
+    ask.abort("enough");
+    expect(await error).toMatchObject({ name: "TurnCancelledError" });
+    await clock.advance(500);
+    resolve({ value: {} });
+    await clock.advance(500);
+    expect(clock.sleepers).toBe(0);
+  });
+
   test("that writes into its input changes neither the journal nor others' values", async () => {
     const { host, store } = stage({ script: [fits] });
     const scribbling = validating((value) => ({ value: Object.assign(value as object, { title: "scribbled" }) }));
