@@ -183,7 +183,7 @@ describe("the lease", () => {
     const { host } = stage({
       clock,
       store: overriding(inner, {
-        renew: async (lease, ttlMs) => {
+        renew: async (_, ttlMs) => {
           renewals.push(ttlMs);
           await renewal.promise;
           return true;
