@@ -1,14 +1,9 @@
-/** A mutant that no test can kill, since it behaves like the original. */
-export interface Equivalent {
-  readonly path: string;
-  /** The original and the mutated lines, each joined to one line, as a survivor is printed. */
-  readonly original: string;
-  readonly mutated: string;
-  readonly reason: string;
-}
+import { equivalentInHost } from "./equivalent-in-host.ts";
+import type { Equivalent } from "./hunt.ts";
 
 /** The equivalent mutants of the packages. The proof reports entries that no longer match one, to be removed. */
 export const equivalent: readonly Equivalent[] = [
+  ...equivalentInHost,
   ...completeByType(
     "conversation/decide/settings.ts",
     "tools policy counter budget calibrate warnAt limits overlap model retry interrupted unknownTool idleTimeoutMs pricing",
@@ -232,42 +227,6 @@ export const equivalent: readonly Equivalent[] = [
     original: "const doublings = 40;",
     mutated: "const doublings = 41;",
     reason: "after so many doublings every delay exceeds the maximum; the bound only keeps the number finite",
-  },
-  {
-    path: "packages/host/src/turn-log/log.ts",
-    original: "if (this.#waiting.length === 0) return;",
-    mutated: "",
-    reason: "the loop, too, wakes nobody if nobody waits; this check only saves time",
-  },
-  {
-    path: "packages/host/src/turn-log/log.ts",
-    original: "if (this.#waiting.length === 1) return this.#waiting.pop()?.wake();",
-    mutated: "",
-    reason: "the loop, too, wakes a single reader; this check only saves time",
-  },
-  {
-    path: "packages/host/src/telemetry/projection.ts",
-    original: "#now = 0;",
-    mutated: "#now = 1;",
-    reason: "each entry sets the time before a span reads it; the type needs a first value",
-  },
-  {
-    path: "packages/host/src/thread/asking.ts",
-    original: 'const ask = new Ask(threadId, options?.askId ?? ids.draw("ask"), undefined, () => true);',
-    mutated: 'const ask = new Ask(threadId, options?.askId ?? ids.draw("ask"), undefined, () => false);',
-    reason: "the ask is refused at once, and one that is settled is never stopped",
-  },
-  {
-    path: "packages/host/src/delegation/inbox.ts",
-    original: "const entry = await this.#entryOf(event, state?.context.seq ?? 0);",
-    mutated: "const entry = await this.#entryOf(event, state?.context.seq && 0);",
-    reason: "the whole journal is read then, and the newest entry is found all the same; the bound only saves time",
-  },
-  {
-    path: "packages/host/src/delegation/followed-journal.ts",
-    original: "this.#isWhole = true;",
-    mutated: "",
-    reason: "loading all of a whole journal again changes nothing; the flag only saves time",
   },
   {
     path: "packages/interchange/src/exchange/export.ts",

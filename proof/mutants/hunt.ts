@@ -1,11 +1,19 @@
 import { createHash } from "node:crypto";
 
 import { type Source, sourcesIn } from "../../test/rules/source.ts";
-import type { Equivalent } from "./equivalent.ts";
 import type { Answer } from "./messages.ts";
 import { type Mutant, mutantsOf, mutatedText } from "./mutations.ts";
 import { TestOrder } from "./order.ts";
 import { Runner } from "./test-runner.ts";
+
+/** A mutant that no test can kill, since it behaves like the original. */
+export interface Equivalent {
+  readonly path: string;
+  /** The original and the mutated lines, each joined to one line, as a survivor is printed. */
+  readonly original: string;
+  readonly mutated: string;
+  readonly reason: string;
+}
 
 /** The sources to mutate, and the tests that must notice. */
 interface Subject {

@@ -129,7 +129,9 @@ const report = async (place: Place, share: number, sample: Sample): Promise<bool
   });
   console.log(`\n${summary(found, sample.seed, share, place)}, in ${seconds()} s`);
   for (const { path, original, mutated } of found.stale) {
-    console.error(`stale in proof/mutants/equivalent.ts, remove it: ${path}\n  - ${original}\n  + ${mutated}`);
+    console.error(
+      `stale in the lists of equivalent mutants in proof/mutants, remove it: ${path}\n  - ${original}\n  + ${mutated}`,
+    );
   }
   for (const problem of found.problems) console.error(problem);
   const total = totalOf(found);

@@ -4,8 +4,7 @@ import { join } from "node:path";
 
 import { describe, expect, test } from "vitest";
 
-import type { Equivalent } from "../../proof/mutants/equivalent.ts";
-import { drawn, hunt, type Hunt } from "../../proof/mutants/hunt.ts";
+import { drawn, type Equivalent, hunt, type Hunt } from "../../proof/mutants/hunt.ts";
 import { type Mutant, mutantsOf, mutatedText } from "../../proof/mutants/mutations.ts";
 import type { Source } from "../rules/source.ts";
 

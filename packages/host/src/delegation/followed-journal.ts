@@ -80,8 +80,7 @@ export class FollowedJournal {
       this.#addAll(stored, known + 1, known);
     } catch (thrown) {
       if (!(thrown instanceof SnapshotDamagedError)) throw thrown;
-      // The snapshot is gone; the journal has everything. Chunks that were not fetched yet are not damage.
-      if (this.#isWhole) this.#host.observation.report(thrown, "snapshot");
+      // The snapshot is gone, or not all of it was fetched yet; the journal has everything.
       this.#isWhole = true;
       const reported = this.state?.context.seq ?? known;
       this.state = null;

@@ -324,7 +324,6 @@ export class Following implements Diversion {
     try {
       lease = await HeldLease.take(threadId, host, onLost);
       if (lease === null) return null;
-      await this.outbox.settled();
       await this.#readAnswers();
       this.#follower.lost = this.#journal.state;
       return lease;

@@ -117,11 +117,6 @@ export class Outbox {
     for (const item of this.#posted.values()) if (item.postedAt !== null && isDropped(item)) this.#drop(item);
   }
 
-  /** Resolves when no post is in progress. */
-  async settled(): Promise<void> {
-    await this.#sending?.catch(() => {});
-  }
-
   /** Empties the outbox, for a host that took the lease. */
   takeAll(): { readonly posted: Map<string, EventEnvelope>; readonly others: readonly EventEnvelope[] } {
     const posted = new Map([...this.#posted].map(([id, { envelope }]) => [id, envelope]));

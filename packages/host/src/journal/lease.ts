@@ -79,7 +79,7 @@ export class HeldLease {
   async #renew(): Promise<void> {
     const { store, leaseTtlMs, clock, observation } = this.#host;
     const askedAt = clock.now();
-    let kept = false;
+    let kept: boolean;
     try {
       kept = await store.renew(this.lease, leaseTtlMs);
       if (kept) this.#until = askedAt + leaseTtlMs;

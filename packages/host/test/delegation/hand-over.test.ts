@@ -11,6 +11,7 @@ import {
   entriesOf,
   errorOf,
   held,
+  inboxOf,
   journalOf,
   manualClock,
   partsOf,
@@ -90,6 +91,15 @@ describe("a thread that another host works on", () => {
     },
   );
 
+  test.each(uses)("is not given to a host that %s if the store has no inbox for requests", async (_, options, use) => {
+    const first = stage({ idleMs, script: [held().step] });
+    first.host.ask("one").catch(() => {});
+    await settle();
+    const { inbox: _inbox, ...store } = overriding(first.store, {});
+    const second = stage({ ...options, clock: first.clock, store, owner: "second", script: [] });
+    expect(await errorOf(use(second.host))).toBeInstanceOf(ThreadHeldError);
+  });
+
   test("is given up by a host that closes while it waits for it", async () => {
     const { clock, inner: store } = stored();
     expect(await store.acquire("default", "stopped", 1_000_000)).not.toBeNull();
@@ -167,6 +177,31 @@ describe("a thread that another host holds, and on which nothing happens", () =>
     await clock.advance(5_000);
     expect(await journalOf(inner)).toEqual([...answered, "ask.received", "llm.completed"]);
     expect(await inner.inbox?.unanswered("default")).toEqual([]);
+  });
+
+  test("is looked after by the host that gave it up, which reports an inbox that it can't read", async () => {
+    const { clock, inner } = stored();
+    const inbox = inboxOf(inner);
+    let isAway = false;
+    const unanswered: typeof inbox.unanswered = async (threadId) => {
+      if (isAway) throw new Error("away");
+      return inbox.unanswered(threadId);
+    };
+    const reported: string[] = [];
+    const { host } = stage({
+      clock,
+      store: overriding(inner, { inbox: { ...inbox, unanswered } }),
+      idleMs,
+      script: [says("1")],
+      onObserverError: (error, where) => reported.push(`${where}: ${String(error)}`),
+    });
+    await host.ask("one");
+    await inbox.post("default", { id: "item", event: { type: "cancel.requested", at: 0 } });
+    await clock.advance(400);
+    isAway = true;
+    await clock.advance(5_000);
+    expect(reported).toEqual([expect.stringContaining("away")]);
+    expect(reported[0]).toMatch(/^store: /);
   });
 
   test("has one holder at a time, whose writes alone are taken", async () => {

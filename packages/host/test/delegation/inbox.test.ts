@@ -100,6 +100,21 @@ test("a refused ask fails with the error of the store if its refusal could not b
   expect(await inboxOf(inner).unanswered("default")).toEqual([]);
 });
 
+test("an ask that is refused while its inbox has other asks leaves those for the next poll", async () => {
+  const { clock, inner, store } = withInbox(() => ({}));
+  const model = held();
+  const { host } = stage({ clock, store, pollMs: 1_000, script: [model.step, says("2")] });
+  const first = host.ask("one");
+  await settle();
+  const event: Event = { type: "ask.received", at: clock.now(), askId: "b", input: "b", overlap: "queue" };
+  await inboxOf(inner).post("default", { id: "item", event });
+  expect(await errorOf(host.ask("two", { askId: "c" }))).toMatchObject({ refusal: { kind: "busy" } });
+  await clock.advance(1_000);
+  expect((await host.thread().asked("b"))?.status).toBe("queued");
+  model.answer(says("1"));
+  await first;
+});
+
 test("the host writes an answer at the next poll after the store failed to write it", async () => {
   const answered: string[] = [];
   let fails = true;

@@ -47,6 +47,26 @@ describe("a host that closes", () => {
     expect(clock.sleepers).toBe(0);
   });
 
+  test("refuses further work on its threads at once, even if its store is slow to release them", async () => {
+    const { clock, inner } = stored();
+    const { promise: released, resolve: release } = Promise.withResolvers<void>();
+    const store = overriding(inner, {
+      release: async (lease) => {
+        await released;
+        await inner.release(lease);
+      },
+    });
+    const { host } = stage({ clock, store, script: [says("1")] });
+    await host.ask("one");
+    const closed = host.close();
+    const errors: unknown[] = [];
+    for (const [, use] of uses.slice(0, 2)) void errorOf(use(host)).then((error) => errors.push(error));
+    await settle();
+    expect(errors).toMatchObject(Array.from({ length: 2 }, () => ({ name: "ThreadClosedError" })));
+    release();
+    await closed;
+  });
+
   test("begins no work that waited for other work on the thread", async () => {
     const { host, clock, store } = stage({ script: [says("1")] });
     await host.ask("one");

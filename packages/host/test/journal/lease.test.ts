@@ -40,6 +40,16 @@ describe("the lease", () => {
     expect(first.clock.sleepers).toBe(3);
   });
 
+  test("a thread that was used several times is released once, and the host leaves no timer when it closes", async () => {
+    const { host, clock } = stage({ idleMs: 1_000, script: [says("1"), says("2"), says("3")] });
+    for (const input of ["one", "two", "three"]) {
+      await host.ask(input);
+      await clock.advance(100);
+    }
+    await host.close();
+    expect(clock.sleepers).toBe(0);
+  });
+
   test("of a thread whose first ask was refused is given back, and nothing stays awake for it", async () => {
     const { host, clock, store } = stage({ idleMs: 1_000 });
     expect(await errorOf(host.ask(""))).toBeInstanceOf(AskRefusedError);
@@ -164,6 +174,30 @@ describe("the lease", () => {
     renewal.resolve();
     await settle();
     expect(await inner.abandoned()).toEqual(["default"]);
+  });
+
+  test("that is given back while it is being renewed is not renewed again", async () => {
+    const { clock, inner } = stored();
+    const renewal = Promise.withResolvers<void>();
+    const renewals: number[] = [];
+    const { host } = stage({
+      clock,
+      store: overriding(inner, {
+        renew: async (_, ttlMs) => {
+          renewals.push(ttlMs);
+          await renewal.promise;
+          return true;
+        },
+      }),
+      leaseTtlMs: 9_000,
+      script: [says("1")],
+    });
+    await host.ask("one");
+    await clock.advance(3_000);
+    await host.close();
+    renewal.resolve();
+    await settle();
+    expect(renewals).toEqual([9_000]);
   });
 
   test("survives a store that is away for a moment, and not one that is away for longer", async () => {

@@ -293,6 +293,19 @@ test("a cancel during a tool call carries nothing of a reply that an answer from
   await host.close();
 });
 
+test("an answer from outside stops the model call that it answers", async () => {
+  const model = held();
+  const { host, model: asked } = stage({ script: [model.step] });
+  const handle = host.ask("go");
+  await settle();
+  const { id: effectId, promptDigest } = asked.calls[0] ?? { id: "", promptDigest: "" };
+  const reply = { content: "from outside" };
+  const answer = { type: "llm.completed", at: 1, effectId, promptDigest, reply, finishReason: "stop" } as const;
+  expect(await host.thread().send(answer)).toMatchObject({ handled: true });
+  expect((await handle).text).toBe("from outside");
+  expect(model.signal()?.aborted).toBe(true);
+});
+
 test("a thread that an observer closes at an entry starts none of the effects of that entry", async () => {
   const seen: string[] = [];
   const own = manualClock();

@@ -69,6 +69,31 @@ test("the host journals each piece of a streamed reply once, and all pieces with
   ]);
 });
 
+test("a repeated model call voids what was journalled of the first one, also if its first piece has no text", async () => {
+  const [model, again] = [open(), open()];
+  const first = stage({ owner: "same", script: [model.step], progressMs: 1_000 });
+  first.host.ask("go", { askId: "a" }).catch(() => {});
+  (await model.context).onDelta({ type: "text", text: "Once" });
+  await first.clock.advance(1_000);
+  await first.host.close();
+  const next = first.another({ script: [again.step] });
+  const asked = next.host.ask("go", { askId: "a" });
+  const { onDelta } = await again.context;
+  for (const text of ["", "Twice"]) {
+    onDelta({ type: "text", text });
+    await first.clock.advance(1_000);
+  }
+  const progress = (await entriesOf(first.store)).flatMap(({ event }) =>
+    event.type === "llm.progressed" ? [[event.partial.content, event.again === true]] : [],
+  );
+  expect(progress).toEqual([
+    ["Once", false],
+    ["Twice", true],
+  ]);
+  again.answer({ type: "completed", reply: { content: "Twice." }, finishReason: "stop" });
+  await asked;
+});
+
 test("a reply that ends before its progress is due is journalled once, and leaves no timer behind", async () => {
   const model = open();
   const { host, store, clock } = stage({ script: [model.step], progressMs: 1_000 });

@@ -30,6 +30,18 @@ describe("a summary", () => {
     expect(state && turnNumbered(state, 1)?.summaries).toMatchObject([{ text: "They said one." }]);
   });
 
+  test("the abort signal of a summary call that has ended is not aborted", async () => {
+    const summary = held();
+    const { host } = summarised({ script: [says("1"), summary.step] });
+    await host.ask("one");
+    await settle();
+    summary.answer(says("They said one."));
+    await settle();
+    const state = await host.thread().state();
+    expect(state && turnNumbered(state, 1)?.summaries).toHaveLength(1);
+    expect(summary.signal()?.aborted).toBe(false);
+  });
+
   test("that is called off is stopped, and nothing comes of it", async () => {
     const summary = held();
     const { host, clock, signals, store } = summarised({ idleMs: 1_000, script: [says("1"), summary.step] });

@@ -229,3 +229,24 @@ describe("a tool that is running", () => {
     expect(ends).toHaveLength(2);
   });
 });
+
+test.each([{ users: 1 }, Object.assign(Object.create(null) as object, { users: 1 })])(
+  "a tool that writes into the tool context of the host changes it for no other call: %j",
+  async (toolContext) => {
+    const seen: unknown[] = [];
+    const count = tool({
+      name: "count",
+      description: "",
+      input: anything,
+      run: (_, { toolContext: own }) => {
+        seen.push(own["users"]);
+        Object.assign(own, { users: 2 });
+        return "counted";
+      },
+    });
+    const script = [calls(["count", {}], ["count", {}]), says("ok")];
+    const { host } = stage({ tools: [count], toolContext, script });
+    await host.ask("go");
+    expect(seen).toEqual([1, 1]);
+  },
+);

@@ -55,15 +55,15 @@ describe("an ask for an output", () => {
     ]);
   });
 
-  test("fails with the last text and its issues if none is valid, and returns nothing else as an output", async () => {
-    const { host } = stage({ script: [tooLong, says("Sorry.")] });
-    const error = await errorOf(host.ask("A title?", { output: { schema, name: "title", repairs: 1 } }));
+  test.each([0, 1, 2])("fails with the last text and its issues if none is valid after %i repairs", async (repairs) => {
+    const { host } = stage({ script: [...Array<LlmOutcome>(repairs).fill(tooLong), says("Sorry.")] });
+    const error = await errorOf(host.ask("A title?", { output: { schema, name: "title", repairs } }));
     expect(error).toMatchObject({
       name: "OutputError",
       failure: { kind: "invalid" },
       text: "Sorry.",
       issues: [{ message: expect.stringMatching(/^it is not valid JSON/) }],
-      summary: { turn: 1, usage: { calls: 2 } },
+      summary: { turn: 1, usage: { calls: repairs + 1 } },
       message: expect.stringMatching(/^thread "default", turn 1: the output is not valid: it is not valid JSON/),
     });
   });
@@ -152,6 +152,20 @@ describe("an invalid validator", () => {
     ask.abort("enough");
     expect(await error).toMatchObject({ name: "TurnCancelledError", summary: { text: '{"title":"One two"}' } });
     await clock.advance(60_000);
+  });
+
+  test("a validator that answers after the turn was cancelled does not keep the thread open", async () => {
+    const { promise, resolve } = Promise.withResolvers<unknown>();
+    const { host, clock } = stage({ idleMs: 1_000, script: [fits] });
+    const ask = host.ask("?", { output: { schema: validating(() => promise), name: "title" } });
+    const error = errorOf(ask);
+    await settle();
+    ask.abort("enough");
+    expect(await error).toMatchObject({ name: "TurnCancelledError" });
+    await clock.advance(500);
+    resolve({ value: {} });
+    await clock.advance(500);
+    expect(clock.sleepers).toBe(0);
   });
 
   test("that writes into its input changes neither the journal nor others' values", async () => {

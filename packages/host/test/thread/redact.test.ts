@@ -29,6 +29,15 @@ describe("redaction", () => {
     expect(JSON.stringify(model.calls.at(-1)?.messages)).not.toContain("SECRET");
   });
 
+  test("a redaction tells observers that the messages of the thread changed", async () => {
+    const signals: string[] = [];
+    const { host } = stage({ script: [says("fine")], observers: [{ signal: ({ type }) => void signals.push(type) }] });
+    await host.ask("my SECRET");
+    signals.length = 0;
+    await host.thread().redact({ turn: 1 });
+    expect(signals).toEqual(["thread.updated"]);
+  });
+
   test("of one message leaves the others of its turn; again it finds nothing", async () => {
     const { host, store } = stage({ script: [says("fine")] });
     const thread = host.thread();

@@ -156,6 +156,22 @@ describe("an ask that is rejoined in the process that answers it", () => {
     }
   });
 
+  test("a rejoined ask that is aborted fails with the turn that was cancelled, as the ask itself does", async () => {
+    const model = held();
+    const { clock, inner } = stored();
+    const store = overriding(inner, { append: async (...given) => inner.append(...given) });
+    const { host } = stage({ clock, store, script: [model.step] });
+    const first = errorOf(host.ask("hi", { askId: "a" }));
+    await settle();
+    model.show("one");
+    const again = host.thread().rejoin("a");
+    const second = errorOf(again);
+    await settle();
+    again.abort("enough");
+    for (const error of [await first, await second])
+      expect(error).toMatchObject({ name: "TurnCancelledError", summary: { turn: 1, text: "one" } });
+  });
+
   test("is refused with a reason for an unknown ask or a foreign cursor", async () => {
     const { host } = stage({ idleMs: 10, script: [says("one"), says("two")] });
     const thread = host.thread();

@@ -82,6 +82,14 @@ describe("LogCursor", () => {
     expect(rest(empty)).toEqual([anew, started]);
   });
 
+  test("a cursor at a place in a text of which the log has less reads only the text after that place", () => {
+    const log = logOf(started, text("ab"));
+    const cursor = new LogCursor(log, { turn: 1, epoch: 7, index: 1, offset: 3 });
+    expect(cursor.next()).toBeNull();
+    log.append(7, text("cd"));
+    expect(rest(cursor)).toEqual([text("d")]);
+  });
+
   test("a cursor that is too slow reports once how many parts were dropped", () => {
     const log = logOf(text("abc"));
     const [slow, slower, punctual] = [1, 2, 3].map(() => new LogCursor(log, "first"));

@@ -254,6 +254,16 @@ test("TurnLogs drops the oldest logs at rest when their total text exceeds a max
   expect([1, 2, 3].map((turn) => logs.of("t", turn)?.turn)).toEqual([undefined, 2, 3]);
 });
 
+test("TurnLogs counts the text of a log once, however often the log is opened again", () => {
+  const logs = new TurnLogs(manualClock(), 1_000);
+  for (let times = 0; times < 3; times++) {
+    const log = logs.open("t", 1);
+    if (log.end === 0) log.append(1, text({ text: "x".repeat(2 ** 21 - 100) }));
+    logs.rest("t", log);
+  }
+  expect(logs.of("t", 1)?.end).toBe(1);
+});
+
 test("parts that were read from the store are dropped some time after their last reader", async () => {
   const clock = manualClock();
   const logs = new TurnLogs(clock, 1_000);

@@ -10,6 +10,7 @@ import {
 } from "@colloquy/machine";
 import { describe, expect, test } from "vitest";
 import { ofJournal, TurnLog } from "../../src/turn-log/log.ts";
+import { partsAwaited } from "../../src/turn-log/parts.ts";
 import { agrees, completeLog, completeOpenLog, replayOf, replayOfOpen } from "../../src/turn-log/replay.ts";
 
 const machine = conversationMachine({ tools: [{ name: "f" }, { name: "g" }], unknownTool: "ask" });
@@ -177,6 +178,21 @@ describe("completeLog", () => {
     completeOpenLog(none, 7, stateAfter(ask));
     completeOpenLog(none, 7, stateAfter(ask, says({ content: "Done." })));
     expect([none.end, none.journalledStep]).toEqual([0, 0]);
+  });
+
+  test("completeOpenLog adds a request for approval although another one of its step was shown", () => {
+    const withheld = (effect: number) => ({
+      at: 1,
+      effect,
+      is: { type: "tool.withheld", because: "declared", arguments: {} },
+    });
+    const state = stateAfter(ask, says(called), withheld(0), withheld(1));
+    const requests = partsAwaited(state);
+    expect(requests).toHaveLength(2);
+    const log = new TurnLog(1);
+    for (const part of [...first.slice(0, 6), ...requests.slice(0, 1)]) log.append(7, part);
+    completeOpenLog(log, 7, state);
+    expect(log.parts.slice(7)).toEqual(requests.slice(1));
   });
 
   test("a log that is completed from the journal has the journal's places, which are the same in every process", () => {

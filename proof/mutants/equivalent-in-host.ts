@@ -1,0 +1,71 @@
+import type { Equivalent } from "./hunt.ts";
+
+/** The equivalent mutants of `packages/host`. */
+export const equivalentInHost: readonly Equivalent[] = [
+  {
+    path: "packages/host/src/turn-log/log.ts",
+    original: "if (this.#waiting.length === 0) return;",
+    mutated: "",
+    reason: "the loop, too, wakes nobody if nobody waits; this check only saves time",
+  },
+  {
+    path: "packages/host/src/turn-log/log.ts",
+    original: "if (this.#waiting.length === 1) return this.#waiting.pop()?.wake();",
+    mutated: "",
+    reason: "the loop, too, wakes a single reader; this check only saves time",
+  },
+  {
+    path: "packages/host/src/turn-log/log.ts",
+    original: "#elsewhere = { epoch: -1, index: -1, step: 0 };",
+    mutated: "#elsewhere = { epoch: -2, index: -1, step: 0 };",
+    reason: "a part from elsewhere has the token of a lease as its epoch, which is above any negative number",
+  },
+  {
+    path: "packages/host/src/turn-log/log.ts",
+    original: "#elsewhere = { epoch: -1, index: -1, step: 0 };",
+    mutated: "#elsewhere = { epoch: -1, index: 1, step: 0 };",
+    reason: "the index counts only for parts of the same epoch, and none from elsewhere has a negative one",
+  },
+  {
+    path: "packages/host/src/turn-log/replay.ts",
+    original: "let newest = 0;",
+    mutated: "let newest = 1;",
+    reason: "no step comes before the first, so none counts as passed either way",
+  },
+  {
+    path: "packages/host/src/turn-log/cursor.ts",
+    original: "if (text === null || text.length - (textOfDelta(part)?.length ?? 0) === read) return part;",
+    mutated: "if (text === null || text.length - (textOfDelta(part)?.length && 0) === read) return part;",
+    reason: "the same text is cut out of the whole one then; this check only saves time",
+  },
+  {
+    path: "packages/host/src/ask/earlier-ask.ts",
+    original: "this.watcher = null;",
+    mutated: "",
+    reason: "the next loop of the ask sets it again; until then it only frees the memory of the loop that ended",
+  },
+  {
+    path: "packages/host/src/telemetry/projection.ts",
+    original: "#now = 0;",
+    mutated: "#now = 1;",
+    reason: "each entry sets the time before a span reads it; the type needs a first value",
+  },
+  {
+    path: "packages/host/src/thread/asking.ts",
+    original: 'const ask = new Ask(threadId, options?.askId ?? ids.draw("ask"), undefined, () => true);',
+    mutated: 'const ask = new Ask(threadId, options?.askId ?? ids.draw("ask"), undefined, () => false);',
+    reason: "the ask is refused at once, and one that is settled is never stopped",
+  },
+  {
+    path: "packages/host/src/delegation/inbox.ts",
+    original: "const entry = await this.#entryOf(event, state?.context.seq ?? 0);",
+    mutated: "const entry = await this.#entryOf(event, state?.context.seq && 0);",
+    reason: "the whole journal is read then, and the newest entry is found all the same; the bound only saves time",
+  },
+  {
+    path: "packages/host/src/delegation/followed-journal.ts",
+    original: "this.#isWhole = true;",
+    mutated: "",
+    reason: "loading all of a whole journal again changes nothing; the flag only saves time",
+  },
+];
