@@ -164,6 +164,14 @@ describe.each(Object.entries(dialects))("%s", (_, { handler, pieces, heartbeats 
     expect(await outcome).toMatchObject({ failure: { kind: "timeout" } });
   });
 
+  test.each(heartbeats)("gives up an answer of which only %j comes, because of its silence", async (heartbeat) => {
+    const server = drip("text/event-stream");
+    const { outcome, clock } = perform(handler(server.fetch), callOf({ idleTimeoutMs }));
+    await server.send(heartbeat);
+    clock.advance(idleTimeoutMs);
+    expect(await outcome).toMatchObject({ failure: { kind: "timeout" } });
+  });
+
   test.each(pieces)("waits on when %j comes", async (piece) => {
     const server = drip("text/event-stream");
     const { outcome, clock, control } = perform(handler(server.fetch), callOf({ idleTimeoutMs }));
