@@ -26,6 +26,9 @@ describe("an error response", () => {
     ],
     [403, { message: "Your input was flagged" }, "content_filter", false],
     [401, { message: "no" }, "auth", false],
+    // About the account, and not about the prompt.
+    [401, { message: "Your account has been flagged. Contact support." }, "auth", false],
+    [429, { message: "Your requests to the content filter are too many." }, "rate_limit", true],
     [402, { message: "Insufficient credits" }, "rate_limit", false],
     [402, { message: "no" }, "rate_limit", false],
     [403, { message: "no" }, "auth", false],
