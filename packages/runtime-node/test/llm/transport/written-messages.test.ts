@@ -14,6 +14,7 @@ import { chatMessages, responseItems } from "../../../src/llm/http-handlers.ts";
 import { type MessageFormat, messageWriter, writtenBody } from "../../../src/llm/transport/written-messages.ts";
 import { dialects } from "../../../src/llm/wire/dialects.ts";
 import { type Wire, wireMessages, WireState } from "../../../src/llm/wire/messages.ts";
+import { ToolsOnWire } from "../../../src/llm/wire/tools.ts";
 import { callOf as callWith, perform } from "../call.ts";
 import { openaiChat } from "../../../src/llm/openai.ts";
 import { runs } from "../../../../../test/runs.ts";
@@ -192,6 +193,28 @@ test("what was kept of a thread that was called long ago falls out first, and a 
   // The cache also keeps the messages' JSON, of which the newest alone may be large.
   const largeAtLast = large.toReversed();
   expect([writes("e", largeAtLast), writes("e", largeAtLast), writes("b", b)]).toEqual([2, 2, 1]);
+});
+
+test("a writer writes the calls and results that a server gets as texts once each", () => {
+  let count = 0;
+  const counting: MessageFormat = (messages, ...more) => {
+    count += messages.length;
+    return chatMessages(messages, ...more);
+  };
+  const write = messageWriter(counting, wireOf);
+  const reply = messageFromReply("1.1", "1.1", { toolCalls: [{ id: "c", name: "look", arguments: "{}" }] });
+  const messages = [
+    messageFromDraft("1", { role: "user", content: "Where?" }),
+    reply,
+    ...toolCallsOf(reply).map((call) => messageFromResult(call, "completed", "there")),
+    messageFromDraft("2", { role: "user", content: "Sure?" }),
+  ];
+  const writes = (): number => {
+    count = 0;
+    write(new ToolsOnWire([], dialects["anthropic"] ?? expect.unreachable()).written(callOf("t", messages)));
+    return count;
+  };
+  expect([writes(), writes()]).toEqual([4, 1]);
 });
 
 describe("the request of a call", () => {
