@@ -30,10 +30,21 @@ const common: Wire = { dialect: dialects["common"] ?? expect.unreachable(), orig
 const wireOf = (): Wire => common;
 
 /** Writes all messages without any cached one. */
-const whole = (format: MessageFormat, messages: readonly Message[], variant = ""): readonly unknown[] => {
+const whole = (
+  format: MessageFormat,
+  messages: readonly Message[],
+  variant = "",
+  wire: Wire = common,
+): readonly unknown[] => {
   const state = new WireState();
-  return format(wireMessages(messages, common, state), variant, state);
+  return format(wireMessages(messages, wire, state), variant, state);
 };
+
+/** Dialects whose messages depend on those before them, each in its own way. */
+const wires: readonly Wire[] = ["common", "anthropic", "gemini", "mistral", "alternating", "kimi"].map((name) => ({
+  ...common,
+  dialect: dialects[name] ?? expect.unreachable(),
+}));
 
 /** Messages that a thread gains together: a question, an answer, or calls and their results. */
 const units: fc.Arbitrary<readonly Message[]> = fc.oneof(
@@ -103,7 +114,7 @@ describe.each(Object.entries(formats))("%s", (_, format) => {
     }
   });
 
-  test("are written as if none was known, whatever became of them, of however many threads, within any bound", () => {
+  test("are written as if none was known, whatever became of them, of however many threads, within any bound, in any dialect", () => {
     const steps = fc.array(
       fc.record({
         thread: fc.nat(1),
@@ -114,15 +125,15 @@ describe.each(Object.entries(formats))("%s", (_, format) => {
       { maxLength: 30, size: "max" },
     );
     fc.assert(
-      fc.property(steps, fc.constantFrom(0, 300, 1_500, undefined), (played, mostBytes) => {
-        const write = messageWriter(format, wireOf, mostBytes);
+      fc.property(steps, fc.constantFrom(0, 300, 1_500, undefined), fc.constantFrom(...wires), (played, bytes, wire) => {
+        const write = messageWriter(format, () => wire, bytes);
         const threads = new Map<number, readonly Message[]>();
         for (const { thread, change, stored, summary } of played) {
           const messages = changed(threads.get(thread) ?? [], change);
           threads.set(thread, messages);
           const variant = stored ? "stored" : "";
           const written = write(callOf(`t${thread}`, messages, summary ? "summary" : "answer"), variant);
-          const anew = whole(format, messages, variant);
+          const anew = whole(format, messages, variant, wire);
           expect(written.json).toBe(JSON.stringify(anew));
           const body = { model: "m", missing: undefined, messages: written, tools: [{ name: "look" }] };
           expect(writtenBody(body)).toBe(JSON.stringify({ ...body, messages: anew }));
