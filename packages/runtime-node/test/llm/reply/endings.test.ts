@@ -135,6 +135,13 @@ describe("an answer of the Responses API", () => {
     expect(answer.heard).toBe(count);
   });
 
+  test("that has ended is whole, although its server reports an error on a line of its own after it", () => {
+    const answer = new ResponseAnswer(replyFromResponseItems);
+    answer.feed(new TextEncoder().encode(`${eventOf(ended([said]))}error: {"message":"late"}\n\n`));
+    answer.end();
+    expect(shown(answer)).toBe("stop");
+  });
+
   test("that failed keeps its texts, as a text if there is one, and its usage", () => {
     const reasoning = { type: "reasoning", id: "rs_1", summary: [{ type: "summary_text", text: "Hm." }] };
     const partialOf = (...events: readonly object[]): unknown => {
