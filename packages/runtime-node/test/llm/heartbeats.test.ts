@@ -138,6 +138,15 @@ describe.each(Object.entries(dialects))("%s", (_, { handler, pieces, heartbeats 
     expect([clock.waiting(), getEventListeners(control.signal, "abort")]).toEqual([0, []]);
   });
 
+  test("shows the pieces of a stream of an unknown type as they come", async () => {
+    const server = drip("text/plain");
+    const { outcome, deltas, control } = perform(handler(server.fetch));
+    for (const piece of pieces.slice(0, 2)) await server.send(piece);
+    expect(deltas).not.toEqual([]);
+    control.abort();
+    await outcome;
+  });
+
   test("waits for an answer that stalls as long as its options say", async () => {
     const server = drip("text/event-stream");
     const { outcome, clock, control } = perform(handler(server.fetch, { idleTimeoutMs: null }));
@@ -161,6 +170,14 @@ describe.each(Object.entries(dialects))("%s", (_, { handler, pieces, heartbeats 
       await server.send(heartbeat);
     }
     clock.advance(4);
+    expect(await outcome).toMatchObject({ failure: { kind: "timeout" } });
+  });
+
+  test.each(heartbeats)("gives up an answer of which only %j comes, because of its silence", async (heartbeat) => {
+    const server = drip("text/event-stream");
+    const { outcome, clock } = perform(handler(server.fetch), callOf({ idleTimeoutMs }));
+    await server.send(heartbeat);
+    clock.advance(idleTimeoutMs);
     expect(await outcome).toMatchObject({ failure: { kind: "timeout" } });
   });
 
@@ -257,4 +274,11 @@ test("a call asks for its keys at its first piece, once", () => {
   expect(keys).toHaveBeenCalledTimes(1);
   running.close();
   expect(shown.join("")).toBe("Hi you. ");
+});
+
+test("a call wakes at the end of a silence that would be too long, and not before", () => {
+  const clock = { ...testClock(5), wakeAt: vi.fn(() => () => {}) };
+  const context = { signal: new AbortController().signal, clock, onDelta: () => {}, tools: [] };
+  runningCall(callOf({ idleTimeoutMs: 1000 }), context, {}, () => []).close();
+  expect(clock.wakeAt.mock.calls).toEqual([[1005, expect.any(Function)]]);
 });

@@ -77,6 +77,16 @@ describe("a reply", () => {
     ).toMatchObject({ reply: { content: read } });
   });
 
+  test("with a file that any server can read does not name the server that it came from", async () => {
+    const content = [
+      { type: "text", text: "Here." },
+      { type: "file", file: { file_id: "f1" } },
+    ];
+    const outcome = await outcomeOf(answeringJson({ choices: [{ message: { content }, finish_reason: "stop" }] }));
+    expect(outcome).toMatchObject({ reply: { content: [{ text: "Here." }, { type: "opaque" }] } });
+    expect(outcome).not.toHaveProperty("reply.provider");
+  });
+
   test("to several choices is the first", async () => {
     const choice = (index: number): object => ({
       index,

@@ -1,7 +1,7 @@
 import { ConfigurationError, messageFromReply } from "@colloquy/machine";
 import { promptFormat } from "@colloquy/interchange/templates";
 import { describe, expect, test } from "vitest";
-import { textCompletion, type TextCompletionOptions, type TextRequestOptions } from "../../src/index.ts";
+import { textCompletion, type TextCompletionOptions } from "../../src/index.ts";
 import { callOf, perform } from "./call.ts";
 import { begin, chatServer } from "./server.ts";
 
@@ -11,6 +11,9 @@ const template = promptFormat({
   system_prompt: { pre: "<<SYS>>", suf: "<</SYS>>\n\n" },
   prompt: { pre: "[INST] ", suf: " [/INST]" },
 });
+const marks = { role: "", role_sep: "", pre: "", suf: "" };
+/** A template without stop patterns. */
+const plain = promptFormat({ user: marks, agent: marks, system_prompt: marks, prompt: marks });
 const usage = { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 };
 const read = { inputTokens: 3, outputTokens: 2, totalTokens: 5 };
 
@@ -53,8 +56,6 @@ describe("a streamed reply", () => {
 
   test("has each piece, even if it begins with all that came before", async () => {
     const { baseURL } = await streaming(piece("ha"), piece("ha"), piece("haha"), piece("!", "stop"));
-    const marks = { role: "", role_sep: "", pre: "", suf: "" };
-    const plain = promptFormat({ user: marks, agent: marks, system_prompt: marks, prompt: marks });
     const { outcome } = perform(handlerOf(baseURL, { template: plain }));
     expect(await outcome).toMatchObject({ reply: { content: "hahahaha!" } });
   });
@@ -82,7 +83,7 @@ describe("a streamed reply", () => {
 
 describe("a request", () => {
   const sent = async (
-    options: Partial<TextRequestOptions>,
+    options: Partial<TextCompletionOptions>,
     model: Record<string, string | number | null> = {},
   ): Promise<object | undefined> => {
     const { baseURL, bodies } = await streaming(piece("Hi!", "stop"));
@@ -99,6 +100,10 @@ describe("a request", () => {
       stream: true,
       stream_options: { include_usage: true },
     });
+  });
+
+  test("has no list of stop patterns if neither template nor user has one, since servers refuse an empty one", async () => {
+    expect(await sent({ template: plain })).not.toHaveProperty("stop");
   });
 
   test("has the call's parameters before all, and at most four patterns", async () => {

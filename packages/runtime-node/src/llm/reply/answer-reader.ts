@@ -134,6 +134,7 @@ export abstract class AnswerReader<Decoded = unknown> {
 
   /** Some servers report an error outside the format, by a line of its own. */
   #onUnknownLine(line: string): void {
+    if (this.done) return;
     const reported = parseJson(line.replace(/^error:/, ""));
     if (!isObject(reported)) return;
     if (line.startsWith("error:")) this.onError(reported["error"] ?? reported);

@@ -100,7 +100,6 @@ export class ResponseAnswer extends AnswerReader<DecodedResponse> {
   }
 
   protected onObject(event: JsonObject, name?: string): void {
-    if (this.finished) return;
     const type = isText(event["type"]) ? event["type"] : (name ?? "");
     if (type === "error" || (type === "" && (isError(event["error"]) || isBareError(event))))
       return this.onError(errorOf(event));

@@ -156,7 +156,6 @@ export class ResponseItems {
     if (call !== null && whole.length > input.length && whole.startsWith(input))
       this.#showCall(growth, whole.slice(input.length));
     if (growth.shown) return;
-    growth.shown = true;
     const reply = this.#readReply([item]);
     if (Either.isLeft(reply)) return;
     for (const delta of deltasOf(reply.right))

@@ -240,7 +240,7 @@ class CallArguments {
 
   /** Adds a piece. Returns the new text that can be shown: text that may yet be replaced is held back. */
   add(piece: string): string {
-    if (beginsObject(piece) && this.isEmpty()) this.#clear();
+    if (beginsObject(piece) && this.isEmpty()) this.#text = this.#shown = "";
     this.#isReplaced ||= beginsObject(piece) && this.isWhole();
     const before = this.#repeat || this.#text;
     this.#repeat = before !== "" && piece.startsWith(before) ? piece : "";
@@ -276,12 +276,6 @@ class CallArguments {
     const value = parseJson(text);
     if (typeof value === "string" && isObject(parseJson(value))) return value;
     return value === undefined && parseJson(this.#repeat) !== undefined ? this.#repeat : text;
-  }
-
-  #clear(): void {
-    this.#text = this.#shown = this.#end = "";
-    this.#mayBeEmpty = true;
-    this.#isQuoted = false;
   }
 
   #classify(): void {

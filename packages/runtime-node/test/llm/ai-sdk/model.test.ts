@@ -165,6 +165,8 @@ describe("an answer", () => {
       },
     });
     expect(outcome).not.toHaveProperty("reply.toolCalls");
+    // The id of a source is not that of the answer.
+    expect(outcome).not.toHaveProperty("responseId");
     if (outcome.type !== "completed") return;
     const back = modelOf([finish("stop")]);
     await ask(aiSdkModel(back), { messages: [messageFromReply("1.1", "thread/1.1", outcome.reply)] });

@@ -138,6 +138,17 @@ test("an item of the Responses API goes back with the first message that has it"
   expect(JSON.stringify(items).split("itemId")).toHaveLength(4);
 });
 
+test.each([undefined, {}])(
+  "a request has the reasoning of an imported reply with the provider fields %j",
+  (provider) => {
+    const thought = { type: "reasoning", text: "Hm.", ...(provider && { provider }) } as const;
+    const reply = messageFromReply("1.1", "1.1", { content: [thought, { type: "text", text: "So." }] });
+    expect(requestOf({ messages: [messageFromDraft("1", { role: "user", content: "?" }), reply] })).toMatchObject({
+      messages: [{ role: "user" }, { content: [{ type: "reasoning", text: "Hm." }, { text: "So." }] }],
+    });
+  },
+);
+
 test.each([
   ["AI_LoadAPIKeyError", "auth", false],
   ["AI_LoadSettingError", "auth", false],

@@ -173,6 +173,10 @@ describe("an error that the SDK threw", () => {
     });
   });
 
+  /** Returns an error with a chain of so many causes. */
+  const causedBy = (causes: number): Error =>
+    causes === 0 ? new Error("error 0") : new Error(`error ${causes}`, { cause: causedBy(causes - 1) });
+
   test.each<[unknown, object]>([
     [
       new TypeError("fetch failed", { cause: Object.assign(new Error("closed"), { code: "ECONNRESET" }) }),
@@ -191,6 +195,8 @@ describe("an error that the SDK threw", () => {
       new Error("odd", { cause: Object.assign(new Error("late"), { code: "XETIMEDOUT" }) }),
       { kind: "unknown", retryable: false, message: "XETIMEDOUT late" },
     ],
+    [causedBy(5), { message: "error 0" }],
+    [causedBy(6), { message: "error 1" }],
     [new RangeError("too large"), { kind: "unknown", retryable: false, message: "too large" }],
   ])("or `fetch` did is told by its innermost cause: %s", (thrown, expected) => {
     expect(failureOfThrown(thrown, setting)).toMatchObject(expected);

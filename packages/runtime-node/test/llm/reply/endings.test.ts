@@ -123,6 +123,25 @@ describe("an answer of the Responses API", () => {
     expect(shown(answer)).toEqual(end);
   });
 
+  test.each<readonly [number, object]>([
+    [0, { type: "keepalive", sequence_number: 3 }],
+    [0, created],
+    [0, { ...textDelta(""), item_id: "m" }],
+    [1, { ...textDelta("Sunny."), item_id: "m" }],
+    [1, { type: "error", message: "no" }],
+  ])("has %i events with a part of its answer in the event %j", (count, event) => {
+    const answer = new ResponseAnswer(replyFromResponseItems);
+    answer.feed(bytesOf(event));
+    expect(answer.heard).toBe(count);
+  });
+
+  test("that has ended is whole, although its server reports an error on a line of its own after it", () => {
+    const answer = new ResponseAnswer(replyFromResponseItems);
+    answer.feed(new TextEncoder().encode(`${eventOf(ended([said]))}error: {"message":"late"}\n\n`));
+    answer.end();
+    expect(shown(answer)).toBe("stop");
+  });
+
   test("that failed keeps its texts, as a text if there is one, and its usage", () => {
     const reasoning = { type: "reasoning", id: "rs_1", summary: [{ type: "summary_text", text: "Hm." }] };
     const partialOf = (...events: readonly object[]): unknown => {
@@ -247,6 +266,23 @@ describe("a chat completion", () => {
     const call = { type: "toolCall", index: 0, id: "a", ...given };
     expect(deltasOf(text(0, "One"), text(1, "Two"), calls)).toEqual([{ type: "text", text: "One" }, call]);
     expect(deltasOf(text(1, "Two"), calls)).toEqual([{ type: "text", text: "Two" }, call]);
+  });
+
+  test("in several choices has the calls of all if it is one reply, and else each choice has its own", () => {
+    const calls = ["a", "b"].map((id) => ({ id, type: "function", function: called }));
+    const choices = calls.map((call, index) => ({
+      index,
+      delta: { tool_calls: [{ index: 0, ...call }] },
+      finish_reason: "tool_calls",
+    }));
+    const callsOf = (isOne: boolean): readonly unknown[] => {
+      const answer = new ChatAnswer(replyFromChatMessage, () => {}, isOne);
+      answer.feed(bytesOf({ choices }));
+      answer.end();
+      return answer.decoded().choices.map(({ message }) => message["tool_calls"]);
+    };
+    expect(callsOf(true)).toEqual([calls]);
+    expect(callsOf(false)).toEqual(calls.map((call) => [call]));
   });
 
   test("whose choices are a map by index, or one that is no list, is read", () => {

@@ -175,6 +175,16 @@ test.each([
   },
 );
 
+test("a listener gets no empty pieces for the arguments that a call holds back", async () => {
+  const shown: string[] = [];
+  const pieces = [callOf("a", "f", ""), ...['{"x":', '{"x":1}'].map((given) => ({ function: { arguments: given } }))];
+  const chunks = pieces.map((piece) => chunkOf({ tool_calls: [{ index: 0, ...piece }] }));
+  await decodeChatStream(bytesOf(chunks.join("") + chunkOf({}, { finish_reason: "tool_calls" })), (delta) => {
+    if (delta.type === "toolCall") shown.push(delta.arguments);
+  });
+  expect(shown).toEqual(["", '{"x":', "1}"]);
+});
+
 test.each([
   ['{}{"x":1}', '{"x":1}'],
   ['{"x":1} {}', '{"x":1}'],

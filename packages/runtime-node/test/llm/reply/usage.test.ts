@@ -45,7 +45,7 @@ test("reports zero as zero, and a total that is no sum as it is", () => {
 
 test.each([
   [{ completion_tokens: 0, total_tokens: 5 }, { totalTokens: 5 }],
-  [{ prompt_tokens: 0, total_tokens: 5 }, { totalTokens: 5 }],
+  [{ prompt_tokens: 0, total_tokens: 1 }, { totalTokens: 1 }],
   [
     { prompt_tokens: 0, completion_tokens: 0 },
     { inputTokens: 0, outputTokens: 0 },

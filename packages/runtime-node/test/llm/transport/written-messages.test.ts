@@ -14,6 +14,7 @@ import { chatMessages, responseItems } from "../../../src/llm/http-handlers.ts";
 import { type MessageFormat, messageWriter, writtenBody } from "../../../src/llm/transport/written-messages.ts";
 import { dialects } from "../../../src/llm/wire/dialects.ts";
 import { type Wire, wireMessages, WireState } from "../../../src/llm/wire/messages.ts";
+import { ToolsOnWire } from "../../../src/llm/wire/tools.ts";
 import { callOf as callWith, perform } from "../call.ts";
 import { openaiChat } from "../../../src/llm/openai.ts";
 import { runs } from "../../../../../test/runs.ts";
@@ -29,10 +30,21 @@ const common: Wire = { dialect: dialects["common"] ?? expect.unreachable(), orig
 const wireOf = (): Wire => common;
 
 /** Writes all messages without any cached one. */
-const whole = (format: MessageFormat, messages: readonly Message[], variant = ""): readonly unknown[] => {
+const whole = (
+  format: MessageFormat,
+  messages: readonly Message[],
+  variant = "",
+  wire: Wire = common,
+): readonly unknown[] => {
   const state = new WireState();
-  return format(wireMessages(messages, common, state), variant, state);
+  return format(wireMessages(messages, wire, state), variant, state);
 };
+
+/** Dialects whose messages depend on those before them, each in its own way. */
+const wires: readonly Wire[] = ["common", "anthropic", "gemini", "mistral", "alternating", "kimi"].map((name) => ({
+  ...common,
+  dialect: dialects[name] ?? expect.unreachable(),
+}));
 
 /** Messages that a thread gains together: a question, an answer, or calls and their results. */
 const units: fc.Arbitrary<readonly Message[]> = fc.oneof(
@@ -102,7 +114,7 @@ describe.each(Object.entries(formats))("%s", (_, format) => {
     }
   });
 
-  test("are written as if none was known, whatever became of them, of however many threads, within any bound", () => {
+  test("are written as if none was known, whatever became of them, of however many threads, within any bound, in any dialect", () => {
     const steps = fc.array(
       fc.record({
         thread: fc.nat(1),
@@ -113,21 +125,26 @@ describe.each(Object.entries(formats))("%s", (_, format) => {
       { maxLength: 30, size: "max" },
     );
     fc.assert(
-      fc.property(steps, fc.constantFrom(0, 300, 1_500, undefined), (played, mostBytes) => {
-        const write = messageWriter(format, wireOf, mostBytes);
-        const threads = new Map<number, readonly Message[]>();
-        for (const { thread, change, stored, summary } of played) {
-          const messages = changed(threads.get(thread) ?? [], change);
-          threads.set(thread, messages);
-          const variant = stored ? "stored" : "";
-          const written = write(callOf(`t${thread}`, messages, summary ? "summary" : "answer"), variant);
-          const anew = whole(format, messages, variant);
-          expect(written.json).toBe(JSON.stringify(anew));
-          const body = { model: "m", missing: undefined, messages: written, tools: [{ name: "look" }] };
-          expect(writtenBody(body)).toBe(JSON.stringify({ ...body, messages: anew }));
-          expect(JSON.stringify(body)).toBe(writtenBody(body));
-        }
-      }),
+      fc.property(
+        steps,
+        fc.constantFrom(0, 300, 1_500, undefined),
+        fc.constantFrom(...wires),
+        (played, bytes, wire) => {
+          const write = messageWriter(format, () => wire, bytes);
+          const threads = new Map<number, readonly Message[]>();
+          for (const { thread, change, stored, summary } of played) {
+            const messages = changed(threads.get(thread) ?? [], change);
+            threads.set(thread, messages);
+            const variant = stored ? "stored" : "";
+            const written = write(callOf(`t${thread}`, messages, summary ? "summary" : "answer"), variant);
+            const anew = whole(format, messages, variant, wire);
+            expect(written.json).toBe(JSON.stringify(anew));
+            const body = { model: "m", missing: undefined, messages: written, tools: [{ name: "look" }] };
+            expect(writtenBody(body)).toBe(JSON.stringify({ ...body, messages: anew }));
+            expect(JSON.stringify(body)).toBe(writtenBody(body));
+          }
+        },
+      ),
       { numRuns: runs(80) },
     );
   });
@@ -192,6 +209,28 @@ test("what was kept of a thread that was called long ago falls out first, and a 
   // The cache also keeps the messages' JSON, of which the newest alone may be large.
   const largeAtLast = large.toReversed();
   expect([writes("e", largeAtLast), writes("e", largeAtLast), writes("b", b)]).toEqual([2, 2, 1]);
+});
+
+test("a writer writes the calls and results that a server gets as texts once each", () => {
+  let count = 0;
+  const counting: MessageFormat = (messages, ...more) => {
+    count += messages.length;
+    return chatMessages(messages, ...more);
+  };
+  const write = messageWriter(counting, wireOf);
+  const reply = messageFromReply("1.1", "1.1", { toolCalls: [{ id: "c", name: "look", arguments: "{}" }] });
+  const messages = [
+    messageFromDraft("1", { role: "user", content: "Where?" }),
+    reply,
+    ...toolCallsOf(reply).map((call) => messageFromResult(call, "completed", "there")),
+    messageFromDraft("2", { role: "user", content: "Sure?" }),
+  ];
+  const writes = (): number => {
+    count = 0;
+    write(new ToolsOnWire([], { ...common.dialect, callsWithoutTools: "text" }).written(callOf("t", messages)));
+    return count;
+  };
+  expect([writes(), writes()]).toEqual([4, 1]);
 });
 
 describe("the request of a call", () => {

@@ -281,6 +281,23 @@ describe("a reply", () => {
       { content: [refusal] },
       [{ role: "assistant", content: "", refusal: "No." }],
     ],
+    ...(
+      [
+        { type: "refusal", refusal: "No." },
+        { type: "thinking", thinking: "No." },
+      ] as const
+    ).map((part): readonly [string, Partial<Dialect>, ReplyDraft, readonly object[]] => [
+      `has its texts as a list beside a part of the type ${part.type}`,
+      { refusals: "field", fields: ["part"] },
+      {
+        content: [
+          text("a"),
+          text("b"),
+          { type: part.type === "refusal" ? "refusal" : "reasoning", text: "No.", provider: { part } },
+        ],
+      },
+      [{ role: "assistant", content: [text("a"), text("b"), part] }],
+    ]),
     [
       "names its images, unless they are taken everywhere",
       {},
