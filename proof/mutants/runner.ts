@@ -166,9 +166,9 @@ class Watch {
   ended: TestModule[] = [];
   readonly #secondsMax: number;
   readonly #loop: () => void;
-  /** The seconds since a test ended. */
+  /** The ticks of the timer, one a second, since a file was queued or a test ended. */
   #idle = 0;
-  /** The processor seconds when it was first asked for them since then. */
+  /** The processor seconds at the first look since then; null before it. */
   #since: number | null = null;
   #timer: NodeJS.Timeout | undefined;
 

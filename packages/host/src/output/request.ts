@@ -66,7 +66,8 @@ const replyByTool = (reply: ReplyDraft, name: string): ReplyDraft => {
   if (given === undefined) return reply;
   const left = toolCalls.filter((each) => each.name !== name);
   if (left.length > 0) return { ...others, toolCalls: left };
-  const { content = [] } = reply;
+  // Servers write null for none, and a handler may pass it on.
+  const content = reply.content ?? [];
   const thought = typeof content === "string" ? [] : content.filter(({ type }) => type === "reasoning");
   return { ...others, content: [...thought, { type: "text", text: given.arguments }] };
 };

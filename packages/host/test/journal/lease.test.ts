@@ -40,7 +40,7 @@ describe("the lease", () => {
     expect(first.clock.sleepers).toBe(3);
   });
 
-  test("a thread that was used several times is released once, and the host leaves no timer when it closes", async () => {
+  test("a host that closes leaves no timer of a thread that was used several times", async () => {
     const { host, clock } = stage({ idleMs: 1_000, script: [says("1"), says("2"), says("3")] });
     for (const input of ["one", "two", "three"]) {
       await host.ask(input);

@@ -230,9 +230,12 @@ describe("a tool that is running", () => {
   });
 });
 
-test.each([{ users: 1 }, Object.assign(Object.create(null) as object, { users: 1 })])(
-  "a tool that writes into the tool context of the host changes it for no other call: %j",
-  async (toolContext) => {
+test.each<readonly [string, { readonly users: number }]>([
+  ["a plain object", { users: 1 }],
+  ["an object without a prototype", Object.assign(Object.create(null) as object, { users: 1 })],
+])(
+  "a tool that writes into the tool context of the host changes it for no other call: %s",
+  async (_name, toolContext) => {
     const seen: unknown[] = [];
     const count = tool({
       name: "count",

@@ -72,6 +72,15 @@ describe("the request for an output", () => {
     ]);
   });
 
+  test("by a tool takes the answer of a handler that passes on the null that servers write for no text", async () => {
+    const { read } = outputRequest(await callIn("tool"), context());
+    // A handler in JavaScript has no types.
+    const reply = { content: null, toolCalls: [called("title", answer)] } as never;
+    expect(read(outcomeOf(reply))).toMatchObject({
+      reply: { content: [{ type: "text", text: JSON.stringify(answer) }] },
+    });
+  });
+
   test("by a tool beside others: it is no answer yet", async () => {
     const { read } = outputRequest(await callIn("tool"), context());
     expect(read(outcomeOf({ toolCalls: [called("title", answer), called("look", {})] }))).toMatchObject({

@@ -48,11 +48,10 @@ const noNodes: readonly never[] = Object.freeze([]);
 /** Returns whether `chunks` is `before` with one more element. False if that element filled a chunk. */
 export const isAppended = <Element>(chunks: Chunks<Element>, before: Chunks<Element>): boolean => {
   if (chunks.length !== before.length + 1 || chunks.levels.length !== before.levels.length) return false;
-  const nodes = before.levels[0] ?? noNodes;
-  const now = chunks.levels[0] ?? noNodes;
-  if (now.length <= nodes.length) return false;
   for (let level = 1; level < before.levels.length; level++)
     if (chunks.levels[level] !== before.levels[level]) return false;
+  const [nodes = noNodes] = before.levels;
+  const [now = noNodes] = chunks.levels;
   for (let index = 0; index < nodes.length; index++) if (now[index] !== nodes[index]) return false;
   return true;
 };

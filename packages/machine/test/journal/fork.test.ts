@@ -195,7 +195,7 @@ describe("of later events, a copy", () => {
     expect([redactions(2), redactions(1), redactions(0)]).toEqual([[[1, 3]], [[1]], []]);
   });
 
-  test("names the entries of a redaction in the order of the copy, where a waiting message comes after the rest", () => {
+  test("names the entries of a redaction in the order of the copy, in which a waiting message comes after the rest", () => {
     const talk = new CheckedTalk();
     talk.tell({ type: "message.appended", message: { role: "user", content: "a secret" } });
     talk.tell({ type: "metadata.changed", metadata: { name: "a secret" } });

@@ -182,22 +182,25 @@ describe("an entry that fold would pass over is found, with its seq, type and id
     );
   });
 
-  test.each(answers)("%s (entry %i) of another attempt, and a fold leaves the turn as it was", (type, seq) => {
-    const changed = journal()
-      .slice(0, seq + 1)
-      .map((entry) =>
-        entry.seq === seq && isLater(entry) && "effectId" in entry.event
-          ? {
-              ...entry,
-              event: { ...entry.event, effectId: entry.event.effectId.replace(/\d+(?=\D*$)/u, "9") } as Event,
-            }
-          : entry,
-      );
-    expect(lostEventIn(changed)).toMatchObject({ seq, reason: expect.stringContaining(type) });
-    const [before, after] = [foldOf(changed.slice(0, -1)), foldOf(changed)];
-    expect(after.context.open).toEqual(before.context.open);
-    expect(after.context.queue).toEqual(before.context.queue);
-  });
+  test.each(answers)(
+    "%s (entry %i) of another attempt, which leaves the turn as it was when it is folded",
+    (type, seq) => {
+      const changed = journal()
+        .slice(0, seq + 1)
+        .map((entry) =>
+          entry.seq === seq && isLater(entry) && "effectId" in entry.event
+            ? {
+                ...entry,
+                event: { ...entry.event, effectId: entry.event.effectId.replace(/\d+(?=\D*$)/u, "9") } as Event,
+              }
+            : entry,
+        );
+      expect(lostEventIn(changed)).toMatchObject({ seq, reason: expect.stringContaining(type) });
+      const [before, after] = [foldOf(changed.slice(0, -1)), foldOf(changed)];
+      expect(after.context.open).toEqual(before.context.open);
+      expect(after.context.queue).toEqual(before.context.queue);
+    },
+  );
 
   test("an answer that comes twice", () => {
     const [first, ...rest] = journal();

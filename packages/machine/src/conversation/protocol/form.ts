@@ -169,7 +169,7 @@ export const shapeOf = (forms: Forms): Shape => {
   }));
   return (value) => {
     if (!isObject(value)) return mustBe("an object", value);
-    // Runs for each event, so it avoids an iterator, and calls for the many members that are absent.
+    // Runs for each event, so it makes no iterator, and calls nothing for the many members that are absent.
     for (let index = 0; index < members.length; index++) {
       const member = members[index];
       const given = member === undefined ? undefined : value[member.name];

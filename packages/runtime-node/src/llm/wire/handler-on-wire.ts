@@ -115,7 +115,7 @@ const withOrigin = (outcome: LlmOutcome, origin: string): LlmOutcome =>
 class RefusedFields {
   /** The origins whose replies have a field that is refused. */
   readonly #origins = new Set<string>();
-  /** Messages without their fields. Null without any: looking up each of a long history costs more than the rest of a call. */
+  /** Messages without their fields; null if there are none, since to look up each of a long history costs more than a call. */
   #plain: WeakMap<Message, Message> | null = null;
 
   /**

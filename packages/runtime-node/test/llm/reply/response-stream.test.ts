@@ -192,7 +192,7 @@ describe("events of a server that", () => {
   test("names an item anew in each event are about the one in its place", () => {
     const { decoded } = read(...eventsOf(said, 0), ended([{ ...said, id: "msg_other" }]));
     expect(decoded.output).toEqual([said]);
-    // A tool must not run twice because its call has another name at the end.
+    // A call that has another name at the end is still the same call, whose tool must run once.
     const renamed = { ...call, id: "fc_other", call_id: "other" };
     expect(read(...eventsOf(call, 0), ended([renamed])).decoded.output).toEqual([call]);
   });
