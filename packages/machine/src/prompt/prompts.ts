@@ -3,7 +3,6 @@ import type { Message } from "../thread/message.ts";
 import type { ExpectedOutput } from "../thread/turn.ts";
 import { type Thread, turnOf } from "../thread/thread.ts";
 import { isAppended, toArray } from "../thread/chunks.ts";
-import type { Blocks } from "./blocks.ts";
 import type { Counts } from "./counts.ts";
 import type { Cut } from "./cut.ts";
 import { blocksOf, type PromptParts } from "./render.ts";
@@ -23,8 +22,8 @@ export interface Prompts {
 /** Renders each prompt from the beginning. */
 export const promptsAnew: Prompts = Object.freeze<Prompts>({
   render: (thread, cut, system, open, output) => {
-    const blocks = blocksOf(partsOf(thread, system, open), cut, null);
-    return promptFrom(grownBy(noPrompt(), blocks.messages, start), output);
+    const { messages } = blocksOf(partsOf(thread, system, open), cut, null);
+    return promptFrom(begun(undefined, messages.toReversed()), output);
   },
 });
 
@@ -44,13 +43,11 @@ export const grownPrompts = (counts: Counts): Prompts => {
       // The seed's list, even an empty one, is the same object throughout a thread.
       const before = kept.get(thread.seed);
       const shown = { thread, cut, system, open };
-      const more = continued(before, shown);
-      const blocks = more ?? blocksOf(partsOf(thread, system, open), cut, counts).messages;
-      const end = before === undefined ? null : endOfPrefix(before.blocks, blocks, more !== null);
-      // If reading a message throws, the kept prompt is incomplete.
-      kept.delete(thread.seed);
-      const grown = grownBy(before === undefined || end === null ? noPrompt() : before, blocks, end ?? start);
-      kept.set(thread.seed, { ...grown, blocks, shown });
+      const isContinued = before !== undefined && continues(before, shown);
+      const grown = isContinued
+        ? before
+        : begun(before, blocksOf(partsOf(thread, system, open), cut, counts).messages.toReversed());
+      kept.set(thread.seed, { ...grown, shown });
       return promptFrom(grown, output);
     },
   });
@@ -69,10 +66,11 @@ interface Grown {
   readonly messages: Message[];
   /** The digest of these messages. */
   readonly digest: PromptDigest;
+  /** The blocks, oldest first, since a prompt grows at its end. Only this module changes the list. */
+  readonly blocks: (readonly Message[])[];
 }
 
 interface Kept extends Grown {
-  readonly blocks: Blocks["messages"];
   readonly shown: Shown;
 }
 
@@ -84,78 +82,82 @@ interface Shown {
 }
 
 /**
- * Returns the blocks of a prompt that adds only messages of the open turn, and at most one closed turn; null if more may
- * have changed. Finding all blocks again took a fifth of turn 1,000.
+ * Extends the kept prompt if the next one adds only messages of the open turn, and at most one closed turn. Returns false
+ * and changes nothing if more may have changed. Finding all blocks again took a fifth of turn 1,000.
  */
-const continued = (before: Kept | undefined, { thread, cut, system, open }: Shown): Blocks["messages"] | null => {
-  if (before === undefined) return null;
-  const { blocks, shown } = before;
+const continues = (kept: Kept, { thread, cut, system, open }: Shown): boolean => {
+  const { blocks, shown } = kept;
   const isPlain = cut.shrink === undefined && cut.dropped === undefined && cut.fields === undefined;
   // A question may have been inserted into the block of the open turn.
-  if (!isPlain || shown.cut !== cut || shown.system !== system || blocks[0] !== shown.open) return null;
-  if (thread === shown.thread) return blocks.with(0, open);
+  if (!isPlain || shown.cut !== cut || shown.system !== system || blocks.at(-1) !== shown.open) return false;
+  const isClosed = thread !== shown.thread;
+  const said = isClosed ? saidInNext(thread, shown, cut) : open;
+  // The kept prompt may belong to another branch, with another open turn.
+  if (said === null || endOfPrefix([shown.open], [said]) === null) return false;
+  blocks.pop();
+  addMessages(kept, said, shown.open.length);
+  blocks.push(said);
+  if (isClosed) {
+    addMessages(kept, open, 0);
+    blocks.push(open);
+  }
+  return true;
+};
+
+/** Returns what the next turn after a prompt said, if it completed; null if more may have changed than this turn. */
+const saidInNext = (thread: Thread, shown: Shown, cut: Cut): readonly Message[] | null => {
   const last = isAppended(thread.turns, shown.thread.turns) ? turnOf(thread, thread.turns.length) : undefined;
   const isNext = last?.parent === shown.thread.head && thread.head === last.number && thread.pins === shown.thread.pins;
   if (!isNext || last.outcome.status !== "completed" || (cut.from?.turn ?? 0) >= last.number) return null;
-  const said = toArray(last.messages);
-  // Another branch may have closed another turn, which may need a question before it.
-  return said[0] === undefined || said[0] !== shown.open[0] ? null : [open, said, ...blocks.slice(1)];
+  // An empty turn may need a question before it.
+  return shown.open.length === 0 ? null : toArray(last.messages);
 };
-
-interface Place {
-  readonly block: number;
-  readonly message: number;
-}
-
-const start: Place = Object.freeze({ block: 0, message: 0 });
 
 const promptFrom = (
   { messages, digest }: Grown,
   output: Parameters<Prompts["render"]>[4],
 ): ReturnType<Prompts["render"]> => ({ messages: messages.slice(), digest: digest.of(output) });
 
-const noPrompt = (): Grown => ({ messages: [], digest: new PromptDigest() });
-
-/** Adds the messages of the blocks, starting at a place. */
-const grownBy = (grown: Grown, blocks: Blocks["messages"], from: Place): Grown => {
-  let { message } = from;
-  for (const messages of blocks.slice(0, blocks.length - from.block).reverse()) {
-    // By index: frozen lists have slow iterators.
-    for (let added = messages[message]; added !== undefined; added = messages[++message]) {
-      grown.digest.add(added);
-      grown.messages.push(added);
-    }
-    message = 0;
+/** Makes a prompt of these blocks, from an earlier one if they begin with its blocks. */
+const begun = (before: Grown | undefined, blocks: Grown["blocks"]): Grown => {
+  const end = before === undefined ? null : endOfPrefix(before.blocks, blocks);
+  const { messages, digest } = before === undefined || end === null ? noPrompt() : before;
+  const grown = { messages, digest, blocks };
+  let from = end?.message ?? 0;
+  for (const block of blocks.slice(end?.block)) {
+    addMessages(grown, block, from);
+    from = 0;
   }
   return grown;
 };
 
-/**
- * Returns where the messages of `prefix` end within `blocks`; null if the blocks do not begin with them.
- *
- * @param isContinued whether all blocks of the prefix but the newest are the first ones of `blocks`.
- */
-const endOfPrefix = (prefix: Blocks["messages"], blocks: Blocks["messages"], isContinued: boolean): Place | null => {
-  let block = isContinued ? prefix.length - 1 : 0;
+const noPrompt = (): Pick<Grown, "messages" | "digest"> => ({ messages: [], digest: new PromptDigest() });
+
+const addMessages = ({ messages, digest }: Grown, block: readonly Message[], from: number): void => {
+  // By index: frozen lists have slow iterators.
+  for (let index = from; index < block.length; index++) {
+    const added = block[index];
+    if (added === undefined) continue;
+    digest.add(added);
+    messages.push(added);
+  }
+};
+
+/** Returns where the messages of `prefix` end within `blocks`; null if the blocks do not begin with them. */
+const endOfPrefix = (
+  prefix: readonly (readonly Message[])[],
+  blocks: readonly (readonly Message[])[],
+): { readonly block: number; readonly message: number } | null => {
+  let block = 0;
   let message = 0;
-  let messages = blocks[blocks.length - 1 - block];
-  const goTo = (next: number): void => {
-    block = next;
-    message = 0;
-    messages = blocks[blocks.length - 1 - block];
-  };
-  for (let index = prefix.length - 1 - block; index >= 0; index--) {
-    const wanted = prefix[index] ?? [];
+  for (const wanted of prefix) {
     // A prompt shows no message twice, so this is the beginning of the block.
-    if (wanted === messages) {
-      goTo(block + 1);
-      continue;
+    if (wanted === blocks[block]) message += wanted.length;
+    else for (let at = 0; at < wanted.length; at++) if (wanted[at] !== blocks[block]?.[message++]) return null;
+    while (message === blocks[block]?.length) {
+      block += 1;
+      message = 0;
     }
-    for (let at = 0; at < wanted.length; at++) {
-      if (wanted[at] !== messages?.[message]) return null;
-      message += 1;
-    }
-    while (message === messages?.length) goTo(block + 1);
   }
   return { block, message };
 };
