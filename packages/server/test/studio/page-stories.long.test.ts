@@ -6,6 +6,7 @@ import { sequentialIds } from "@colloquy/runtime-test";
 import axe from "axe-core";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { spread } from "../../../../test/runs.ts";
 import { fitsAcross, withBrowser } from "./kit/browser.ts";
 import { type ServedStudio, serveStudio } from "./kit/served.ts";
 import { planTrip, trips } from "./kit/trip.ts";
@@ -275,40 +276,39 @@ withBrowser("a newcomer", ({ open }) => {
     expect(problems).toEqual([]);
   });
 
-  test.each([
-    [1_440, 900, "light"],
-    [1_440, 900, "dark"],
-    [400, 800, "light"],
-    [400, 800, "dark"],
-  ] as const)(
-    "meets no barrier, and no text wider than its place, at %i × %i in %s colours",
-    async (width, height, colors) => {
-      const { page } = await open(at(""), { width, height });
-      await page.emulateMedia({ colorScheme: colors });
-      const places: readonly (readonly [string, string])[] = [
-        ["", ".thread"],
-        ["thread=trip&pane=journal", ".entry"],
-        ["thread=trip&pane=journal&view=tree", ".branch.present"],
-        ["thread=written&pane=detail", ".markdown table"],
-        ["thread=trip&pane=detail&tab=turn", ".span"],
-        ["thread=trip&pane=detail&tab=prompt", ".unit"],
-        ["thread=trip&pane=detail&tab=state", ".chart .lit"],
-        ["thread=trip&pane=detail&tab=compare&other=trip&otherSeq=9", ".compare .message"],
-      ];
-      for (const [place, content] of places) {
-        await page.goto(at(place));
-        await page.locator(content).first().waitFor();
-        expect({ place, found: await barriers(page), wide: await tooWide(page) }).toEqual({
-          place,
-          found: [],
-          wide: [],
-        });
-      }
-      await page.keyboard.press("?");
-      await page.getByRole("dialog").locator("tr").first().waitFor();
-      expect([await barriers(page), await tooWide(page)]).toEqual([[], []]);
-    },
-  );
+  test.each(
+    spread([
+      [1_440, 900, "light"],
+      [1_440, 900, "dark"],
+      [400, 800, "light"],
+      [400, 800, "dark"],
+    ] as const),
+  )("meets no barrier, and no text wider than its place, at %i × %i in %s colours", async (width, height, colors) => {
+    const { page } = await open(at(""), { width, height });
+    await page.emulateMedia({ colorScheme: colors });
+    const places: readonly (readonly [string, string])[] = [
+      ["", ".thread"],
+      ["thread=trip&pane=journal", ".entry"],
+      ["thread=trip&pane=journal&view=tree", ".branch.present"],
+      ["thread=written&pane=detail", ".markdown table"],
+      ["thread=trip&pane=detail&tab=turn", ".span"],
+      ["thread=trip&pane=detail&tab=prompt", ".unit"],
+      ["thread=trip&pane=detail&tab=state", ".chart .lit"],
+      ["thread=trip&pane=detail&tab=compare&other=trip&otherSeq=9", ".compare .message"],
+    ];
+    for (const [place, content] of places) {
+      await page.goto(at(place));
+      await page.locator(content).first().waitFor();
+      expect({ place, found: await barriers(page), wide: await tooWide(page) }).toEqual({
+        place,
+        found: [],
+        wide: [],
+      });
+    }
+    await page.keyboard.press("?");
+    await page.getByRole("dialog").locator("tr").first().waitFor();
+    expect([await barriers(page), await tooWide(page)]).toEqual([[], []]);
+  });
 });
 
 /** Returns the findings of axe-core. The protocol evaluates it, which the page's own policy does not concern. */

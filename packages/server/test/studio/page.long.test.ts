@@ -1,6 +1,7 @@
 import { sqliteStore } from "@colloquy/runtime-node";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { spread } from "../../../../test/runs.ts";
 import { fitsAcross, withBrowser } from "./kit/browser.ts";
 import { type ServedStudio, serveStudio } from "./kit/served.ts";
 import { planTrip, trips } from "./kit/trip.ts";
@@ -221,7 +222,7 @@ withBrowser("the page", ({ open }) => {
     expect(problems).toEqual([]);
   });
 
-  test.each([400, 1_000, 1_600])(
+  test.each(spread([400, 1_000, 1_600]))(
     "all of it is reached in a window of %i pixels, without scrolling aside",
     async (width) => {
       const { page, problems } = await open(at("thread=trip"), { width, height: 800 });
