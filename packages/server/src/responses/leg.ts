@@ -117,7 +117,7 @@ class LegLog {
   }
 
   /** Yields the events from a number on as they come, those that are there joined. @throws why the log was lost */
-  async *read(from = 0): AsyncGenerator<string, undefined> {
+  async *read(from: number): AsyncGenerator<string, undefined> {
     for (let next = from; ;) {
       while (next >= this.#first + this.#blocks.length && this.#lost === null) {
         if (this.#isEnded) return undefined;

@@ -114,6 +114,25 @@ describe("a page of the AI SDK", () => {
     ]);
     await expect.poll(() => chat.status).toBe("ready");
     expect(keptOf(await painted(server))).toEqual(keptOf(chat.messages));
+    const [, answered] = await painted(server);
+    expect(answered?.parts[2]).toMatchObject({ approval: { approved: false, reason: "too much" } });
+  });
+
+  test("that sends an answer again is told once another page has gone on with the thread", async () => {
+    const { server } = served([toolCalls([{ name: "seat", arguments: {} }]), reply("12C."), reply("A window.")]);
+    const chat = new Chat({
+      server,
+      sendAutomaticallyWhen: lastAssistantMessageIsCompleteWithToolCalls,
+      onToolCall: ({ toolCall: { toolCallId } }) =>
+        void chat.addToolOutput({ tool: "seat", toolCallId, output: { row: 12 } }),
+    });
+    await chat.sendMessage({ text: "Where do I sit?" });
+    await expect.poll(() => textsOf(chat.messages)).toEqual(["Where do I sit?", "12C."]);
+    const again = async (): Promise<string> =>
+      (await server.fetch(post("/ui", { id: "t", messages: chat.messages }))).text();
+    expect(await again()).not.toContain("data-differs");
+    await new Chat({ server, messages: [...(await painted(server))] }).sendMessage({ text: "By the window?" });
+    expect(await again()).toContain("newer messages");
   });
 
   const signed = { id: "", approved: true, signature: "x" };

@@ -332,6 +332,21 @@ test("a message that is edited while it waits is asked with the unanswered one b
   expect(on.prompt()).toEqual(["Count.", "One, two.", "Lost.", "And after that?"]);
 });
 
+test("a message that waits is asked once, even if its page sends it again", async () => {
+  const clock = virtualClock();
+  const on = await served([slowly, reply("Three.")], {}, inProcess, { clock });
+  const chat = await stopped(on.server, "One, ");
+  const last: UIMessage = { id: "last", role: "user", parts: [{ type: "text", text: "And then?" }] };
+  const send = (): Promise<Response> =>
+    on.server.fetch(post("/ui", { id: "t", trigger: "submit-message", messages: [...chat.messages, last] }));
+  const answers = [await send()];
+  await expect.poll(() => statusesOf(on)).toEqual(["open", "queued"]);
+  answers.push(await send());
+  await clock.advance(1000);
+  for (const answer of answers) expect(await answer.text()).toContain("Three.");
+  expect(await statusesOf(on)).toEqual(["completed", "completed"]);
+});
+
 test("a message that waits stays as it was when its edit is refused", async () => {
   const clock = virtualClock();
   const on = await served([slowly, reply("Three.")], {}, inProcess, { clock });
