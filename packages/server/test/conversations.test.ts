@@ -113,6 +113,22 @@ describe("a conversation, by the client of OpenAI", () => {
       expect(await client.conversations.items.retrieve(item.id ?? "", { conversation_id: id })).toEqual(item);
   });
 
+  it("shows the messages that its thread began with", async () => {
+    const { client, host } = served(hostWith(reply("Fine.")));
+    const thread = host.thread("begun");
+    await thread.start({
+      seed: [
+        { role: "user", content: "Hello" },
+        { role: "assistant", content: "Hi." },
+      ],
+    });
+    await thread.ask("How are you?");
+    const items = await all(client.conversations.items.list(thread.id, { order: "asc" }));
+    expect(items.map(inShort)).toEqual(["user Hello", "assistant Hi.", "user How are you?", "assistant Fine."]);
+    for (const item of items)
+      expect(await client.conversations.items.retrieve(item.id ?? "", { conversation_id: thread.id })).toEqual(item);
+  });
+
   it.each([
     [{ items: [{ type: "function_call", call_id: "c", name: "f", arguments: "{}" }] }, "items[0]: "],
     [{ items: [user("a"), { type: "function_call_output", call_id: "c", output: "x" }] }, "items[1]: "],

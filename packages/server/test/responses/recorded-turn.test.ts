@@ -37,6 +37,6 @@ test("a record of a turn has nothing of a later turn, nor its usage", async () =
 
 /** Returns the facts and events so far of each leg, and the items of the last one. */
 const legsOf = async (record: ReturnType<typeof turnRecord>) => {
-  const legs = (record?.legs ?? []).map(async (leg) => [leg.facts, (await leg.log.read().next()).value]);
+  const legs = (record?.legs ?? []).map(async (leg) => [leg.facts, (await leg.log.read(0).next()).value]);
   return [await Promise.all(legs), record?.output.items];
 };
