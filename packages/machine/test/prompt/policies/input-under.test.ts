@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { textOf } from "../../../src/index.ts";
 import {
   compose,
   countPrompt,
@@ -94,6 +95,18 @@ describe("the input of a policy after those before it", () => {
     const made = { system, turns: [turn(1, "a", "b")], open, isOpen: true };
     const shown = shownBy(made, { ...decision, from: { turn: 2, unit: 0 } });
     expect(inputUnder(inputOf(made), decision).history.fixedTokens()).toBe(countPrompt(characters, shown));
+  });
+
+  test("shows a later policy a pinned message of the open turn whole, and the others as the earlier policy shortens them", () => {
+    const long = "long ".repeat(100);
+    const open = [said("2.0", "user", long), said("2.1", "user", long)];
+    const input = inputOf({ turns: [turn(1, "a", "b")], open, isOpen: true, pins: ["2.1"] });
+    const shrink = [{ rule: "headAndTail", of: "messages", characters: 200 }] as const;
+    const fixed = inputUnder(input, { from: null, shrink }).history.fixed();
+    expect(fixed.flatMap(({ messages }) => messages.map(textOf))).toEqual([
+      expect.stringMatching(/^(?=[^]{1,200}$)long/u),
+      long,
+    ]);
   });
 
   test.each([characters, inSteps])("the messages that they show, and their tokens: $name", (counter) => {
