@@ -71,6 +71,18 @@ export const equivalent: readonly Equivalent[] = [
     reason: "a level that does not exist is empty, and is skipped",
   },
   {
+    path: "packages/machine/src/thread/chunks.ts",
+    original: "for (; size > 1; size /= chunkSize) {",
+    mutated: "for (; size > 2; size /= chunkSize) {",
+    reason: "a size is a power of the size of a chunk, so none is 2",
+  },
+  {
+    path: "packages/machine/src/prompt/render.ts",
+    original: "for (let index = 0; index < messages.length; index++) {",
+    mutated: "for (let index = 0; index <= messages.length; index++) {",
+    reason: "there is no message after the last one, so none is returned",
+  },
+  {
     path: "packages/machine/src/inspect/compare.ts",
     original: "if (was.call === null || is.call === null) continue;",
     mutated: "if (was.call === null && is.call === null) continue;",
