@@ -97,6 +97,14 @@ describe("the input of a policy after those before it", () => {
     expect(inputUnder(inputOf(made), decision).history.fixedTokens()).toBe(countPrompt(characters, shown));
   });
 
+  test("shows a later policy the only message of the open turn as the earlier policy shortens it", () => {
+    const open = [said("2.0", "user", "long ".repeat(100))];
+    const input = inputOf({ turns: [turn(1, "a", "b")], open, isOpen: true });
+    const shrink = [{ rule: "headAndTail", of: "messages", characters: 200 }] as const;
+    const fixed = inputUnder(input, { from: null, shrink }).history.fixed();
+    expect(fixed.flatMap(({ messages }) => messages.map((message) => textOf(message).length))).toEqual([200]);
+  });
+
   test("shows a later policy a pinned message of the open turn whole, and the others as the earlier policy shortens them", () => {
     const long = "long ".repeat(100);
     const open = [said("2.0", "user", long), said("2.1", "user", long)];
