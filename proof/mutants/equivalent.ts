@@ -83,6 +83,24 @@ export const equivalent: readonly Equivalent[] = [
     reason: "there is no message after the last one, so none is returned",
   },
   {
+    path: "packages/machine/src/prompt/render.ts",
+    original: "position: turn === 0 ? unitsOf(0, seed).findIndex(({ id }) => id === message) : 0,",
+    mutated: "position: turn === 0 ? unitsOf(1, seed).findIndex(({ id }) => id === message) : 0,",
+    reason: "only the ids of the units are read, which do not depend on the number of the turn",
+  },
+  {
+    path: "packages/machine/src/redaction/attribution.ts",
+    original: "if (ask !== undefined && ask.during !== null) this.#at(ask.seq).turns.add(ask.during);",
+    mutated: "if (ask !== undefined || ask.during !== null) this.#at(ask.seq).turns.add(ask.during);",
+    reason: "an ask that no turn takes was read before, and null names no turn; the types can't say so",
+  },
+  {
+    path: "packages/machine/src/thread/plain-data.ts",
+    original: 'if (typeof value === "object" && value !== null) freeze(value);',
+    mutated: 'if (typeof value === "object" || value !== null) freeze(value);',
+    reason: "null and values that are no objects count as frozen, and nothing that is frozen here is a function",
+  },
+  {
     path: "packages/machine/src/inspect/compare.ts",
     original: "if (was.call === null || is.call === null) continue;",
     mutated: "if (was.call === null && is.call === null) continue;",
