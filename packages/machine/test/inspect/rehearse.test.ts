@@ -137,3 +137,22 @@ describe("a summary that a rehearsal wants", () => {
     expect(lastPrompt(later, again)).toContain("About two.");
   });
 });
+
+test("a rehearsal reports a policy that fails only once it has to do without the summary that it waited for", () => {
+  const talk = new Talk(conversationMachine());
+  const entries: Entry[] = [talk.beginning, talk.ask("Why?").entry, talk.reply("So. ".repeat(40)).entry];
+  entries.push(talk.ask("And?").entry);
+  const policy: Policy = {
+    ...asking(({ history }) => ([...history.newestFirst()].length === 0 ? null : covering(1, 1))),
+    decide: ({ withoutSummary }) => {
+      if (withoutSummary) throw new Error("no decision without a summary");
+      return { from: null, reason: "all of it" };
+    },
+  };
+  const failures = (tokens: number) =>
+    stepsRehearsed(conversationMachine({ policy, budget: { tokens, reserve: 0 } }), entries).map(
+      ({ failed }) => failed,
+    );
+  expect(failures(1_000)).toEqual([null, null, null]);
+  expect(failures(30)).toEqual([null, null, 'policy "asking@1" threw: no decision without a summary']);
+});
