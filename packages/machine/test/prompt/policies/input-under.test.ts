@@ -97,6 +97,28 @@ describe("the input of a policy after those before it", () => {
     expect(inputUnder(inputOf(made), decision).history.fixedTokens()).toBe(countPrompt(characters, shown));
   });
 
+  test("tells a later policy of each turn whether it was interrupted, and its summaries, as before", () => {
+    const summaries = [{ number: 1, from: 1, text: "short" }];
+    const turns = [
+      { ...turn(1, "a", "b"), summaries, summaryFailures: 2 },
+      { ...turn(2, "c", "d"), interrupted: true },
+    ];
+    const { history } = inputUnder(inputOf({ turns }), { from: null, dropped: ["1.1", "2.1"] });
+    const told = [...history.newestFirst()].map(
+      ({ number, interrupted, summaries: written, summaryFailures, length }) => [
+        number,
+        interrupted,
+        written,
+        summaryFailures,
+        length,
+      ],
+    );
+    expect(told).toEqual([
+      [2, true, [], 0, 1],
+      [1, false, summaries, 2, 1],
+    ]);
+  });
+
   test("shows a later policy the only message of the open turn as the earlier policy shortens it", () => {
     const open = [said("2.0", "user", "long ".repeat(100))];
     const input = inputOf({ turns: [turn(1, "a", "b")], open, isOpen: true });
