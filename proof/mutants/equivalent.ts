@@ -35,6 +35,12 @@ export const equivalent: readonly Equivalent[] = [
     reason: "a turn that is made for one prompt is read only for its messages; its type needs the rest",
   },
   {
+    path: "packages/machine/src/inspect/rehearse.ts",
+    original: "number: conversation.turns.length + 1,",
+    mutated: "number: conversation.turns.length - 1,",
+    reason: "a turn that is made for one prompt is read only for its messages; its type needs the rest",
+  },
+  {
     path: "packages/machine/src/inspect/replay.ts",
     original: "if (Either.isLeft(begun)) return Either.left(unreadable(begun.left.seq, begun.left.reason));",
     mutated: "",
