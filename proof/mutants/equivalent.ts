@@ -35,6 +35,12 @@ export const equivalent: readonly Equivalent[] = [
     reason: "a turn that is made for one prompt is read only for its messages; its type needs the rest",
   },
   {
+    path: "packages/machine/src/inspect/rehearse.ts",
+    original: "number: conversation.turns.length + 1,",
+    mutated: "number: conversation.turns.length - 1,",
+    reason: "a turn that is made for one prompt is read only for its messages; its type needs the rest",
+  },
+  {
     path: "packages/machine/src/inspect/replay.ts",
     original: "if (Either.isLeft(begun)) return Either.left(unreadable(begun.left.seq, begun.left.reason));",
     mutated: "",
@@ -69,6 +75,36 @@ export const equivalent: readonly Equivalent[] = [
     original: "for (let level = chunks.levels.length - 1; level >= 0; level--) {",
     mutated: "for (let level = chunks.levels.length + 1; level >= 0; level--) {",
     reason: "a level that does not exist is empty, and is skipped",
+  },
+  {
+    path: "packages/machine/src/thread/chunks.ts",
+    original: "for (; size > 1; size /= chunkSize) {",
+    mutated: "for (; size > 2; size /= chunkSize) {",
+    reason: "a size is a power of the size of a chunk, so none is 2",
+  },
+  {
+    path: "packages/machine/src/prompt/render.ts",
+    original: "for (let index = 0; index < messages.length; index++) {",
+    mutated: "for (let index = 0; index <= messages.length; index++) {",
+    reason: "there is no message after the last one, so none is returned",
+  },
+  {
+    path: "packages/machine/src/prompt/render.ts",
+    original: "position: turn === 0 ? unitsOf(0, seed).findIndex(({ id }) => id === message) : 0,",
+    mutated: "position: turn === 0 ? unitsOf(1, seed).findIndex(({ id }) => id === message) : 0,",
+    reason: "only the ids of the units are read, which do not depend on the number of the turn",
+  },
+  {
+    path: "packages/machine/src/redaction/attribution.ts",
+    original: "if (ask !== undefined && ask.during !== null) this.#at(ask.seq).turns.add(ask.during);",
+    mutated: "if (ask !== undefined || ask.during !== null) this.#at(ask.seq).turns.add(ask.during);",
+    reason: "an ask that no turn takes was read before, and null names no turn; the types can't say so",
+  },
+  {
+    path: "packages/machine/src/thread/plain-data.ts",
+    original: 'if (typeof value === "object" && value !== null) freeze(value);',
+    mutated: 'if (typeof value === "object" || value !== null) freeze(value);',
+    reason: "null and values that are no objects count as frozen, and nothing that is frozen here is a function",
   },
   {
     path: "packages/machine/src/inspect/compare.ts",

@@ -167,7 +167,7 @@ const replayed = (
       ? goOnCompacted(noted, open, open.stage.attempt, made, event.at).data
       : noted;
   }
-  const updated = update({ ...data, seq: seq - 1 }, event, made).data;
+  const updated = update(data, event, made).data;
   // The rehearsal keeps its own configuration, whatever the recording configured.
   return { ...updated, configuration: data.configuration };
 };
@@ -274,7 +274,7 @@ const askAfter = (
   if (awaited ? step.outcomeOf?.reply === null : !ends) return nothing;
   const decided = awaited
     ? decideSummary(settings, after, situationOf(settings, after, { open: () => after.open }))
-    : Either.getOrElse((): Decided => ({}))(decide(settings, { ...before, seq: seq - 1 }, event));
+    : Either.getOrElse((): Decided => ({}))(decide(settings, before, event));
   const { summary, policyFailed = null } = decided;
   return summary === undefined
     ? { ...nothing, failed: policyFailed }

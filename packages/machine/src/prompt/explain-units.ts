@@ -226,7 +226,7 @@ const nothingLeftOut = ({ policy, interrupted }: Cut): Cut => ({ policy, from: n
 /** Returns a policy's reason. Never throws: reasons are foreign and unchecked. */
 const reasonOf = ({ reason, reasons }: CutDecision, id: string): string => {
   try {
-    const own: unknown = reasons !== undefined && Object.hasOwn(reasons, id) ? reasons[id] : reason;
+    const own: unknown = reasons?.[id];
     return typeof own === "string" ? own : reason;
   } catch {
     return reason;

@@ -54,6 +54,14 @@ const wrong: readonly (readonly [string, unknown, RegExp])[] = [
     { type: "system.changed", at: 1, system: { role: "user", content: "x" } },
     /system\.role must be one of "system", "developer" \(got "user"\)/,
   ],
+  ["a member that JSON lacks, and no type", { at: Number.NaN }, /^at is NaN, which JSON has no word for$/],
+  [
+    "an instance of a class with a type",
+    new (class Asked {
+      readonly type = "ask.received";
+    })(),
+    /^the event is an Asked, which JSON has no word for/,
+  ],
   ["no reply", { type: "llm.completed", at: 1, effectId: "t/1.1#1" }, /reply must be an object \(got undefined\)/],
   [
     "tokens that are none",

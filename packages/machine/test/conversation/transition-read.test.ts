@@ -1,4 +1,4 @@
-import { conversationMachine, type Event, start, transition } from "@colloquy/machine";
+import { conversationMachine, type Event, start, type State, transition } from "@colloquy/machine";
 import { readEvent, transitionRead } from "@colloquy/machine/hosting";
 import * as Either from "fp-ts/lib/Either.js";
 import { expect, test } from "vitest";
@@ -29,4 +29,23 @@ test("steps by an event that was read before as by one that is read then, withou
     steps += 1;
   }
   expect(steps).toBeGreaterThan(2);
+});
+
+test("refuses an event with the reason if the state's value is not one that its data can have", () => {
+  const asked = transition(machine, begun, { type: "ask.received", at: 1, askId: "a", input: "hello" }).state;
+  const wrong: State = { ...asked, value: "idle" };
+  const event: Event = {
+    type: "llm.completed",
+    at: 2,
+    effectId: "t/1.1#1",
+    reply: { content: "hi" },
+    finishReason: "stop",
+  };
+  const told = transition(machine, wrong, event);
+  expect(told).toMatchObject({
+    handled: false,
+    effects: [],
+    refusal: { kind: "invalid", reason: '"llm.completed" has no arrow from "idle": no transition gives it' },
+  });
+  expect(told.state).toBe(wrong);
 });

@@ -1,5 +1,4 @@
 import { handledSteps, playArbitrary, runSchedule, type Trace } from "@colloquy/runtime-test/arbitraries";
-import * as Either from "fp-ts/lib/Either.js";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import {
@@ -29,34 +28,10 @@ import {
   summariseTurns,
   tokenWindow,
 } from "../../src/policies.ts";
-import { internals } from "../../src/conversation/machine.ts";
-import { recordedSteps } from "../../src/inspect/recorded-steps.ts";
-import { beginRehearsal, rehearse, type RehearsedCall } from "../../src/inspect/rehearse.ts";
-import { rehearseImported } from "../../src/inspect/rehearse.ts";
 import { wildPolicyArbitrary } from "../conversation/wild-policy.ts";
 import { runs } from "../runs.ts";
 import { calling, Talk } from "../talk.ts";
-
-/** Returns the calls of a journal as a machine would make them, without imported ones. */
-const rehearsed = (machine: ConversationMachine, entries: readonly Entry[]): readonly RehearsedCall[] =>
-  allRehearsed(machine, entries).filter(({ imported }) => !imported);
-
-const allRehearsed = (machine: ConversationMachine, entries: readonly Entry[]): readonly RehearsedCall[] => {
-  const recorded = recordedSteps(entries);
-  if (Either.isLeft(recorded)) throw new Error(recorded.left.reason);
-  const { settings } = machine[internals];
-  let rehearsal = beginRehearsal(settings, recorded.right);
-  const calls: RehearsedCall[] = [];
-  for (const step of recorded.right.steps) {
-    const { call, ...next } =
-      step.type === "imported"
-        ? rehearseImported(settings, rehearsal, step)
-        : rehearse(settings, rehearsal, recorded.right, step);
-    if (call !== null) calls.push(call);
-    ({ rehearsal } = next);
-  }
-  return calls;
-};
+import { allRehearsed, rehearsed } from "./rehearsed.ts";
 
 /** Returns the prompts of a machine that gets a journal's events, as far as it accepts them. */
 const told = (machine: ConversationMachine, entries: readonly Entry[]): readonly CallLlm[] => {

@@ -207,23 +207,6 @@ describe("the contents of an explanation", () => {
     expect(explanationTable(explanation)).toContain('failed   policy "own@1" threw: no decision today');
   });
 
-  test("of invalid reasons: the decision's own", () => {
-    const reasons = new Proxy<Record<string, string>>(
-      {},
-      {
-        getOwnPropertyDescriptor: () => {
-          throw new Error("no reason");
-        },
-      },
-    );
-    const unreasonable = conversationMachine({
-      tools,
-      policy: policyDeciding(() => ({ from: null, dropped: ["1.2"], reason: "because", reasons })),
-    });
-    const unit = explain(unreasonable, someTalk(unreasonable).state).units.find(({ id }) => id === "1.2");
-    expect(unit).toMatchObject({ shown: "out", why: "because" });
-  });
-
   test("of summaries: which one covers a turn, and which turns have only a line made by rule", () => {
     const summarising: Policy = {
       ...policyDeciding(() => ({ from: { turn: 4, unit: 0 }, summarised: { from: 0, to: 3 }, reason: "summed up" })),

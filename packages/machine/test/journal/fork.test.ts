@@ -16,6 +16,7 @@ import {
   usageMonoid,
 } from "../../src/index.ts";
 import { replay } from "../../src/inspect.ts";
+import { redactEntry } from "../../src/storage.ts";
 import { decodeJournal, type LeftBehind, forkOf } from "../../src/journal.ts";
 import { CheckedTalk } from "../checked-talk.ts";
 import { runs } from "../runs.ts";
@@ -193,6 +194,21 @@ describe("of later events, a copy", () => {
     const redactions = (turn: number) =>
       forked(talk.entries, turn).entries.flatMap(({ event }) => (event.type === "thread.redacted" ? [event.seqs] : []));
     expect([redactions(2), redactions(1), redactions(0)]).toEqual([[[1, 3]], [[1]], []]);
+  });
+
+  test("keeps the mark of a redacted entry, and marks no other entry", () => {
+    const talk = new CheckedTalk();
+    talk.say("one", "first");
+    talk.tell({ type: "metadata.changed", metadata: { name: "a secret" } });
+    talk.tell({ type: "metadata.changed", metadata: { name: "known to all" } });
+    const stored = talk.entries.map((entry) => (entry.seq === 3 ? redactEntry(entry) : entry));
+    const { entries } = forked(stored);
+    expect(entries.slice(3).map(({ event, ...entry }) => [event.type, "redacted" in entry])).toEqual([
+      ["thread.forked", false],
+      ["metadata.changed", true],
+      ["metadata.changed", false],
+    ]);
+    expect(entries[4]).toMatchObject({ redacted: true });
   });
 
   test("names the entries of a redaction in the order of the copy, in which a waiting message comes after the rest", () => {

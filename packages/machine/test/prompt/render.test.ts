@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import {
+  conversationMachine,
   type Message,
   messageFromDraft,
   messageFromReply,
@@ -15,7 +16,8 @@ import {
 import { checkPrompt, type History, keepAll, type Policy, type PolicyDecision } from "../../src/policies.ts";
 import { CheckedTalk } from "../checked-talk.ts";
 import { rolling } from "../hand-made.ts";
-import { calling } from "../talk.ts";
+import { calling, Talk } from "../talk.ts";
+import { chunkSize } from "../../src/thread/chunks.ts";
 import { newestFittingOf, withNewestFitting } from "../../src/prompt/history.ts";
 import { inputOf } from "./policies/made-up-history.ts";
 import { stateArbitrary } from "@colloquy/runtime-test/arbitraries";
@@ -83,6 +85,46 @@ describe("a prompt", () => {
     talk.say("One", "1");
     talk.ask("now");
     expect(talk.call().messages.map(({ id }) => id)).toEqual(["0.1", "1.0", "1.1", "2.0"]);
+  });
+
+  test("has the question that leads it after a pinned system message that was said before the question", () => {
+    const seed = [{ role: "developer", content: "Be brief." }] as const;
+    const talk = new CheckedTalk({ policy: deciding({ from: { turn: 2, unit: 0 } }) }, { seed });
+    talk.tell({ type: "message.pinned", message: "0.0", pinned: true });
+    talk.say("One", "1");
+    talk.tell({ type: "turn.added", messages: [{ role: "assistant", content: "And two." }] });
+    talk.ask("now");
+    expect(talk.call().messages.map(({ id }) => id)).toEqual(["0.0", "1.0", "2.0", "3.0"]);
+  });
+
+  test("has no pinned message of the newest turn once the head has moved to an older one", () => {
+    const talk = new CheckedTalk({ policy: deciding({ from: afterAll }) });
+    talk.say("One", "1");
+    talk.say("Two", "2");
+    talk.tell({ type: "message.pinned", message: "1.0", pinned: true });
+    talk.tell({ type: "message.pinned", message: "2.0", pinned: true });
+    const shown = () => promptOf(talk.machine, talk.state).messages.map(({ id }) => id);
+    expect(shown()).toEqual(["1.0", "2.0"]);
+    talk.tell({ type: "head.moved", to: 1 });
+    expect(shown()).toEqual(["1.0"]);
+  });
+
+  test.each([
+    ["no turn", []],
+    ["a turn", [20]],
+    ["the first turn", [1]],
+    ["the last turn", [2 * chunkSize]],
+  ])("of a long thread leaves out just the interrupted turns, of which there is %s", (_, cancelled) => {
+    const talk = new Talk(conversationMachine({ interrupted: "omit" }));
+    for (let turn = 1; turn <= 2 * chunkSize; turn++) {
+      talk.ask(`question ${turn}`);
+      if (cancelled.includes(turn)) talk.tell({ type: "cancel.requested", partial: { content: "I" } });
+      else talk.reply(`answer ${turn}`);
+    }
+    const expected = Array.from({ length: 2 * chunkSize }, (_none, index) => index + 1)
+      .filter((turn) => !cancelled.includes(turn))
+      .flatMap((turn) => [`question ${turn}`, `answer ${turn}`]);
+    expect(promptOf(talk.machine, talk.state).messages.map(textOf)).toEqual(expected);
   });
 
   test("clears results up to the given place, and never those that the model has not seen yet", () => {

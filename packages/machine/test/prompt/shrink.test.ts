@@ -142,6 +142,21 @@ describe("shrinkMessage", () => {
     }
   });
 
+  test.each([
+    ["the end of the beginning", rule({ rule: "reference" }), 1],
+    ["the end of the beginning, of an odd length", rule({ rule: "reference", characters: 201 }), 1],
+    ["either side of the middle", rule(), 2],
+    ["either side of the middle, of an odd length", rule({ characters: 201 }), 2],
+  ])("leaves a character out only where it would be cut in half at %s", (_, applied, cuts) => {
+    const shrunk = Array.from({ length: 600 }, (_none, before) =>
+      textOf(shrinkMessage(result(`${"a".repeat(before)}😀${"b".repeat(600 - before)}`), [applied])),
+    );
+    // A message has this character in the place of a half.
+    expect(shrunk.filter((text) => text.includes("\u{fffd}"))).toEqual([]);
+    expect(shrunk.filter((text) => text.length === applied.characters)).toHaveLength(600 - cuts);
+    expect(shrunk.filter((text) => text.length === applied.characters - 1)).toHaveLength(cuts);
+  });
+
   test("clear: only a mark, also of an image, which hardly has a text", () => {
     const cleared = shrinkMessage(result("a".repeat(1_000)), [rule({ rule: "clear" })]);
     expect(textOf(cleared)).toBe("[Left out to save room: the result of call 1.1.0, 1000 characters.]");

@@ -65,6 +65,17 @@ test.each<readonly [string, Partial<Message>, Partial<ToolResultPart>]>([
   expect(unpackMessages(1, packMessages(1, messages))).toEqual(messages);
 });
 
+test("calls after one with more members than usual keep their ids, and so do their results", () => {
+  const messages = round("1.1", "", ["found", "found too", "found last"]).map((message): Message => {
+    const [first, ...others] = message.parts;
+    return first?.type === "toolCall"
+      ? { ...message, parts: [{ ...first, provider: { seen: true } }, ...others] }
+      : message;
+  });
+  expect(messages[0]?.parts[0]).toMatchObject({ provider: { seen: true } });
+  expect(unpackMessages(1, packMessages(1, messages))).toEqual(messages);
+});
+
 test.each<readonly [string, (result: ToolResultPart) => readonly object[]]>([
   ["more than one result", (result) => [result, result]],
   ["what a later version adds to it", (result) => [{ ...result, seenBy: "Ada" }]],

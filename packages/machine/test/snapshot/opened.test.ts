@@ -161,7 +161,8 @@ describe("a snapshot whose chunk can't be fetched", () => {
   });
 
   test("is replaced by one of another state, which drops all its chunks, even if they were read", () => {
-    const long = new Talk(conversationMachine());
+    const seed = Array.from({ length: 100 }, (_, index) => ({ role: "user" as const, content: `seed ${index}` }));
+    const long = new Talk(conversationMachine(), { seed });
     const said = Array.from({ length: 100 }, (_, index) => ({ role: "user" as const, content: `${index}` }));
     long.tell({ type: "turn.added", messages: said });
     lengthen(long, 40);
@@ -169,6 +170,7 @@ describe("a snapshot whose chunk can't be fetched", () => {
     const { head, chunks } = takeSnapshot(long.state, newest, new StoredChunks());
     const { state, stored } = right(readSnapshot(head, (id) => chunks.get(id)));
     loadAll(state);
+    expect([...chunks.keys()].filter((id) => id.startsWith("seed"))).toHaveLength(1);
     const other = new Talk(conversationMachine());
     const { dropped } = takeSnapshot(other.state, other.beginning, stored);
     expect(dropped.toSorted()).toEqual([...chunks.keys()].toSorted());

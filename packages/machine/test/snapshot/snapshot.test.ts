@@ -10,7 +10,8 @@ import { anchorOf, loadAll, readSnapshot, type Snapshot, takeSnapshot } from "..
 import { SnapshotDamagedError } from "../../src/snapshot/chunks.ts";
 import { StoredChunks } from "../../src/snapshot/stored.ts";
 import { runs } from "../runs.ts";
-import { Talk } from "../talk.ts";
+import { chunkSize } from "../../src/thread/chunks.ts";
+import { calling, Talk } from "../talk.ts";
 import { editedJournal, edits } from "../journal/long-journal.ts";
 import { SnapshotShelf } from "./shelf.ts";
 import { right, throughJson } from "../reading.ts";
@@ -192,6 +193,32 @@ describe("a long thread", () => {
     const { state } = shelf.read();
     expect(throughJson(state)).toEqual(throughJson(talk.state));
     expect(loadAll(state)).toEqual(talk.state);
+  });
+});
+
+describe("loadAll", () => {
+  test("returns the very state if nothing of it is left in a store, with an open turn and without", () => {
+    const talk = longTalk(40);
+    expect(loadAll(talk.state)).toBe(talk.state);
+    talk.ask("go");
+    expect(loadAll(talk.state)).toBe(talk.state);
+  });
+
+  test("reads the messages of the open turn, also of a thread whose closed turns are all there", () => {
+    const talk = new Talk(conversationMachine({ tools: [{ name: "lookup" }] }));
+    talk.ask("go");
+    for (let round = 1; round <= chunkSize; round++) {
+      talk.reply(calling("lookup"));
+      talk.result(0, "found");
+    }
+    const { entry } = talk.tell({ type: "metadata.changed", metadata: { of: "Ada" } });
+    const shelf = new SnapshotShelf();
+    shelf.save(takeSnapshot(talk.state, entry, new StoredChunks()));
+    const { state } = shelf.read();
+    const whole = loadAll(state);
+    expect(shelf.reads).toBe(shelf.size);
+    expect(whole).toEqual(talk.state);
+    expect(loadAll(whole)).toBe(whole);
   });
 });
 

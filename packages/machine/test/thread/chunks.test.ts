@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import {
   append,
   at,
@@ -6,10 +6,13 @@ import {
   chunkSize,
   chunksOf,
   emptyChunks,
+  extended,
   findNewest,
   replaceAt,
+  replaced,
   StoredChunk,
   toArray,
+  without,
 } from "../../src/thread/chunks.ts";
 import { runs } from "../runs.ts";
 import { conversationMachine } from "../../src/index.ts";
@@ -143,6 +146,26 @@ test("one that could not be read is read again", () => {
   });
   expect(() => chunk.nodes).toThrow("gone");
   expect(chunk.nodes).toEqual(["there"]);
+});
+
+describe.each<readonly [string, (list: readonly object[], added: object) => readonly object[], number]>([
+  ["extended", (list, added) => extended(list, [added]), 3],
+  ["replaced", (list, added) => replaced(list, 1, added), 2],
+  ["without", (list) => without(list, 1, 1), 1],
+])("%s", (_, changed, length) => {
+  test("freezes the copy of a frozen list with its new elements", () => {
+    const added = { deep: { er: 1 } };
+    const list = changed(Object.freeze([Object.freeze({ a: 1 }), Object.freeze({ b: 2 })]), added);
+    expect(list).toHaveLength(length);
+    const made = [list, ...list, ...list.flatMap((each) => (each === added ? [added.deep] : []))];
+    expect(made.filter((each) => !Object.isFrozen(each))).toEqual([]);
+  });
+
+  test("leaves the caller's own elements and the copy of an unfrozen list writable", () => {
+    const added = { deep: { er: 1 } };
+    const list = changed([{ a: 1 }, { b: 2 }], added);
+    expect([list, ...list].map((each) => Object.isFrozen(each))).toEqual(Array(length + 1).fill(false));
+  });
 });
 
 test("a walk towards the beginning steps over whole chunks of turns", () => {

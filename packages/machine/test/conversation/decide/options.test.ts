@@ -1,5 +1,13 @@
-import { ConfigurationError, conversationMachine, lastTurnOf, type MachineOptions, type Part } from "@colloquy/machine";
-import { type Counter, estimateCounter, keepAll } from "@colloquy/machine/policies";
+import {
+  ConfigurationError,
+  conversationMachine,
+  lastTurnOf,
+  type MachineOptions,
+  type Part,
+  promptOf,
+  textOf,
+} from "@colloquy/machine";
+import { type Counter, estimateCounter, keepAll, type Policy, type PolicyDecision } from "@colloquy/machine/policies";
 import { isConversationMachine, overlapOf } from "@colloquy/machine/hosting";
 import { describe, expect, it } from "vitest";
 
@@ -145,6 +153,26 @@ describe("invalid options are refused where the machine is made", () => {
     Reflect.set(counter, "countPart", () => 100);
     talk.ask("Hello");
     expect(lastTurnOf(talk.state)?.outcome).toMatchObject({ unfit: { tokens: 5, available: 4 } });
+  });
+
+  it("and a policy may be an instance whose functions read its private members", () => {
+    class Newest implements Policy {
+      readonly name = "newest";
+      readonly version = 1;
+      readonly options = {};
+      readonly monotone = true;
+      readonly stable = false;
+      readonly #reason = "only the newest turn";
+      decide(): PolicyDecision {
+        return { from: { turn: 2, unit: 0 }, reason: this.#reason };
+      }
+    }
+    const talk = new Talk(conversationMachine({ policy: new Newest() }));
+    talk.ask("One");
+    talk.reply("1");
+    talk.ask("Two");
+    const { messages, reason, failed } = promptOf(talk.machine, talk.state);
+    expect([failed, reason, messages.map(textOf)]).toEqual([undefined, "only the newest turn", ["Two"]]);
   });
 
   it("and an undefined option counts as missing", () => {

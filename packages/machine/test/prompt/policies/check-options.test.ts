@@ -31,18 +31,21 @@ describe("an option that a policy does not know", () => {
 });
 
 test.each<readonly [string, (least: number) => Policy, number]>([
-  ["clearResults({ keep, slack })", (least) => clearResults({ keep: least, slack: least }), 0],
-  ["compactTurns({ keepTurns, waitMs })", (least) => compactTurns({ keepTurns: least, waitMs: least }), 0],
-  [
-    "compactTurns({ maxTokens, requestTokens })",
-    (least) => compactTurns({ maxTokens: least, requestTokens: least }),
-    1,
-  ],
-  ["summariseTurns({ maxTurns, keepTurns })", (least) => summariseTurns({ maxTurns: least, keepTurns: least }), 0],
-  ["lastTurns(count, { slack })", (least) => lastTurns(least, { slack: least }), 0],
-  ["lastMessages({ max, keepRecent })", (least) => lastMessages({ max: least, keepRecent: least }), 0],
-  ["limitResults({ characters })", (least) => limitResults({ characters: least }), 200],
-  ["tokenWindow({ tokens, reserve })", (least) => tokenWindow({ tokens: least, reserve: least }), 0],
+  ["clearResults({ keep })", (keep) => clearResults({ keep }), 0],
+  ["clearResults({ slack })", (slack) => clearResults({ slack }), 0],
+  ["compactTurns({ keepTurns })", (keepTurns) => compactTurns({ keepTurns }), 0],
+  ["compactTurns({ waitMs })", (waitMs) => compactTurns({ waitMs }), 0],
+  ["compactTurns({ maxTokens })", (maxTokens) => compactTurns({ maxTokens }), 1],
+  ["compactTurns({ requestTokens })", (requestTokens) => compactTurns({ requestTokens }), 1],
+  ["summariseTurns({ maxTurns })", (maxTurns) => summariseTurns({ maxTurns, keepTurns: 0 }), 0],
+  ["summariseTurns({ keepTurns })", (keepTurns) => summariseTurns({ keepTurns }), 0],
+  ["lastTurns(count)", (count) => lastTurns(count), 0],
+  ["lastTurns(count, { slack })", (slack) => lastTurns(1, { slack }), 0],
+  ["lastMessages({ max })", (max) => lastMessages({ max, keepRecent: 0 }), 0],
+  ["lastMessages({ keepRecent })", (keepRecent) => lastMessages({ max: 9, keepRecent }), 0],
+  ["limitResults({ characters })", (characters) => limitResults({ characters }), 200],
+  ["tokenWindow({ tokens })", (tokens) => tokenWindow({ tokens }), 0],
+  ["tokenWindow({ reserve })", (reserve) => tokenWindow({ reserve }), 0],
 ])("%s takes its least value, and refuses a lower one", (_, policy, least) => {
   expect(() => policy(least)).not.toThrow();
   expect(() => policy(least - 1)).toThrow(`a whole number of ${least} or more`);

@@ -288,6 +288,19 @@ describe("compose", () => {
     expect(asked).toBe(times);
   });
 
+  test("keeps the last cut if the counter fails, also if no room is left", () => {
+    const failing = { ...characters, countPrompt: () => Number.NaN };
+    const lastCut = cutOf({ from: { turn: 2, unit: 0 }, reason: "" });
+    const last: PolicyInput["lastCut"][] = [];
+    const keeping = policyOf("keeping", (input) => {
+      last.push(input.lastCut);
+      return { from: input.lastCut?.from ?? null, reason: "" };
+    });
+    const made = { turns: [turn(1, "abc"), turn(2, "abc")], lastCut, counter: failing, ...budgeted(0) };
+    expect(decide(compose(keeping), made).from).toEqual(lastCut.from);
+    expect(last).toEqual([lastCut]);
+  });
+
   test("keeps the last cut if the prompt does not fit without it either", () => {
     const keeping = policyOf("keeping", ({ lastCut }) => ({ from: lastCut?.from ?? null, reason: "" }));
     const lastCut = cutOf({ from: { turn: 2, unit: 0 }, reason: "" });

@@ -41,6 +41,17 @@ test("what a policy does by default is written down: a change of it is another f
   await expect(lines.join("\n")).toMatchFileSnapshot("defaults.txt");
 });
 
+test.each([
+  [1, 1],
+  [3, 1],
+  [4, 2],
+  [5, 2],
+  [100, 50],
+])("a default instruction for at most %i tokens asks for at most %i words", (maxTokens, words) => {
+  for (const policy of [compactTurns({ maxTokens }), summariseTurns({ maxTokens })])
+    expect(policy.summariser?.instruction).toMatch(new RegExp(`in at most ${words} words\\.$`));
+});
+
 // Whether policies declare that they show the newest turns first. Law P11 checks it.
 
 test.each<readonly [string, Policy, Policy["newestFirst"]]>([

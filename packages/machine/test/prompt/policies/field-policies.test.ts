@@ -24,6 +24,18 @@ describe("omitFields", () => {
   });
 });
 
+test.each([
+  ["none", []],
+  ["question", ["question"]],
+  ["question, documents", ["question", "documents"]],
+])("onlyInputs gives as the reason that only these inputs are shown: %s", (listed, names) => {
+  expect(onlyInputs(names).decide(inputOf(made))).toEqual({
+    from: null,
+    fields: { inputs: names },
+    reason: `of the inputs of earlier turns only these are shown: ${listed}`,
+  });
+});
+
 describe.each([
   ["omitFields", omitFields],
   ["onlyInputs", onlyInputs],

@@ -66,6 +66,22 @@ describe("fitOversized", () => {
     fc.assert(fc.property(budgetedArbitrary, same), { numRuns: runs(100) });
   });
 
+  test("names the tool that reads the whole in a reference, and none otherwise", () => {
+    const open = [said("1.0", "user", "x"), ...messagesOf(1, [["c".repeat(500)]]).slice(-2)];
+    const made: MadeUp = { open, budget: { tokens: 400, reserve: 0 } };
+    const lastOf = (options: FitOversizedOptions) => {
+      const policy = fitOversized({ rule: "reference", ...options });
+      const shown = shownBy(made, policy.decide(inputOf(made))).map(textOf);
+      return [policy.options, shown.at(-1)];
+    };
+    const options = { rule: "reference", of: "messages" };
+    expect(lastOf({ tool: "read_back" })).toEqual([
+      { ...options, tool: "read_back" },
+      expect.stringContaining("Read it with read_back."),
+    ]);
+    expect(lastOf({})).toEqual([options, expect.stringMatching(/is left out\. …\]$/)]);
+  });
+
   test("shrinks a data field that is too large", () => {
     const asked = messageFromDraft("1.0", {
       role: "user",

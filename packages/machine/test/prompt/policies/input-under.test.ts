@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { textOf } from "../../../src/index.ts";
 import {
   compose,
   countPrompt,
@@ -94,6 +95,48 @@ describe("the input of a policy after those before it", () => {
     const made = { system, turns: [turn(1, "a", "b")], open, isOpen: true };
     const shown = shownBy(made, { ...decision, from: { turn: 2, unit: 0 } });
     expect(inputUnder(inputOf(made), decision).history.fixedTokens()).toBe(countPrompt(characters, shown));
+  });
+
+  test("tells a later policy of each turn whether it was interrupted, and its summaries, as before", () => {
+    const summaries = [{ number: 1, from: 1, text: "short" }];
+    const turns = [
+      { ...turn(1, "a", "b"), summaries, summaryFailures: 2 },
+      { ...turn(2, "c", "d"), interrupted: true },
+    ];
+    const { history } = inputUnder(inputOf({ turns }), { from: null, dropped: ["1.1", "2.1"] });
+    const told = [...history.newestFirst()].map(
+      ({ number, interrupted, summaries: written, summaryFailures, length }) => [
+        number,
+        interrupted,
+        written,
+        summaryFailures,
+        length,
+      ],
+    );
+    expect(told).toEqual([
+      [2, true, [], 0, 1],
+      [1, false, summaries, 2, 1],
+    ]);
+  });
+
+  test("shows a later policy the only message of the open turn as the earlier policy shortens it", () => {
+    const open = [said("2.0", "user", "long ".repeat(100))];
+    const input = inputOf({ turns: [turn(1, "a", "b")], open, isOpen: true });
+    const shrink = [{ rule: "headAndTail", of: "messages", characters: 200 }] as const;
+    const fixed = inputUnder(input, { from: null, shrink }).history.fixed();
+    expect(fixed.flatMap(({ messages }) => messages.map((message) => textOf(message).length))).toEqual([200]);
+  });
+
+  test("shows a later policy a pinned message of the open turn whole, and the others as the earlier policy shortens them", () => {
+    const long = "long ".repeat(100);
+    const open = [said("2.0", "user", long), said("2.1", "user", long)];
+    const input = inputOf({ turns: [turn(1, "a", "b")], open, isOpen: true, pins: ["2.1"] });
+    const shrink = [{ rule: "headAndTail", of: "messages", characters: 200 }] as const;
+    const fixed = inputUnder(input, { from: null, shrink }).history.fixed();
+    expect(fixed.flatMap(({ messages }) => messages.map(textOf))).toEqual([
+      expect.stringMatching(/^(?=[^]{1,200}$)long/u),
+      long,
+    ]);
   });
 
   test.each([characters, inSteps])("the messages that they show, and their tokens: $name", (counter) => {
