@@ -47,10 +47,10 @@ export const queuedFacts = async (thread: HostedThread, place: QueuedPlace): Pro
   const record = await thread.asked(place.askId);
   if (record === null || record.turn !== null) return null;
   const echo = (await thread.look((state) => echoOfQueued(state, place.askId))) ?? {};
-  const isOver = record.status !== "queued";
-  const endedAt = isOver ? (record.endedAt ?? record.askedAt) : null;
-  const outcome = isOver ? ({ status: "cancelled", reason: null } as const) : null;
-  return { place, echo, createdAt: record.askedAt, endedAt, outcome, items: [], usage: null };
+  // An ask without a turn ends only if it is withdrawn.
+  const { askedAt, endedAt = null } = record;
+  const outcome = endedAt === null ? null : ({ status: "cancelled", reason: null } as const);
+  return { place, echo, createdAt: askedAt, endedAt, outcome, items: [], usage: null };
 };
 
 const withdrawnLeg = (facts: LegFacts): ReadableLeg => {

@@ -64,8 +64,6 @@ const logLost = (): Error => new Error("what was shown of this response is not k
 class LegLog {
   readonly #blocks: string[] = [];
   #onGrowth: (characters: number) => void = () => {};
-  /** The size of all kept events, in UTF-16 units. */
-  #characters = 0;
   /** The number of the oldest kept event. */
   #first = 0;
   /** One more than the number of the newest event that a client has read here. */
@@ -78,10 +76,10 @@ class LegLog {
     return this.#isEnded;
   }
 
-  /** Reports the size of the kept events, of each later one, and a negative size for dropped ones. */
+  /** Reports the size of the kept events in UTF-16 units, of each later one, and a negative size for dropped ones. */
   countBy(onGrowth: (characters: number) => void): void {
     this.#onGrowth = onGrowth;
-    onGrowth(this.#characters);
+    onGrowth(sizeOf(this.#blocks));
   }
 
   /** Checks whether a reader can start at a number: events are kept from there, and earlier ones were read here. */
@@ -93,7 +91,6 @@ class LegLog {
     if (this.#lost !== null) return;
     const block = blockOf(event, this.#first + this.#blocks.length);
     this.#blocks.push(block);
-    this.#characters += block.length;
     this.#onGrowth(block.length);
     this.#wake();
   }
@@ -134,10 +131,8 @@ class LegLog {
 
   #drop(count: number): void {
     const gone = this.#blocks.splice(0, count);
-    const characters = gone.reduce((sum, { length }) => sum + length, 0);
     this.#first += gone.length;
-    this.#characters -= characters;
-    this.#onGrowth(-characters);
+    this.#onGrowth(-sizeOf(gone));
   }
 
   #keepsFrom(number: number): boolean {
@@ -149,6 +144,8 @@ class LegLog {
     this.#news = null;
   }
 }
+
+const sizeOf = (blocks: readonly string[]): number => blocks.reduce((sum, { length }) => sum + length, 0);
 
 /** Formats an event as a numbered block of a stream. */
 const blockOf = (event: LegEvent, number: number): string =>

@@ -187,3 +187,12 @@ test("a response that is not stored is cancelled if its client leaves before it 
   const response = await server.fetch(new Request(request, { signal: leaving.signal }));
   expect(await response.json()).toMatchObject({ status: "cancelled" });
 });
+
+test("a response that is not stored can't follow one that is still in progress, and the client is told so", async () => {
+  const { client } = responding(scriptedModel([never()]));
+  const { id } = await client.responses.create({ ...asked, background: true });
+  await expect(client.responses.create({ ...asked, store: false, previous_response_id: id })).rejects.toMatchObject({
+    status: 400,
+    message: expect.stringContaining("there is no closed turn 1"),
+  });
+});

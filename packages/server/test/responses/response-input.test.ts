@@ -90,6 +90,11 @@ test.each<readonly [string, string | readonly JsonObject[] | undefined, object]>
     { history: ["user assistant tool tool"] },
   ],
   [
+    "an output with a call that has another form than those of this server",
+    [user("a"), { type: "local_shell_call", call_id: one, action: { type: "exec", command: ["ls"] } }, output(one)],
+    { history: ["user assistant tool"] },
+  ],
+  [
     "an approval",
     [approval("mcpr1_1_1_0_t")],
     { approvals: [{ id: "mcpr1_1_1_0_t", number: 1, approve: true, reason: null }] },

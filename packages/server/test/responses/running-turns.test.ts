@@ -1,9 +1,12 @@
 import type { HostedThread } from "@colloquy/host";
+import { createHost, memoryStore } from "@colloquy/runtime-node";
 import { virtualClock } from "@colloquy/runtime-test";
+import { reply, scriptedModel, toolCalls } from "@colloquy/runtime-test/models";
 import { expect, test, vi } from "vitest";
 import { Leg } from "../../src/responses/leg.ts";
 import { RunningTurns } from "../../src/responses/running-turns.ts";
-import type { TurnOutput } from "../../src/responses/turn-output.ts";
+import { TurnOutput } from "../../src/responses/turn-output.ts";
+import { refund } from "./responding.ts";
 
 const deltaOf = (delta: string) => ({ type: "response.output_text.delta", delta });
 
@@ -51,6 +54,18 @@ test("RunningTurns counts the events that a restored response has already", () =
   }
 });
 
+test("RunningTurns keeps a response that is just as large as all may be, and none that is larger by one character", async () => {
+  const { kept } = showing(1, { keepMs: 1000, charactersMax: 50_000 });
+  const blocks = await kept[0]?.leg.log.read(0).next();
+  // Two line breaks join each block to the next one, and do not count.
+  const size = (blocks?.value ?? "").split("\n\n").join("").length;
+  for (const [charactersMax, isKept] of [
+    [size, true],
+    [size - 1, false],
+  ] as const)
+    expect(showing(1, { keepMs: 1000, charactersMax }).kept[0]?.leg.blocks(0) !== null).toBe(isKept);
+});
+
 test("RunningTurns keeps an ended response for keepMs, and drops those of a deleted thread at once", async () => {
   const { clock, turns, kept } = showing(2, { keepMs: 1000, charactersMax: 50_000 });
   const [first, second] = kept;
@@ -93,4 +108,39 @@ test("a delta looks at other responses only if all together do not fit, and then
   for (let count = 0; count < 1000 && looks === 0; count++) add("Hi");
   expect(looks).toBe(1);
   expect(kept.map(({ log }) => log.hasFrom(0)).indexOf(true)).toBe(1);
+});
+
+/** Asks for a turn that waits for an approval, and shows it. Returns a function that approves. */
+const showingRefund = () => {
+  const llm = scriptedModel([toolCalls([{ name: "refund", arguments: { order: "A1" } }]), reply("Done.")]);
+  const thread = createHost({ llm, store: memoryStore(), tools: [refund] }).thread("t");
+  const turns = new RunningTurns(virtualClock(), { keepMs: 1000, charactersMax: 50_000 });
+  const output = new TurnOutput({ threadId: "t", turn: 1, startedAt: 0, callerTools: new Set(), echo: {} });
+  const handle = thread.ask("Refund A1", { askId: "ask" });
+  const running = turns.add(thread, "ask", output);
+  const approve = async (): Promise<void> => {
+    await expect.poll(() => output.running).toBeNull();
+    for (const { id } of await thread.approvals()) await thread.approve(id);
+  };
+  return { running, handle, approve };
+};
+
+test("RunningTurns follows a turn over an approval while a caller awaits the next response", async () => {
+  const { running, handle, approve } = showingRefund();
+  const next = running.leg(2);
+  running.follow(handle);
+  await approve();
+  expect(running.isFollowed).toBe(true);
+  const leg = await next;
+  await leg?.ended;
+  expect(leg?.facts).toMatchObject({ place: { leg: 2 }, items: [{ type: "mcp_call" }, { type: "message" }] });
+});
+
+test("RunningTurns stops to follow a turn that waits for an approval if no caller awaits the next response", async () => {
+  const { running, handle, approve } = showingRefund();
+  running.follow(handle);
+  await approve();
+  await expect.poll(() => running.isFollowed).toBe(false);
+  await handle;
+  expect([...running.legs.keys()]).toEqual([1]);
 });

@@ -116,6 +116,16 @@ test("LegWriter writes a call again from its start when a new attempt writes it"
   expect(writer.items).toMatchObject([{ type: "function_call", arguments: '{"id":1}', status: "completed" }]);
 });
 
+test("LegWriter ends a call whose arguments were all written without an empty piece of them", () => {
+  const events: LegEvent[] = [];
+  const writer = new LegWriter((event) => void events.push(event));
+  const at = { threadId: "t", turn: 1, step: 1, index: 0 };
+  const call = { callId: "1.1.0", name: "look_up", arguments: "{}" };
+  writer.writeCall(at, call);
+  writer.closeCall(at, call);
+  expect(events.flatMap((event) => ("delta" in event ? [event["delta"]] : []))).toEqual(["{}"]);
+});
+
 test("TurnOutput streams the arguments of a caller's tool, and holds back those of other tools", async () => {
   const turn = { threadId: "t", turn: 1, startedAt: 0, callerTools: new Set(["look_up"]), echo: {} };
   const deltas = async (name: string): Promise<readonly string[]> => {
