@@ -1,9 +1,11 @@
 import { equivalentInHost } from "./equivalent-in-host.ts";
+import { equivalentInServer } from "./equivalent-in-server.ts";
 import type { Equivalent } from "./hunt.ts";
 
 /** The equivalent mutants of the packages. The proof reports entries that no longer match one, to be removed. */
 export const equivalent: readonly Equivalent[] = [
   ...equivalentInHost,
+  ...equivalentInServer,
   ...completeByType(
     "conversation/decide/settings.ts",
     "tools policy counter budget calibrate warnAt limits overlap model retry interrupted unknownTool idleTimeoutMs pricing",
@@ -317,12 +319,6 @@ export const equivalent: readonly Equivalent[] = [
     original: "searchedTo: (id: number): number => searchedTo.get(id)?.searched ?? -1,",
     mutated: "searchedTo: (id: number): number => searchedTo.get(id)?.searched ?? -2,",
     reason: "a number of an entry is never below zero",
-  },
-  {
-    path: "packages/server/src/conversations/conversations.ts",
-    original: "const found = await listed(host, call, { limit: limit + 1, order, after });",
-    mutated: "const found = await listed(host, call, { limit: limit + 2, order, after });",
-    reason: "only whether there is one more matters; finding a second one changes nothing",
   },
   {
     path: "packages/sessions/src/session.ts",

@@ -47,7 +47,7 @@ export const placeInThread = (
   const left = earlier.slice(newest + 1);
   const fromStart = onPath(state, anchor, left, anchor === 0);
   // A page that shows nothing of the thread's start may begin at a later turn, or show nothing of the thread at all.
-  const isCut = newest < 0 && !("problem" in fromStart) && isNowhere(fromStart);
+  const isCut = !("problem" in fromStart) && isNowhere(fromStart);
   const begun = isCut ? turnOfUiMessage(state, left[0]?.id ?? "") : null;
   const behind = begun === null ? fromStart : onPath(state, begun.parent, left, false);
   if ("problem" in behind) return behind;

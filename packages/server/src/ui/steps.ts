@@ -16,7 +16,7 @@ export const messageIdOf = (turn: number): string => `turn-${turn}`;
 
 /** Reads the turn from such an id; returns null for any other id. */
 export const turnIn = (messageId: string): number | null => {
-  const [, turn] = /^turn-(\d+)$/u.exec(messageId) ?? [];
+  const [, turn] = /^turn-([1-9]\d*)$/u.exec(messageId) ?? [];
   return turn === undefined ? null : Number(turn);
 };
 

@@ -8,6 +8,8 @@ test.each<readonly [string, number | null]>([
   ["turn-3", 3],
   ["turn-12", 12],
   ["turn-", null],
+  ["turn-0", null],
+  ["turn-03", null],
   ["my turn-3", null],
   ["turn-3b", null],
   ["m1", null],
