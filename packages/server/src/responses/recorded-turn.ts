@@ -132,7 +132,6 @@ class TurnReader {
 
   *#reply(step: number, { content = [] }: ReplyDraft): Generator<TurnPart> {
     const turn = this.#said.number;
-    if (this.#step > 0) yield { type: "step.ended", turn, step: this.#step };
     yield { type: "step.started", turn, step };
     this.#step = step;
     for (const part of typeof content === "string" ? [{ type: "text", text: content } as const] : content)

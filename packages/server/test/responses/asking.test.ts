@@ -2,7 +2,7 @@ import { never, reply, scriptedModel, toolCalls } from "@colloquy/runtime-test/m
 import { textOf } from "@colloquy/machine";
 import type { Host } from "@colloquy/runtime-node";
 import type OpenAI from "openai";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { post } from "../serving.ts";
 import { approvalOf, lookUp, outputOf, refund, responding, waitsFor, weather } from "./responding.ts";
 
@@ -195,4 +195,40 @@ test("a response that is not stored can't follow one that is still in progress, 
     status: 400,
     message: expect.stringContaining("there is no closed turn 1"),
   });
+});
+
+describe("a request with earlier turns", () => {
+  const sent = { model: "any", input: [...earlier, question] };
+
+  test("is asked after them if an earlier copy of it stored them before", async () => {
+    const { client, host, prompt } = served("Fine.");
+    const importMessages = host.importMessages.bind(host);
+    vi.spyOn(host, "importMessages").mockImplementationOnce(async (...given) => {
+      await importMessages(...given);
+      return importMessages(...given);
+    });
+    expect((await client.responses.create(sent)).output_text).toBe("Fine.");
+    expect(prompt()).toEqual(["Be brief.", "One", "Two", "Three"]);
+  });
+
+  test("is not asked without them if they can't be stored", async () => {
+    const { client, host, llm } = served();
+    vi.spyOn(host, "importMessages").mockRejectedValueOnce(new Error("the disk is full"));
+    await expect(client.responses.create(sent)).rejects.toMatchObject({ status: 500 });
+    expect(llm.calls).toEqual([]);
+  });
+});
+
+test("a model is offered the tools of a request as they are declared, also those without description or parameters", async () => {
+  const offered: unknown[] = [];
+  const model = scriptedModel([reply("Fine.")]);
+  const { client } = responding(async (call, context) => {
+    offered.push(...context.tools);
+    return model(call, context);
+  });
+  const bare = { type: "function", name: "ping", parameters: null, strict: null } as const;
+  await client.responses.create({ ...asked, tools: [lookUp, bare] });
+  const { name, description, parameters } = lookUp;
+  expect(offered).toMatchObject([{ name, description, parameters }, { name: "ping" }]);
+  expect(offered[1]).not.toHaveProperty("description");
 });

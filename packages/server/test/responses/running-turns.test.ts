@@ -54,16 +54,40 @@ test("RunningTurns counts the events that a restored response has already", () =
   }
 });
 
-test("RunningTurns keeps a response that is just as large as all may be, and none that is larger by one character", async () => {
-  const { kept } = showing(1, { keepMs: 1000, charactersMax: 50_000 });
-  const blocks = await kept[0]?.leg.log.read(0).next();
+/** Returns the size of all events that a response has so far, in characters. */
+const sizeOf = async ({ leg }: { readonly leg: Leg }): Promise<number> => {
+  const blocks = await leg.log.read(0).next();
   // Two line breaks join each block to the next one, and do not count.
-  const size = (blocks?.value ?? "").split("\n\n").join("").length;
+  return (blocks.value ?? "").split("\n\n").join("").length;
+};
+
+test("RunningTurns keeps a response that is just as large as all may be, and none that is larger by one character", async () => {
+  const [alone] = showing(1, { keepMs: 1000, charactersMax: 50_000 }).kept;
+  const size = alone === undefined ? 0 : await sizeOf(alone);
   for (const [charactersMax, isKept] of [
     [size, true],
     [size - 1, false],
   ] as const)
     expect(showing(1, { keepMs: 1000, charactersMax }).kept[0]?.leg.blocks(0) !== null).toBe(isKept);
+});
+
+test("RunningTurns drops no more ended responses than it must, to the character", async () => {
+  const delta = "x".repeat(5_000);
+  const [alone] = showing(1, { keepMs: 1000, charactersMax: 50_000 }).kept;
+  if (alone === undefined) throw new Error("no response is shown");
+  const before = await sizeOf(alone);
+  alone.add(delta);
+  const after = await sizeOf(alone);
+  for (const [charactersMax, kept] of [
+    [before + after, [false, true, true]],
+    [before + after - 1, [false, false, true]],
+  ] as const) {
+    const shown = showing(3, { keepMs: 1000, charactersMax }).kept;
+    shown[0]?.end();
+    shown[1]?.end();
+    shown[2]?.add(delta);
+    expect(shown.map(({ leg }) => leg.blocks(0) !== null)).toEqual(kept);
+  }
 });
 
 test("RunningTurns keeps an ended response for keepMs, and drops those of a deleted thread at once", async () => {

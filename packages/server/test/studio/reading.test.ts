@@ -7,6 +7,7 @@ import { usable } from "../../src/http/list-page.ts";
 import type { Call } from "../../src/http/route.ts";
 import { changedThreads } from "../../src/studio/reading/changed-threads.ts";
 import { runningText, threadReader } from "../../src/studio/reading/thread-reader.ts";
+import { turnView } from "../../src/studio/projections/turn-view.ts";
 import { trips } from "./kit/trip.ts";
 
 const parts = () => {
@@ -45,11 +46,18 @@ test("what a model wrote as a summary is told from what it answered", async () =
   });
   const host = createHost({ store, machine, llm, clock: virtualClock(), ids: sequentialIds() });
   for (let turn = 0; turn < 8; turn += 1) await host.ask("Hello? ".repeat(20), { threadId: "long" });
-  const rows = (await threadReader(store)("long"))?.rows ?? [];
+  const thread = await threadReader(store)("long");
+  const rows = thread?.rows ?? [];
   const summaries = rows.filter(({ marks }) => marks.includes("summary"));
   expect(summaries.length).toBeGreaterThan(0);
   for (const row of summaries) expect(row).toMatchObject({ kind: "system", words: "They greeted." });
   expect(rows.filter(({ kind }) => kind === "assistant")).toHaveLength(8);
+  if (thread === null) throw new Error("the thread is gone");
+  const spans = [1, 2, 3, 4, 5].map((turn) =>
+    turnView(thread, turn, 0)?.spans.map(({ kind, name }) => `${kind} ${name}`),
+  );
+  const call = ["model model call 1"];
+  expect(spans).toEqual([call, call, call, ["model summary", ...call], call]);
   await host.close();
 });
 

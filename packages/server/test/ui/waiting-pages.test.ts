@@ -157,3 +157,17 @@ test.each<readonly [string, string, Partial<ChatRequest>, boolean]>([
   pages.replace("t", second, asking(later, more));
   expect([one.isReplaced, same.isReplaced]).toEqual([isReplaced, false]);
 });
+
+test("a page's request is replaced also after another one of the same thread has ended, and its own end changes nothing more", () => {
+  const pages = new WaitingPages();
+  const [first, second, third] = [pages.next(), pages.next(), pages.next()];
+  const ended = pages.add("t", first, asking("a"));
+  const waiting = pages.add("t", second, asking("a"));
+  ended.end();
+  pages.replace("t", third, asking("a b"));
+  expect([ended.isReplaced, waiting.isReplaced]).toEqual([false, true]);
+  waiting.end();
+  const later = pages.add("t", pages.next(), asking("a"));
+  pages.replace("t", pages.next(), asking("a b"));
+  expect([ended.isReplaced, later.isReplaced]).toEqual([false, true]);
+});
