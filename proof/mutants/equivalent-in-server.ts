@@ -14,4 +14,28 @@ export const equivalentInServer: readonly Equivalent[] = [
     mutated: 'yield { type: "replay.started", turn: this.#said.number, step: this.#step, synthesised: false };',
     reason: "only the step of a replay is read; its type needs the rest",
   },
+  {
+    path: "packages/server/src/studio/routes/looking.ts",
+    original: "last = { of: thread, key, prompt };",
+    mutated: "",
+    reason: "the same prompt is explained again then; keeping it only saves time",
+  },
+  {
+    path: "packages/server/src/studio/routes/looking.ts",
+    original: "if (last?.of === thread && last.key === key) return last.prompt;",
+    mutated: "",
+    reason: "the same prompt is explained again then; keeping it only saves time",
+  },
+  {
+    path: "packages/server/src/ui/waiting-pages.ts",
+    original: "if (all.size === 0) this.#waiting.delete(threadId);",
+    mutated: "",
+    reason: "a request that has ended is replaced by none; this only frees memory",
+  },
+  {
+    path: "packages/server/src/studio/projections/prompt-view.ts",
+    original: 'if (call?.type !== "callLlm" || sent === null) throw new Error("no model call is outstanding");',
+    mutated: 'if (call?.type !== "callLlm" && sent === null) throw new Error("no model call is outstanding");',
+    reason: "a call for an answer is explained, and nothing else; the types can't say so",
+  },
 ];
