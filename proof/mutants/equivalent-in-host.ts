@@ -68,4 +68,17 @@ export const equivalentInHost: readonly Equivalent[] = [
     mutated: "",
     reason: "loading all of a whole journal again changes nothing; the flag only saves time",
   },
+  {
+    path: "packages/host/src/loop/decide.ts",
+    original: 'if (event.type !== "tool.started") continue;',
+    mutated: "",
+    reason: "the machine takes a failure only of a call that runs, so any other entry adds none; the check saves time",
+  },
+  {
+    path: "packages/host/src/thread/asking.ts",
+    original:
+      "if (isPlain && (name ?? metadata ?? model ?? limits ?? overlap ?? from ?? tools ?? joins ?? output) === undefined) return Either.right(Object.freeze(event));",
+    mutated: "",
+    reason: "a plain text is read to the same event; the shortcut only saves time",
+  },
 ];

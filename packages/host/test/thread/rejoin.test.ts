@@ -101,6 +101,22 @@ describe("an ask that is rejoined in the process that answers it", () => {
     expect(await replayed).toMatchObject({ text: "hello" });
   });
 
+  test("is shown each part once to a reader that asks for several at a time", async () => {
+    const { host, clock } = stage({ keepPartsMs: 1_000, idleMs: 10, script: [says("hello")] });
+    await host.ask("hi", { askId: "a" });
+    await clock.advance(60_000);
+    const reader = host.thread().rejoin("a")[Symbol.asyncIterator]();
+    const read = await Promise.all(Array.from({ length: 14 }, () => reader.next()));
+    expect(read.flatMap(({ value }) => value ?? [])).toEqual([
+      synthesised,
+      started,
+      step("step.started"),
+      text("hello"),
+      step("step.ended"),
+      ended,
+    ]);
+  });
+
   test("parts that are made from the journal contain no step for an appended assistant message", async () => {
     const { host, clock } = stage({ keepPartsMs: 1_000, idleMs: 10, script: [says("hello")] });
     const thread = host.thread();

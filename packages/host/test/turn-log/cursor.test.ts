@@ -62,7 +62,7 @@ describe("LogCursor", () => {
 
   test("a cursor at a place that the log does not contain announces a replay and reads from the start", () => {
     const log = logOf(started, text("a"));
-    const elsewhere = { turn: 1, epoch: 3, index: 0, offset: 0 };
+    const elsewhere = { turn: 1, epoch: 3, index: 4, offset: 2 };
     const anew = { type: "replay.started", turn: 1, step: 1, synthesised: false };
     const cursor = new LogCursor(log, elsewhere);
     expect(cursor.place).toEqual(elsewhere);
