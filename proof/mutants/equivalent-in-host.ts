@@ -39,6 +39,12 @@ export const equivalentInHost: readonly Equivalent[] = [
     reason: "the same text is cut out of the whole one then; this check only saves time",
   },
   {
+    path: "packages/host/src/turn-log/cursor.ts",
+    original: "this.#read = part?.text?.length ?? 0;",
+    mutated: "this.#read = part?.text?.length ?? 1;",
+    reason: "the length is used only once the part has grown, and a part without a text never grows",
+  },
+  {
     path: "packages/host/src/ask/earlier-ask.ts",
     original: "this.watcher = null;",
     mutated: "",
