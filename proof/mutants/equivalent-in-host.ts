@@ -27,6 +27,18 @@ export const equivalentInHost: readonly Equivalent[] = [
     reason: "the index counts only for parts of the same epoch, and none from elsewhere has a negative one",
   },
   {
+    path: "packages/host/src/turn-log/log.ts",
+    original: "if (this.#log.hasEnded) this.#log = null;",
+    mutated: "",
+    reason: "the log of a turn that has ended takes no more parts; to let go of it only frees memory",
+  },
+  {
+    path: "packages/host/src/turn-log/log.ts",
+    original: "if (this.#log.hasEnded) this.#log = null;",
+    mutated: "if (!(this.#log.hasEnded)) this.#log = null;",
+    reason: "the log of an open turn is found again by its number; to let go of one only frees memory",
+  },
+  {
     path: "packages/host/src/turn-log/replay.ts",
     original: "let newest = 0;",
     mutated: "let newest = 1;",

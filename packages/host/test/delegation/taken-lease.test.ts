@@ -1,9 +1,10 @@
 // A host takes the lease of a thread that it follows, after the holder is gone.
+import type { Event } from "@colloquy/machine";
 import { describe, expect, test } from "vitest";
 import { gated, overriding } from "../gated-store.ts";
 import { mortal } from "../mortal-store.ts";
 import { asking, paying } from "../paying.ts";
-import { during, errorOf, held, inboxOf, queue, says, settle, stage, stored } from "../stage.ts";
+import { during, errorOf, held, inboxOf, queue, says, settle, stage, stored, texts } from "../stage.ts";
 
 /** Longer than any of these tests. */
 const idleMs = 1_000_000;
@@ -92,6 +93,18 @@ describe("a host that follows a thread whose holder is gone", () => {
       );
     }
   });
+});
+
+test("a host that posts no asks handles its own before the inbox items that others left meanwhile", async () => {
+  const first = stage({ idleMs, machine: queue, script: [says("1")] });
+  await first.host.ask("one");
+  const second = first.another({ whenHeld: "reject", script: [says("2"), says("3")] });
+  const two = second.host.ask("two");
+  await settle();
+  const event: Event = { type: "ask.received", at: first.clock.now(), askId: "c", input: "three" };
+  await inboxOf(first.store).post("default", { id: "item", event });
+  expect(await during(first.clock, 2_000, two)).toMatchObject({ turn: 2, text: "2" });
+  expect((await texts(second.host.thread())).slice(2)).toEqual(["two", "2", "three", "3"]);
 });
 
 test("an ask that is repeated on a host that follows its thread gets the turn that answered it", async () => {

@@ -92,12 +92,14 @@ describe("LogCursor", () => {
 
   test("a cursor that is too slow reports once how many parts were dropped", () => {
     const log = logOf(text("abc"));
-    const [slow, slower, punctual] = [1, 2, 3].map(() => new LogCursor(log, "first"));
+    const [slow, slower, punctual, late] = [1, 2, 3, 4].map(() => new LogCursor(log, "first"));
     expect(slow?.next()).toEqual(text("abc"));
     for (let number = 1; number < partsMax; number++) log.append(7, step(number));
     for (let read = 0; read < partsMax / 2; read++) punctual?.next();
+    for (let read = 0; read < partsMax / 2 - 1; read++) late?.next();
     log.append(7, step(partsMax));
     expect(punctual?.next()).toEqual(step(partsMax / 2));
+    expect([late?.next(), late?.next()]).toEqual([{ type: "parts.dropped", count: 1 }, step(partsMax / 2)]);
     const last = { turn: 1, epoch: 7, index: partsMax / 2 - 1, offset: 0 };
     const lost = [slow, slower].map((cursor) => [cursor?.next(), cursor?.place]);
     expect(lost.map(([part]) => part)).toEqual(
