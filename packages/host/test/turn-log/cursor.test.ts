@@ -207,6 +207,15 @@ describe("HandleCursor", () => {
     ]);
   });
 
+  test("a handle reports another wait after the first part of its log", async () => {
+    const cursor = new HandleCursor();
+    cursor.beginWait(1);
+    cursor.follow(logOf(started), "first");
+    cursor.beginWait(2);
+    cursor.endTurn(ended);
+    expect(await partsOf(cursor)).toEqual([wait(1), waitEnded, started, wait(2), waitEnded, ended]);
+  });
+
   test("a handle reports the end of a wait at once, and another wait after a part of its own", async () => {
     const cursor = new HandleCursor();
     cursor.beginWait(1);
