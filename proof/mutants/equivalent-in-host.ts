@@ -27,6 +27,18 @@ export const equivalentInHost: readonly Equivalent[] = [
     reason: "the index counts only for parts of the same epoch, and none from elsewhere has a negative one",
   },
   {
+    path: "packages/host/src/turn-log/log.ts",
+    original: "if (this.#log.hasEnded) this.#log = null;",
+    mutated: "",
+    reason: "the log of a turn that has ended takes no more parts; to let go of it only frees memory",
+  },
+  {
+    path: "packages/host/src/turn-log/log.ts",
+    original: "if (this.#log.hasEnded) this.#log = null;",
+    mutated: "if (!(this.#log.hasEnded)) this.#log = null;",
+    reason: "the log of an open turn is found again by its number; to let go of one only frees memory",
+  },
+  {
     path: "packages/host/src/turn-log/replay.ts",
     original: "let newest = 0;",
     mutated: "let newest = 1;",
@@ -37,6 +49,12 @@ export const equivalentInHost: readonly Equivalent[] = [
     original: "if (text === null || text.length - (textOfDelta(part)?.length ?? 0) === read) return part;",
     mutated: "if (text === null || text.length - (textOfDelta(part)?.length && 0) === read) return part;",
     reason: "the same text is cut out of the whole one then; this check only saves time",
+  },
+  {
+    path: "packages/host/src/turn-log/cursor.ts",
+    original: "this.#read = part?.text?.length ?? 0;",
+    mutated: "this.#read = part?.text?.length ?? 1;",
+    reason: "the length is used only once the part has grown, and a part without a text never grows",
   },
   {
     path: "packages/host/src/ask/earlier-ask.ts",
@@ -67,5 +85,24 @@ export const equivalentInHost: readonly Equivalent[] = [
     original: "this.#isWhole = true;",
     mutated: "",
     reason: "loading all of a whole journal again changes nothing; the flag only saves time",
+  },
+  {
+    path: "packages/host/src/loop/decide.ts",
+    original: 'if (event.type !== "tool.started") continue;',
+    mutated: "",
+    reason: "the machine takes a failure only of a call that runs, so any other entry adds none; the check saves time",
+  },
+  {
+    path: "packages/host/src/thread/asking.ts",
+    original:
+      "if (isPlain && (name ?? metadata ?? model ?? limits ?? overlap ?? from ?? tools ?? joins ?? output) === undefined) return Either.right(Object.freeze(event));",
+    mutated: "",
+    reason: "a plain text is read to the same event; the shortcut only saves time",
+  },
+  {
+    path: "packages/host/src/thread/move-to.ts",
+    original: "const own = there[index]?.redacted === true && entry.redacted !== true ? redactEntry(entry) : entry;",
+    mutated: "const own = there[index]?.redacted === true && entry.redacted !== false ? redactEntry(entry) : entry;",
+    reason: "to redact a redacted entry again changes nothing",
   },
 ];

@@ -57,12 +57,21 @@ describe("runtimeHost", () => {
   });
 
   test("a host declares its tools to its machine, and accepts a machine that already declares them", async () => {
-    for (const machine of [undefined, { limits: { steps: 3 } }, conversationMachine({ tools: [echo.declaration] })]) {
+    const optional = { limits: { steps: 3 }, tools: undefined };
+    for (const machine of [undefined, optional, conversationMachine({ tools: [echo.declaration] })]) {
       const made = platform({ machine, tools: [echo] }).host();
       const { turn } = await made.ask("hello");
       expect(turn).toBe(1);
       await made.close();
     }
+  });
+
+  test("a host shows its machine and the values with which its threads start, also in memory", () => {
+    const machine = conversationMachine();
+    const thread = { system: "Briefly:", metadata: { a: 1 } };
+    const made = platform({ machine, thread }).host();
+    for (const host of [made, made.inMemory()])
+      expect([host.machine === machine, host.threadDefaults]).toEqual([true, thread]);
   });
 
   test.each<readonly [object, string | null, object]>([

@@ -97,7 +97,7 @@ export class Following implements Diversion {
     const { threadId, host } = this.#follower;
     const kept = new KeptEnvelope(envelope, threadId, host);
     this.#kept = [...this.#kept.filter(({ isOver }) => !isOver), kept];
-    this.outbox.add({ event: kept.request, sender: kept }, kept.request);
+    this.outbox.add({ event: kept.request, sender: kept }, kept.request, kept.id);
   }
 
   takeBack(sender: Sender): boolean {

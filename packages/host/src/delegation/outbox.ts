@@ -46,12 +46,14 @@ export class Outbox {
     return this.#waiting.length > 0;
   }
 
-  add(envelope: EventEnvelope, event: Event | ThreadStarted): void {
-    const { ids } = this.#host;
-    const { sender } = envelope;
-    // An ask that was posted before keeps its id, so that it is posted once, however often the lease is lost and taken.
-    const id = sender instanceof Ask ? (sender.inboxId ??= ids.draw("item")) : ids.draw("item");
+  add(envelope: EventEnvelope, event: Event | ThreadStarted, id: string = this.#idFor(envelope)): void {
     this.#waiting.push({ id, envelope, event, postedAt: null });
+  }
+
+  /** An ask that was posted before keeps its id, so that it is posted once, however often the lease is lost and taken. */
+  #idFor({ sender }: EventEnvelope): string {
+    const { ids } = this.#host;
+    return sender instanceof Ask ? (sender.inboxId ??= ids.draw("item")) : ids.draw("item");
   }
 
   /** Adds an ask again, under a new id: the store lost its inbox item, or the entry that accepted it. */

@@ -91,6 +91,8 @@ export const keptPolls = 25;
 
 /** An envelope that no inbox item can be, kept while the lease is requested for it. */
 export class KeptEnvelope implements Sender {
+  /** The id of the inbox item that has the request. */
+  readonly id: string;
   readonly request: CancelRequested;
   readonly #envelope: Envelope;
   readonly #threadId: string;
@@ -100,7 +102,8 @@ export class KeptEnvelope implements Sender {
 
   constructor(envelope: Envelope, threadId: string, host: HostContext) {
     const { clock, ids } = host;
-    this.request = requestOf(ids.draw("item"), clock);
+    this.id = ids.draw("item");
+    this.request = requestOf(this.id, clock);
     this.#envelope = envelope;
     this.#threadId = threadId;
     this.#until = clock.now() + msOfPolls(keptPolls, host);

@@ -81,10 +81,11 @@ export const isListed = (thread: StoredThread, { metadata, created, updated }: L
 /** Returns a page of all threads. `threads` is called once the options are valid. @throws RangeError */
 export const pageOfThreads = (threads: () => Iterable<StoredThread>, options: ListOptions = {}): ThreadPage => {
   const { order, limit, after } = checkedListing(options);
-  const sign = order === "oldest" ? 1 : -1;
+  const compare = (one: ListingPlace, other: ListingPlace): number =>
+    order === "oldest" ? comparePlaces(one, other) : comparePlaces(other, one);
   const wanted = [...threads()]
-    .filter((thread) => (after === null || sign * comparePlaces(thread, after) > 0) && isListed(thread, options))
-    .sort((one, other) => sign * comparePlaces(one, other));
+    .filter((thread) => (after === null || compare(thread, after) > 0) && isListed(thread, options))
+    .sort(compare);
   const page = wanted.slice(0, limit);
   const last = page.at(-1);
   return { threads: page, next: last === undefined || wanted.length <= limit ? null : cursorOf(last) };

@@ -1,7 +1,7 @@
 import type { Entry, JsonObject, SeedDraft, State, SystemDraft, ThreadStarted, TurnAdded } from "@colloquy/machine";
 import { outstanding, start, transition } from "@colloquy/machine";
 import { lostEventIn } from "@colloquy/machine/hosting";
-import { decodeJournal, describeDecodeError, fold } from "@colloquy/machine/journal";
+import { decodeJournal, describeDecodeError } from "@colloquy/machine/journal";
 import * as Either from "fp-ts/lib/Either.js";
 import { EventRefusedError, ImportRefusedError, ThreadExistsError } from "../boundary/errors.ts";
 import { plainCopyOf, type Given, givenEvent, givenStart } from "../boundary/given-event.ts";
@@ -139,11 +139,8 @@ const renamed = (entry: Entry, from: string, threadId: string): Entry => {
 /** Refuses a journal that can be decoded, but that no host could continue. */
 const checkGoesOn = (entries: readonly Entry[], threadId: string): void => {
   try {
-    const state = fold(entries);
-    if (Either.isRight(state)) return void outstanding(state.right);
-    throw new ImportRefusedError(threadId, state.left.seq, `entry ${state.left.seq}: ${state.left.reason}`);
+    outstanding(foldedState(threadId, entries));
   } catch (thrown) {
-    if (thrown instanceof ImportRefusedError) throw thrown;
     throw new ImportRefusedError(threadId, null, `no host could go on with it: ${messageOf(thrown)}`);
   }
 };

@@ -117,6 +117,15 @@ describe("a handler", () => {
   });
 });
 
+test("a handler that returns a date, for which JSON has a text, has its reply kept with that text", async () => {
+  const outcome = { ...says("ok"), reply: { content: "ok", provider: { at: new Date(0) } } };
+  const { host, store } = stage({ script: [async () => outcome as object as LlmOutcome] });
+  expect((await host.ask("hi")).text).toBe("ok");
+  expect((await entriesOf(store)).at(-1)?.event).toMatchObject({
+    reply: { content: "ok", provider: { at: "1970-01-01T00:00:00.000Z" } },
+  });
+});
+
 describe("a handler that returns a message of the chat format", () => {
   const message = {
     role: "assistant",

@@ -337,6 +337,39 @@ describe("a thread of an engine", () => {
     expect(await errorOf(thread.ask("hi", { from: 3 }))).toBeInstanceOf(ThreadUnknownError);
   });
 
+  test("refuses what the machine of its engine refuses, for the machine's reason", async () => {
+    const there = engineStage({ script: [held().step] });
+    const host = there.client();
+    void host.ask("one", { askId: "a" }).catch(() => {});
+    await pass(there.worker.clock);
+    const refusals = [errorOf(host.ask("two")), errorOf(host.thread().deny("none"))];
+    await pass(there.worker.clock);
+    expect(await Promise.all(refusals)).toMatchObject([
+      { name: "AskRefusedError", refusal: { kind: "busy" } },
+      { name: "EventRefusedError", message: expect.stringContaining("none") },
+    ]);
+    await host.close();
+  });
+
+  test("shows its asks nothing of a part that this version can't read", async () => {
+    const model = held();
+    const there = engineStage({ script: [model.step] });
+    const host = there.client();
+    const parts = partsOf(host.ask("one", { askId: "a" }));
+    await pass(there.worker.clock);
+    for (const part of [null, "text", { type: "part.to.come", turn: 1 }]) there.say({ type: "part", turn: 1, part });
+    model.answer(says("done"));
+    await pass(there.worker.clock);
+    expect((await parts).map(({ type }) => type)).toEqual([
+      "turn.started",
+      "step.started",
+      "text.delta",
+      "step.ended",
+      "turn.ended",
+    ]);
+    await host.close();
+  });
+
   test("is redacted, forked and deleted by any host", async () => {
     const there = engineStage({ script: [says("secret")] });
     const host = there.client();

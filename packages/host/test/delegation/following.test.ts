@@ -546,7 +546,12 @@ describe("a lease that is lost", () => {
     const { clock, inner } = stored();
     const store = overriding(inner, { acquire: (threadId, owner) => inner.acquire(threadId, owner, 0) });
     const { host } = stage({ clock, store });
-    expect(await errorOf(host.ask("one"))).toMatchObject({ name: "LeaseLostError" });
+    expect(await errorOf(host.ask("one"))).toMatchObject({
+      name: "LeaseLostError",
+      message: expect.stringMatching(
+        /^thread "default": the lease of "owner-1" \(token \d+\) is no longer in force\. Open the thread again to acquire/,
+      ),
+    });
   });
 });
 

@@ -179,6 +179,25 @@ describe("a thread that another host holds, and on which nothing happens", () =>
     expect(await inner.inbox?.unanswered("default")).toEqual([]);
   });
 
+  test("is left free, without the request for it, when the host that requested it for a call of its own died", async () => {
+    const { clock, inner } = stored();
+    const first = stage({ clock, store: inner, idleMs, script: [says("1")] });
+    await first.host.ask("one");
+    const { store, die } = mortal(inner);
+    const second = stage({ clock, store, owner: "second", script: [] });
+    second.host
+      .thread()
+      .setMetadata({ tagged: true })
+      .catch(() => {});
+    await settle();
+    expect(await inboxOf(inner).unanswered("default")).toHaveLength(1);
+    die();
+    await clock.advance(5_000);
+    expect(await inboxOf(inner).unanswered("default")).toEqual([]);
+    expect(await inner.acquire("default", "third", 1)).not.toBeNull();
+    expect(await journalOf(inner)).toEqual(answered);
+  });
+
   test("is looked after by the host that gave it up, which reports an inbox that it can't read", async () => {
     const { clock, inner } = stored();
     const inbox = inboxOf(inner);
@@ -275,6 +294,21 @@ describe("a thread that another host holds, and on which nothing happens", () =>
     second.host.start();
     await first.clock.advance(60_000);
     expect(posted).toEqual([]);
+  });
+
+  test("leaves no timer behind when its hosts are closed soon after each handed it over more than once", async () => {
+    const clock = manualClock();
+    const script = ["1", "2", "3"].map(says);
+    const first = stage({ clock, idleMs, script });
+    const second = first.another({ script });
+    for (const host of [first.host, second.host, first.host, second.host, first.host]) {
+      const asked = host.ask("next");
+      await clock.advance(400);
+      await asked;
+    }
+    await first.host.close();
+    await second.host.close();
+    expect(clock.sleepers).toBe(0);
   });
 
   test("leaves no timer behind when its host is closed", async () => {

@@ -144,6 +144,78 @@ test("the host writes an answer at the next poll after the store failed to write
   expect(answered).toEqual(["letter"]);
 });
 
+test("the host reports an inbox that it can't read once, and again after it could read it meanwhile", async () => {
+  const reported: string[] = [];
+  let isAway = true;
+  const { clock, store } = withInbox(() => ({
+    waiting: async () => ["default"],
+    unanswered: async () => {
+      if (isAway) throw new Error("away");
+      return [];
+    },
+  }));
+  const { host } = stage({
+    clock,
+    store,
+    script: [held().step],
+    onObserverError: (error) => reported.push(String(error)),
+  });
+  host.ask("hi").catch(() => {});
+  await clock.advance(1_000);
+  expect(reported).toEqual([expect.stringContaining("away")]);
+  isAway = false;
+  await clock.advance(200);
+  isAway = true;
+  await clock.advance(1_000);
+  expect(reported).toHaveLength(2);
+});
+
+test("the host answers a repeated item at a later poll if it could not read the journal for it before", async () => {
+  const reported: string[] = [];
+  let isAway = false;
+  const { clock, inner } = stored();
+  const store = overriding(inner, {
+    read: (...given) => (isAway ? Promise.reject(new Error("away")) : inner.read(...given)),
+  });
+  const { host } = stage({
+    clock,
+    store,
+    script: [held().step],
+    onObserverError: (error) => reported.push(String(error)),
+  });
+  host.ask("a", { askId: "a" }).catch(() => {});
+  await settle();
+  await inboxOf(inner).post("default", { id: "item", event: asks("a") });
+  isAway = true;
+  await clock.advance(200);
+  expect(reported[0]).toContain("away");
+  expect(await inboxOf(inner).answerTo("default", "item")).toBeNull();
+  isAway = false;
+  await clock.advance(200);
+  expect(await inboxOf(inner).answerTo("default", "item")).toMatchObject({ handled: true, seq: 1 });
+});
+
+test("the host tries to delete one answer at a poll while its store fails to delete any", async () => {
+  const reported: string[] = [];
+  const { clock, inner, store } = withInbox(() => ({ discard: () => Promise.reject(new Error("away")) }));
+  const { host } = stage({
+    clock,
+    store,
+    script: [held().step],
+    onObserverError: (error) => reported.push(String(error)),
+  });
+  host.ask("hi").catch(() => {});
+  await settle();
+  const event: Event = { type: "cancel.requested", at: 1, askId: "nobody" };
+  for (const id of ["one", "two"]) await inboxOf(inner).post("default", { id, event });
+  await clock.advance(5_199);
+  expect(reported).toEqual([]);
+  await clock.advance(1);
+  expect(reported).toHaveLength(1);
+  await clock.advance(200);
+  expect(reported).toHaveLength(2);
+});
+
 describe("an answer that no host fetches", () => {
   /** Makes a busy host, whose store notes the deleted inbox items. */
   const busy = async () => {

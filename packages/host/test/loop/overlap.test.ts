@@ -47,7 +47,11 @@ describe.each(["here", "by the inbox"] as const)("asks that overlap, asked %s", 
     open.model.answer(says("1"));
     await open.clock.advance(2 * wait);
     expect(await superseded).toBeInstanceOf(AskSupersededError);
-    expect(await superseded).toMatchObject({ by: "c", summary: { askId: "b", turn: null } });
+    expect(await superseded).toMatchObject({
+      by: "c",
+      summary: { askId: "b", turn: null },
+      message: expect.stringMatching(/: ask "c" took its place while it waited/),
+    });
     expect((await three).text).toBe("2");
     await parts;
     // A repeated ask has the first outcome.
@@ -92,7 +96,11 @@ describe.each(["here", "by the inbox"] as const)("asks that overlap, asked %s", 
     open.one.abort();
     await open.clock.advance(2 * wait);
     expect(await returned).toBeInstanceOf(AskReturnedError);
-    expect(await returned).toMatchObject({ joined: 1, summary: { askId: "b", turn: null } });
+    expect(await returned).toMatchObject({
+      joined: 1,
+      summary: { askId: "b", turn: null },
+      message: expect.stringMatching(/: it joined turn 1, which ended before/),
+    });
     expect(await errorOf(open.one)).toBeInstanceOf(TurnCancelledError);
   });
 });

@@ -83,6 +83,19 @@ describe("a tool that asks when its outcome is unknown", () => {
     expect((await asked).text).toBe("ok");
   });
 
+  test("that needs every call approved since an update asks before a call from before it runs again", async () => {
+    const first = await died({ recovery: "rerun" });
+    let runs = 0;
+    const stricter = launch(() => `flew ${++runs}`, { recovery: "rerun", approval: "always" });
+    const next = first.another({ tools: [stricter], script: [says("done")] });
+    const asked = next.host.ask("go", { askId: "a" });
+    await settle();
+    expect(runs).toBe(0);
+    expect(await approveFirst(next.host.thread())).toMatchObject({ because: "declared", arguments: { at: 7 } });
+    expect((await asked).text).toBe("done");
+    expect(runs).toBe(1);
+  });
+
   test("that was approved to run again needs a new approval for another version", async () => {
     const first = await died();
     const second = first.another({ tools: [launch(never)], script: [] });

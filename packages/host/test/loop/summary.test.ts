@@ -77,10 +77,21 @@ describe("a summary", () => {
     });
     await host.ask("one");
     await settle();
+    // The part that arrived was paid for, in an unknown amount.
     expect((await entriesOf(store)).at(-1)?.event).toEqual(
-      expect.objectContaining({ type: "llm.failed", failure, effectId: "default/summary-1#1" }),
+      expect.objectContaining({ type: "llm.failed", failure, effectId: "default/summary-1#1", usage: {} }),
     );
     expect(JSON.stringify(await store.read("default"))).not.toContain("They sa");
+  });
+
+  test("that fails before any of it arrived is journalled without a usage", async () => {
+    const failure = { kind: "unknown", message: "no", retryable: false } as const;
+    const { host, store } = summarised({ script: [says("1"), { type: "failed", failure }] });
+    await host.ask("one");
+    await settle();
+    const failed = (await entriesOf(store)).at(-1)?.event;
+    expect(failed).toMatchObject({ type: "llm.failed", failure });
+    expect(failed).not.toHaveProperty("usage");
   });
 
   test("is also written again if a deadline passed meanwhile", async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { ToolDefinition, ToolInput } from "@colloquy/host";
+import type { SchemaResult, ToolDefinition, ToolInput } from "@colloquy/host";
 import { tool } from "@colloquy/host";
 import { calls, entriesOf, journalOf, says, settle, stage, type Stage, type StageOptions } from "../stage.ts";
 
@@ -42,6 +42,25 @@ describe("arguments", () => {
     const outcome = await outcomeOf(written, { input: person, run: () => runs++ });
     expect(outcome).toEqual(["refused", expect.stringMatching(words)]);
     expect(runs).toBe(0);
+  });
+
+  test("a validator that returns a promise has the tool run with what it resolves to", async () => {
+    const promising = (validate: (value: unknown) => SchemaResult<unknown>): ToolInput => ({
+      "~standard": {
+        version: 1,
+        vendor: "test",
+        jsonSchema: { input: () => ({}) },
+        validate: async (value) => validate(value),
+      },
+    });
+    const run = (input: unknown) => JSON.stringify(input);
+    const valid = promising((value) => ({ value: { ...Object(value), checked: true } }));
+    expect(await outcomeOf({ name: "a" }, { input: valid, run })).toEqual([
+      "completed",
+      JSON.stringify({ name: "a", checked: true }),
+    ]);
+    const invalid = promising(() => ({ issues: [{ message: "not today" }] }));
+    expect(await outcomeOf({}, { input: invalid, run })).toEqual(["refused", expect.stringContaining("not today")]);
   });
 
   test("a validator that throws fails the call", async () => {

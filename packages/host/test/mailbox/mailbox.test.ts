@@ -36,6 +36,20 @@ test("a mailbox gives its envelopes in order, whatever is added, taken and taken
   );
 });
 
+test("a mailbox neither takes back nor diverts an envelope that was taken", () => {
+  const mailbox = new Mailbox();
+  const [first, second, third] = [envelopeOf(1), envelopeOf(2), envelopeOf(3)];
+  for (const envelope of [first, second, third]) mailbox.add(envelope);
+  expect(mailbox.take()).toBe(first);
+  expect(mailbox.takeBack(first.sender)).toBe(false);
+  expect(mailbox.first).toBe(second);
+  for (const envelope of [envelopeOf(4), envelopeOf(5)]) mailbox.add(envelope);
+  expect(mailbox.take()).toBe(second);
+  const diverted: Envelope[] = [];
+  mailbox.divert({ post: (envelope) => void diverted.push(envelope), takeBack: () => false, end: () => [] });
+  expect(diverted).toMatchObject([third, { event: { at: 4 } }, { event: { at: 5 } }]);
+});
+
 test("a mailbox that has ended fails what is added, at either end, and returns what was posted elsewhere", () => {
   const mailbox = new Mailbox();
   const failed: Error[] = [];

@@ -2,7 +2,7 @@ import { type LlmDelta, type LlmOutcome, outputRequest, strictProblems, strictSc
 import { type CallLlm, textOf, type JsonObject } from "@colloquy/machine";
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
-import { says, type ScriptedStep, settle, stage } from "../stage.ts";
+import { held, partsOf, says, type ScriptedStep, settle, stage } from "../stage.ts";
 
 const schema = z.object({ title: z.string(), tags: z.array(z.string()) });
 const answer = { title: "One", tags: ["a", "b"] };
@@ -119,6 +119,22 @@ describe("an output that is being written", () => {
     expect(shown).toContainEqual([1, "One", 1]);
     expect(shown.at(-1)).toEqual([2, "One", 1]);
     expect((await handle).output).toEqual({ title: "One", tags: ["b"] });
+  });
+
+  test("is shown of an answer from outside only if the ask wants an output", async () => {
+    for (const output of [undefined, { schema, name: "title" }]) {
+      const { host, model } = stage({ script: [held().step] });
+      const handle = host.ask("?", output === undefined ? {} : { output });
+      const shown = partsOf(handle);
+      await settle();
+      const { id: effectId, promptDigest } = model.calls[0] ?? { id: "", promptDigest: "" };
+      const reply = { content: JSON.stringify(answer) };
+      await host.thread().send({ type: "llm.completed", at: 1, effectId, promptDigest, reply, finishReason: "stop" });
+      expect((await handle).text).toBe(reply.content);
+      expect((await shown).flatMap((part) => (part.type === "output.partial" ? [part.value] : []))).toEqual(
+        output === undefined ? [] : [answer],
+      );
+    }
   });
 });
 

@@ -1,7 +1,7 @@
 import { test } from "@fast-check/vitest";
 import { createHost, declarationsOf, memoryStore, type Observer, tool } from "@colloquy/host";
 import { conversationMachine, type Entry } from "@colloquy/machine";
-import { decodeJournal } from "@colloquy/machine/journal";
+import { decodeJournal, foldVisiting } from "@colloquy/machine/journal";
 import { runningClock, sequentialIds } from "@colloquy/runtime-test";
 import { journalArbitrary } from "@colloquy/runtime-test/arbitraries";
 import { fails, reply, type ScriptLine, scriptedModel, toolCalls } from "@colloquy/runtime-test/models";
@@ -118,6 +118,49 @@ test("a process that takes over a step in the middle records the tools that are 
       .map(({ name, startTime }) => `${name} ${timeOf(startTime)}`)
       .toSorted(),
   ).toEqual(["chat 6", "execute_tool 1", "execute_tool 1", "execute_tool 1", "invoke_agent 1"]);
+});
+
+test.each<[string, string, string, readonly string[]]>([
+  ["that were started", "unknown-outcome", "tool.started", ["pay", "pay"]],
+  ["that wait for an approval", "approvals", "tool.withheld", ["delete_file", "delete_file"]],
+  ["of the caller, or that will need one", "caller-tools", "llm.completed", ["delete_file", "ask_user"]],
+])("a process that takes over a step in the middle names the tools of calls %s", (_, name, type, named) => {
+  const [, entries = []] = storedJournals.find(([other]) => other === name) ?? [];
+  const { observer, spans } = recorded();
+  const first = entries.findIndex(({ event }) => event.type === type);
+  observed(observer, entries, first + entries.slice(first).findIndex(({ event }) => event.type !== type));
+  const names = spans().flatMap(({ attributes }) =>
+    String(attributes["gen_ai.tool.call.id"]).startsWith("1.1.") ? (attributes["gen_ai.tool.name"] ?? []) : [],
+  );
+  expect(names).toEqual(named);
+});
+
+test("a live observer follows ten thousand threads with open turns, and forgets the one that was quiet longest", () => {
+  const [, entries = []] = storedJournals.find(([name]) => name === "parallel-tools") ?? [];
+  const { observer, spans } = recorded();
+  const steps: ((threadId: string) => void)[] = [];
+  foldVisiting(entries, (entry, before, after) => {
+    steps.push((threadId) => observer.entry?.(entry, threadId, { before, after }));
+  });
+  const show = (threadId: string, from: number, to: number): void => {
+    for (const step of steps.slice(from, to)) step(threadId);
+  };
+  /** Ends the turn of a thread. Returns the number of its spans. */
+  const end = (threadId: string, from: number): number => {
+    const before = spans().length;
+    show(threadId, from, steps.length);
+    return spans().length - before;
+  };
+  const whole = end("ended", 0);
+  show("quietest", 0, 3);
+  show("lively", 0, 2);
+  show("quiet", 0, 3);
+  show("lively", 2, 3);
+  for (let other = 1; other <= 9_997; other++) show(`${other}`, 0, 1);
+  expect(end("quietest", 3)).toBe(whole);
+  for (const other of ["9998", "9999"]) show(other, 0, 1);
+  expect(end("lively", 3)).toBe(whole);
+  expect(end("quiet", 3)).toBeLessThan(whole);
 });
 
 describe("a live observer", () => {
@@ -262,6 +305,20 @@ test("durations and tokens are metrics, of few attributes", async () => {
       "gen_ai.client.inference.operation.output_tokens {token}",
     ]
   `);
+  // The conventions name these boundaries.
+  const boundariesOf = (unit: string) => points.find((point) => point[1] === unit)?.[3];
+  expect([boundariesOf("s"), boundariesOf("{token}")]).toMatchObject([
+    {
+      buckets: { boundaries: [0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92] },
+    },
+    {
+      buckets: {
+        boundaries: [
+          1, 4, 16, 64, 256, 1_024, 4_096, 16_384, 65_536, 262_144, 1_048_576, 4_194_304, 16_777_216, 67_108_864,
+        ],
+      },
+    },
+  ]);
   const input = points.filter(([name]) => name.endsWith("input_tokens"));
   expect(input.map(([, , attributes]) => attributes)).toMatchInlineSnapshot(`
     [

@@ -177,6 +177,22 @@ describe("a tool of the caller", () => {
     expect(String(late)).toMatch(/waits no longer: it was settled as interrupted when its turn stopped/);
   });
 
+  test("that was settled when its turn stopped has no answer, even if one would say the same", async () => {
+    const { thread, asked } = await waiting();
+    await thread.cancel();
+    await errorOf(asked);
+    // Another version may settle calls in other words.
+    const settled = JSON.stringify(await thread.exportJournal()).replace(
+      /"outcome":"interrupted","content":\[\{"type":"text","text":"[^"]*"/,
+      '"outcome":"failed","content":[{"type":"text","text":"Gone."',
+    );
+    expect(settled).toContain("Gone.");
+    const elsewhere = await stage().host.importJournal(JSON.parse(settled) as readonly unknown[]);
+    expect(String(await errorOf(elsewhere.answerTool("1.1.0", { failed: "Gone." })))).toMatch(
+      /waits no longer: it was settled as failed when its turn stopped/,
+    );
+  });
+
   test("a cancelled turn and one past its deadline wait no longer", async () => {
     const { thread, asked } = await waiting();
     await thread.cancel();

@@ -127,6 +127,26 @@ describe("a host that is started", () => {
     expect(model.calls).toEqual([]);
   });
 
+  test("takes and reports nothing more if it is closed while its store names the abandoned threads", async () => {
+    const { clock, store } = await afterCrash(["a"]);
+    for (const fails of [false, true]) {
+      const { host, reported, rounds } = recovering({ clock, store });
+      const { promise, resolve, reject } = Promise.withResolvers<readonly string[]>();
+      const naming = vi.spyOn(store, "abandoned").mockReturnValueOnce(promise);
+      const reading = vi.spyOn(store, "read");
+      host.start();
+      await clock.advance(1);
+      await host.close();
+      if (fails) reject(new Error("no connection"));
+      else resolve(["a"]);
+      await clock.advance(3 * everyMs);
+      expect([naming.mock.calls.length, reading.mock.calls.length, clock.sleepers]).toEqual([1, 0, 0]);
+      expect([reported, rounds]).toEqual([[], []]);
+      naming.mockRestore();
+      reading.mockRestore();
+    }
+  });
+
   test("refuses to start while its model handler can make no call", async () => {
     const { host, clock, rounds } = recovering({
       check: () => {

@@ -281,6 +281,25 @@ describe("redaction", () => {
     );
   });
 
+  test("of a named entry reaches a copy that repeats it elsewhere, also if it had only reached the thread itself before", async () => {
+    const { host, store } = stage({ script: ["1", "2", "3"].map(says) });
+    const thread = host.thread();
+    await thread.ask("first");
+    await thread.append({ role: "user", content: "a SECRET that waits" });
+    const { thread: copy } = await thread.fork({ threadId: "copy" });
+    await thread.ask("second");
+    await copy.ask("of the copy");
+    const seqs = (await thread.exportJournal()).flatMap(({ seq, event }) =>
+      event.type === "message.appended" ? [seq] : [],
+    );
+    await thread.redact({ seqs });
+    expect(await said(store, "default")).not.toContain("SECRET");
+    expect(await said(store, "copy")).toContain("SECRET");
+    await thread.redact({ seqs }, { copies: ["copy"] });
+    expect(await said(store, "copy")).not.toContain("SECRET");
+    expect((await texts(copy)).slice(2, 4)).toEqual(["[redacted]", "of the copy"]);
+  });
+
   test("reaches what waited when a copy was made, and led another turn there", async () => {
     const { host, store } = stage({ script: ["1", "2", "3"].map(says) });
     const thread = host.thread();

@@ -11,7 +11,19 @@ import { overriding } from "../gated-store.ts";
 import { joined } from "../joined.ts";
 import { mortal } from "../mortal-store.ts";
 import { asking, paying } from "../paying.ts";
-import { errorOf, held, manualClock, partsOf, says, type ScriptedStep, settle, stage, stored } from "../stage.ts";
+import {
+  calls,
+  echo,
+  errorOf,
+  held,
+  manualClock,
+  partsOf,
+  says,
+  type ScriptedStep,
+  settle,
+  stage,
+  stored,
+} from "../stage.ts";
 
 const started: AskPart = { type: "turn.started", turn: 1, askIds: ["a"] };
 const ended: AskPart = { type: "turn.ended", turn: 1, status: "completed" };
@@ -99,6 +111,22 @@ describe("an ask that is rejoined in the process that answers it", () => {
     expect(await partsOf(replayed)).toEqual([synthesised, ...whole]);
     expect(clock.sleepers).toBe(0);
     expect(await replayed).toMatchObject({ text: "hello" });
+  });
+
+  test("is shown each part once to a reader that asks for several at a time", async () => {
+    const { host, clock } = stage({ keepPartsMs: 1_000, idleMs: 10, script: [says("hello")] });
+    await host.ask("hi", { askId: "a" });
+    await clock.advance(60_000);
+    const reader = host.thread().rejoin("a")[Symbol.asyncIterator]();
+    const read = await Promise.all(Array.from({ length: 14 }, () => reader.next()));
+    expect(read.flatMap(({ value }) => value ?? [])).toEqual([
+      synthesised,
+      started,
+      step("step.started"),
+      text("hello"),
+      step("step.ended"),
+      ended,
+    ]);
   });
 
   test("parts that are made from the journal contain no step for an appended assistant message", async () => {
@@ -327,6 +355,67 @@ describe("an ask that is rejoined in another process", () => {
     expect(joined(shown)).toEqual(joined(await uninterrupted));
     expect(joined(await repeated).filter(({ type }) => type.endsWith(".delta"))).toEqual([text("one two three")]);
     expect(await store.parts?.read("default", { at: clock.now(), after: null })).not.toEqual([]);
+  });
+
+  test("is shown logged parts of a turn that has ended for a limited time, and later only those of its journal", async () => {
+    const model = held();
+    const { clock, inner } = stored();
+    let isFull = false;
+    const { parts: log } = inner;
+    if (log === undefined) throw new Error("no log");
+    const store = overriding(inner, {
+      parts: {
+        ...log,
+        append: (...given) => (isFull ? Promise.reject(new Error("full")) : log.append(...given)),
+      },
+    });
+    const options = { ...shared, clock, store, partsMs: 200, keepPartsMs: 60_000, onObserverError: () => {} };
+    const { host, another } = stage({ ...options, script: [model.step] });
+    const asked = host.ask("hi", { askId: "a" });
+    await settle();
+    model.show("one ");
+    await clock.advance(300);
+    // The log has only the beginning of the turn.
+    isFull = true;
+    model.answer(says("one two"));
+    await asked;
+    await clock.advance(10_000);
+    const there = another().host.thread();
+    const whole = [started, step("step.started"), text("one two"), step("step.ended"), ended];
+    expect(joined(await partsOf(there.rejoin("a")))).toEqual(whole);
+    await clock.advance(59_000);
+    expect(joined(await partsOf(there.rejoin("a")))).toEqual(whole);
+    await clock.advance(1_000);
+    expect(await partsOf(there.rejoin("a"))).toEqual([synthesised, ...whole]);
+  });
+
+  test("continues from a cursor for a limited time after its thread was closed there, and then starts over", async () => {
+    for (const [waited, startsOver] of [
+      [30_000, false],
+      [70_000, true],
+    ] as const) {
+      const { host, another, clock } = stage({
+        ...shared,
+        keepPartsMs: 60_000,
+        tools: [echo],
+        script: [calls(["echo", { text: "x" }]), held().step],
+      });
+      host.ask("hi", { askId: "a" }).catch(() => {});
+      await settle();
+      const second = another({ script: [says("hello")] });
+      const there = second.host.thread();
+      const followed = there.rejoin("a");
+      const reading = some(followed, 3);
+      await clock.advance(1_000);
+      expect((await reading).map(({ type }) => type)).toContain("turn.started");
+      const from = followed.cursor;
+      await there.close();
+      await clock.advance(waited);
+      await second.host.ask("hi", { threadId: "other" });
+      const again = some(there.rejoin("a", { from }), 1);
+      await clock.advance(1_000);
+      expect((await again).map(({ type }) => type === "replay.started")).toEqual([startsOver]);
+    }
   });
 
   test("shows that a step is void if its process died in it, and then the repeated step", async () => {

@@ -150,6 +150,11 @@ test("a long text is counted for each pattern that is tried with it, and a prope
   expect(sizeOf("[\\p{L}\\P{N}]") - sizeOf("a")).toBe(10_000);
 });
 
+test("a pattern may have more than a hundred groups, as long as they are not nested deeper than that", () => {
+  const pattern = `${"(a)?".repeat(200)}${"(".repeat(100)}b${")".repeat(100)}`;
+  expect([matched(pattern, "aab").matches, matched(pattern, "aa").matches]).toEqual([true, false]);
+});
+
 test.each([
   ["(a)\\1", "reference back"],
   ["(?<a>a)\\k<a>", "reference back"],
@@ -158,6 +163,7 @@ test.each([
   ["((((){9999}){9999}){9999}){9999}", "more than 10000 parts"],
   ["a{4000000000}", "more than 10000 parts"],
   ["(".repeat(101) + ")".repeat(101), "nested more than 100 deep"],
+  ["()".repeat(200) + "(".repeat(101) + ")".repeat(101), "nested more than 100 deep"],
   ["(?=".repeat(900) + ")".repeat(900), "nested more than 100 deep"],
   [`[${"ab".repeat(5_000_000)}]`, "longer than 100000 characters"],
   ["(", "Unterminated group"],

@@ -62,7 +62,7 @@ describe("LogCursor", () => {
 
   test("a cursor at a place that the log does not contain announces a replay and reads from the start", () => {
     const log = logOf(started, text("a"));
-    const elsewhere = { turn: 1, epoch: 3, index: 0, offset: 0 };
+    const elsewhere = { turn: 1, epoch: 3, index: 4, offset: 2 };
     const anew = { type: "replay.started", turn: 1, step: 1, synthesised: false };
     const cursor = new LogCursor(log, elsewhere);
     expect(cursor.place).toEqual(elsewhere);
@@ -92,12 +92,14 @@ describe("LogCursor", () => {
 
   test("a cursor that is too slow reports once how many parts were dropped", () => {
     const log = logOf(text("abc"));
-    const [slow, slower, punctual] = [1, 2, 3].map(() => new LogCursor(log, "first"));
+    const [slow, slower, punctual, late] = [1, 2, 3, 4].map(() => new LogCursor(log, "first"));
     expect(slow?.next()).toEqual(text("abc"));
     for (let number = 1; number < partsMax; number++) log.append(7, step(number));
     for (let read = 0; read < partsMax / 2; read++) punctual?.next();
+    for (let read = 0; read < partsMax / 2 - 1; read++) late?.next();
     log.append(7, step(partsMax));
     expect(punctual?.next()).toEqual(step(partsMax / 2));
+    expect([late?.next(), late?.next()]).toEqual([{ type: "parts.dropped", count: 1 }, step(partsMax / 2)]);
     const last = { turn: 1, epoch: 7, index: partsMax / 2 - 1, offset: 0 };
     const lost = [slow, slower].map((cursor) => [cursor?.next(), cursor?.place]);
     expect(lost.map(([part]) => part)).toEqual(
@@ -203,6 +205,15 @@ describe("HandleCursor", () => {
       { type: "thread.lost", turn: 1 },
       ended,
     ]);
+  });
+
+  test("a handle reports another wait after the first part of its log", async () => {
+    const cursor = new HandleCursor();
+    cursor.beginWait(1);
+    cursor.follow(logOf(started), "first");
+    cursor.beginWait(2);
+    cursor.endTurn(ended);
+    expect(await partsOf(cursor)).toEqual([wait(1), waitEnded, started, wait(2), waitEnded, ended]);
   });
 
   test("a handle reports the end of a wait at once, and another wait after a part of its own", async () => {

@@ -1,0 +1,45 @@
+import type { AskPart } from "@colloquy/host";
+import { expect, test } from "vitest";
+import { TurnLog } from "../../src/turn-log/log.ts";
+import { partsIn, PartSink } from "../../src/turn-log/sink.ts";
+import { manualClock } from "../stage.ts";
+
+const text = (words: string, step = 1): AskPart => ({ type: "text.delta", turn: 1, step, attempt: 1, text: words });
+
+test.each([
+  ["-1", "0"],
+  ["0.5", "0"],
+  ['"1"', "0"],
+  ["null", "0"],
+  ["0", "-1"],
+  ["0", "0.5"],
+  ["0", '"1"'],
+  ["0", "null"],
+])("partsIn rejects a part whose index is %s and whose offset is %s", (index, offset) => {
+  const body = (...place: readonly string[]) => `[[${place.join()},${JSON.stringify(text("a"))}]]`;
+  expect(partsIn(body("0", "0"), 7)).toHaveLength(1);
+  expect(() => partsIn(body(index, offset), 7)).toThrow("it has an item that is not a part");
+});
+
+test("the sink of a lease writes no parts that were shown under another lease or made from the journal", async () => {
+  const clock = manualClock();
+  const bodies: string[] = [];
+  const log = {
+    append: async (_: unknown, { body }: { readonly body: string }) => void bodies.push(body),
+    read: async () => [],
+  };
+  const logging = { log, clock, everyMs: 10, keepMs: 1_000, report: () => {} };
+  const sink = new PartSink(logging, { threadId: "t", token: 7, owner: "me" });
+  const shown = new TurnLog(1);
+  shown.append(7, text("a"));
+  sink.added(shown);
+  shown.append(6, text("of another lease", 2));
+  shown.appendOfJournal(0, text("of the journal", 3));
+  shown.append(7, text("b", 4));
+  sink.added(shown);
+  await clock.advance(10);
+  expect(bodies.flatMap((body) => partsIn(body, 7))).toEqual([
+    { part: text("a"), place: { epoch: 7, index: 0, offset: 0 } },
+    { part: text("b", 4), place: { epoch: 7, index: 1, offset: 0 } },
+  ]);
+});
