@@ -228,6 +228,8 @@ export class Following implements Diversion {
   /** Asks again what the store has lost of the journal. */
   #askAnew(state: State | null): void {
     const { asks } = this.#follower;
+    // An earlier read may have failed after it saw an entry that is lost now.
+    this.#seen.clear();
     for (const ask of asks.all()) if (state === null || !ask.isKnownTo(state)) this.#addAnew(ask);
   }
 
