@@ -105,4 +105,11 @@ export const equivalentInHost: readonly Equivalent[] = [
     mutated: "const own = there[index]?.redacted === true && entry.redacted !== false ? redactEntry(entry) : entry;",
     reason: "to redact a redacted entry again changes nothing",
   },
+  {
+    path: "packages/host/src/delegation/followed-log.ts",
+    original: "this.#newest = open?.number ?? conversation.turns.length;",
+    mutated: "",
+    reason:
+      "parts of a turn that is not known yet are shown after another read of the journal; this only saves the read",
+  },
 ];
