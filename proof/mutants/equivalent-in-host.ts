@@ -112,4 +112,12 @@ export const equivalentInHost: readonly Equivalent[] = [
     reason:
       "parts of a turn that is not known yet are shown after another read of the journal; this only saves the read",
   },
+  {
+    path: "packages/host/src/loop/llm-run.ts",
+    original:
+      "if (usage?.totalTokens === undefined || usage.inputTokens === undefined || usage.outputTokens === undefined)",
+    mutated:
+      "if (usage?.totalTokens === undefined || usage.inputTokens === undefined && usage.outputTokens === undefined)",
+    reason: "a sum without one of its parts is NaN, which no total equals; the types need the check",
+  },
 ];
