@@ -118,4 +118,19 @@ export const equivalentInHost: readonly Equivalent[] = [
     mutated: "for (let at = Math.max(from, text.length - longest - 1); at < text.length; at += 1)",
     reason: "no key is longer than the longest, so none begins at the two earlier places; the bound only saves time",
   },
+  {
+    path: "packages/host/src/delegation/followed-log.ts",
+    original: "this.#newest = open?.number ?? conversation.turns.length;",
+    mutated: "",
+    reason:
+      "parts of a turn that is not known yet are shown after another read of the journal; this only saves the read",
+  },
+  {
+    path: "packages/host/src/loop/llm-run.ts",
+    original:
+      "if (usage?.totalTokens === undefined || usage.inputTokens === undefined || usage.outputTokens === undefined)",
+    mutated:
+      "if (usage?.totalTokens === undefined || usage.inputTokens === undefined && usage.outputTokens === undefined)",
+    reason: "a sum without one of its parts is NaN, which no total equals; the types need the check",
+  },
 ];
