@@ -228,7 +228,6 @@ export class Following implements Diversion {
   /** Asks again what the store has lost of the journal. */
   #askAnew(state: State | null): void {
     const { asks } = this.#follower;
-    this.#seen.clear();
     for (const ask of asks.all()) if (state === null || !ask.isKnownTo(state)) this.#addAnew(ask);
   }
 

@@ -311,6 +311,20 @@ describe("a thread that another host holds, and on which nothing happens", () =>
     expect(clock.sleepers).toBe(0);
   });
 
+  test("leaves no timer behind when its host handed it over twice, and is closed", async () => {
+    const { host, store, clock } = stage({ idleMs, script: [says("1"), says("2")] });
+    const inbox = inboxOf(store);
+    for (const id of ["one", "two"]) {
+      await host.ask(id);
+      await inbox.post("default", { id, event: { type: "cancel.requested", at: 0, askId: id } });
+      await clock.advance(300);
+      await inbox.discard("default", id);
+    }
+    expect(await store.acquire("default", "another", 1)).not.toBeNull();
+    await host.close();
+    expect(clock.sleepers).toBe(0);
+  });
+
   test("leaves no timer behind when its host is closed", async () => {
     const clock = manualClock();
     const first = stage({ clock, idleMs, script: [says("1")] });

@@ -83,11 +83,17 @@ describe("a host that closes", () => {
 });
 
 describe("the request of a host that died", () => {
-  test("does not keep the thread from being moved", async () => {
+  test.each<[string, (host: Host) => PromiseLike<unknown>]>([
+    ["delete the thread", (host) => host.thread().delete()],
+    ["edit the thread", (host) => host.thread().append({ role: "user", content: "so" })],
+  ])("does not keep the thread from being moved, if it was to %s", async (_, use) => {
     const first = stage({ idleMs, script: [says("1")] });
     await first.host.ask("one");
     await first.host.close();
-    await first.store.inbox?.post("default", request("dead"));
+    const lease = await first.store.acquire("default", "stopped", 1_000_000);
+    await dying(first.store, first.clock, use);
+    if (lease !== null) await first.store.release(lease);
+    expect(await first.store.inbox?.unanswered("default")).toHaveLength(1);
     const target = stage({ clock: first.clock });
     await first.another().host.thread().moveTo(target.host);
     expect(await journalOf(target.store)).toHaveLength(3);
@@ -282,9 +288,13 @@ const refuseAll = async ({ inbox }: Store, lease: Lease, items?: readonly unknow
 };
 
 /** Requests the lease like a process that dies afterwards. */
-const dying = async (inner: Store, clock: ManualClock): Promise<void> => {
+const dying = async (
+  inner: Store,
+  clock: ManualClock,
+  use = (host: Host): PromiseLike<unknown> => host.thread().delete(),
+): Promise<void> => {
   const { store, die } = mortal(inner);
-  void stage({ clock, store, owner: "dead" }).host.thread().delete();
+  void use(stage({ clock, store, owner: "dead" }).host);
   await settle();
   die();
 };

@@ -1,4 +1,5 @@
 import type { AskPart } from "@colloquy/host";
+import type { PartBatch } from "@colloquy/host/store";
 import { expect, test } from "vitest";
 import { TurnLog } from "../../src/turn-log/log.ts";
 import { partsIn, PartSink } from "../../src/turn-log/sink.ts";
@@ -42,4 +43,58 @@ test("the sink of a lease writes no parts that were shown under another lease or
     { part: text("a"), place: { epoch: 7, index: 0, offset: 0 } },
     { part: text("b", 4), place: { epoch: 7, index: 1, offset: 0 } },
   ]);
+});
+
+/** Makes a sink whose first batch is being written until a gate opens, and that was then notified of another part. */
+const slowSink = async () => {
+  const clock = manualClock();
+  const gate = Promise.withResolvers<void>();
+  const begun: number[] = [];
+  const append = async (_: unknown, { number }: PartBatch): Promise<void> => {
+    begun.push(number);
+    if (number === 0) await gate.promise;
+  };
+  const logging = { log: { append, read: async () => [] }, clock, everyMs: 10, keepMs: 1_000, report: () => {} };
+  const sink = new PartSink(logging, { threadId: "t", token: 7, owner: "me" });
+  const log = new TurnLog(1);
+  const show = (part: AskPart): void => {
+    log.append(7, part);
+    sink.added(log);
+  };
+  show(text("a"));
+  await clock.advance(10);
+  show(text("b"));
+  return { clock, gate, begun, sink };
+};
+
+test("the sink begins to write the rest only after the batch before it is written", async () => {
+  const { clock, gate, begun, sink } = await slowSink();
+  const end = sink.end();
+  await clock.advance(10);
+  expect(begun).toEqual([0]);
+  gate.resolve();
+  await end;
+  expect(begun).toEqual([0, 1]);
+});
+
+test("the sink writes parts that came during a slow write at the next interval after it", async () => {
+  const { clock, gate, begun } = await slowSink();
+  await clock.advance(30);
+  expect(begun).toEqual([0]);
+  gate.resolve();
+  await clock.advance(10);
+  expect(begun).toEqual([0, 1]);
+});
+
+test("the sink of a turn that ends before its first batch is due leaves no timer behind", () => {
+  const clock = manualClock();
+  const log = { append: async () => {}, read: async () => [] };
+  const logging = { log, clock, everyMs: 10, keepMs: 1_000, report: () => {} };
+  const sink = new PartSink(logging, { threadId: "t", token: 7, owner: "me" });
+  const shown = new TurnLog(1);
+  for (const part of [text("a"), { type: "turn.ended", turn: 1, status: "completed" } as const]) {
+    shown.append(7, part);
+    sink.added(shown);
+  }
+  expect(clock.sleepers).toBe(0);
 });

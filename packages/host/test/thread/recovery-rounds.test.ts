@@ -1,0 +1,46 @@
+import { expect, test } from "vitest";
+import { overriding } from "../gated-store.ts";
+import { afterCrash, everyMs, leaseTtlMs, recovering } from "./left-threads.ts";
+
+test("a recovery reports no failure of the store after its host was closed, and looks no more", async () => {
+  const { clock, store: inner } = await afterCrash(["a"]);
+  await clock.advance(leaseTtlMs + 1);
+  const gate = Promise.withResolvers<void>();
+  const store = overriding(inner, {
+    abandoned: async () => {
+      await gate.promise;
+      throw new Error("away");
+    },
+  });
+  const { host, rounds, reported, model } = recovering({ clock, store });
+  host.start();
+  await clock.advance(1);
+  await host.close();
+  gate.resolve();
+  await clock.advance(3 * everyMs);
+  expect([rounds, reported, model.calls, clock.sleepers]).toEqual([[], [], [], 0]);
+});
+
+test("a recovery of many threads lets the timers of the process fire between them", async () => {
+  const names = Array.from({ length: 20 }, (_, index) => `thread ${index}`);
+  const { clock, store: inner } = await afterCrash(names);
+  await clock.advance(leaseTtlMs + 1);
+  let spent = 0;
+  const happened = new Set<string>();
+  const store = overriding(inner, {
+    read: async (threadId, from) => {
+      // Reading takes the process some time.
+      spent += 20;
+      happened.add(threadId);
+      return inner.read(threadId, from);
+    },
+  });
+  const busy = { ...clock, now: () => clock.now() + spent };
+  const { host } = recovering({ clock: busy, store });
+  host.start();
+  clock.wakeAt(clock.now() + 2, () => happened.add("timer"));
+  await clock.advance(60_000);
+  const order = [...happened];
+  expect(order).toHaveLength(names.length + 1);
+  expect(order.at(-1)).not.toBe("timer");
+});
