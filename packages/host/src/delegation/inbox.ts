@@ -136,7 +136,7 @@ export class HeldInbox implements WatchedInbox {
       this.#take(id, refusal);
     }
     await this.#writing;
-    if (this.#answers.length > 0 && this.#failure !== null) throw this.#failure;
+    if (this.#failure !== null) throw this.#failure;
   }
 
   stop(): void {
