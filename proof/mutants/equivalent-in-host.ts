@@ -112,4 +112,17 @@ export const equivalentInHost: readonly Equivalent[] = [
     reason:
       "parts of a turn that is not known yet are shown after another read of the journal; this only saves the read",
   },
+  {
+    path: "packages/host/src/loop/decide.ts",
+    original: "const read = options.isRead === true && given === event ? Either.right(given) : readEvent(given);",
+    mutated: "const read = options.isRead === true && given !== event ? Either.right(given) : readEvent(given);",
+    reason:
+      "an event that was read is read to the same one again, and none that was read is a cancel, which may differ",
+  },
+  {
+    path: "packages/host/src/secrets/key-filter.ts",
+    original: "for (let at = Math.max(from, text.length - longest + 1); at < text.length; at += 1)",
+    mutated: "for (let at = Math.max(from, text.length - longest - 1); at < text.length; at += 1)",
+    reason: "no key is longer than the longest, so none begins at the two earlier places; the bound only saves time",
+  },
 ];

@@ -1,7 +1,17 @@
 import { describe, expect, test } from "vitest";
 import type { SchemaResult, ToolDefinition, ToolInput } from "@colloquy/host";
 import { tool } from "@colloquy/host";
-import { calls, entriesOf, journalOf, says, settle, stage, type Stage, type StageOptions } from "../stage.ts";
+import {
+  calls,
+  entriesOf,
+  journalOf,
+  manualClock,
+  says,
+  settle,
+  stage,
+  type Stage,
+  type StageOptions,
+} from "../stage.ts";
 
 const anything = { jsonSchema: { type: "object" } };
 
@@ -206,6 +216,23 @@ describe("a tool that is running", () => {
     await settle();
     await host.close();
     expect(signals.map(({ aborted }) => aborted)).toEqual([false, false, true]);
+  });
+
+  test("answers its call as failed if its result cannot be journalled, as when the clock fails", async () => {
+    const clock = manualClock();
+    let isBroken = false;
+    const now = (): number => {
+      const at = isBroken ? Number.NaN : clock.now();
+      isBroken = false;
+      return at;
+    };
+    const { host, store } = running({ run: () => void (isBroken = true) }, { clock: { ...clock, now } });
+    const asked = host.ask("go").then(({ text }) => text);
+    expect(await Promise.race([asked, settle()])).toBe("ok");
+    const failed = (await entriesOf(store)).flatMap(({ event }) =>
+      event.type === "tool.failed" ? [event.content] : [],
+    );
+    expect(failed).toEqual(['It could not be run: "tool.completed": at is NaN, which JSON has no word for']);
   });
 
   test("leaves no timer behind", async () => {

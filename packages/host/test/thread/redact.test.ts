@@ -1,7 +1,10 @@
+import { messagesOf } from "@colloquy/machine";
+import type { RedactionTarget } from "@colloquy/machine/storage";
 import { describe, expect, test } from "vitest";
 import { EventRefusedError, ThreadHeldError, ThreadUnknownError } from "@colloquy/host";
 import type { Store } from "@colloquy/host";
 import { overriding } from "../gated-store.ts";
+import { summarising } from "../summarising.ts";
 import { entriesOf, errorOf, held, journalOf, says, settle, stage, texts, during, stored } from "../stage.ts";
 
 const said = async (store: Store, threadId = "default"): Promise<string> =>
@@ -298,6 +301,29 @@ describe("redaction", () => {
     await thread.redact({ seqs }, { copies: ["copy"] });
     expect(await said(store, "copy")).not.toContain("SECRET");
     expect((await texts(copy)).slice(2, 4)).toEqual(["[redacted]", "of the copy"]);
+  });
+
+  test.each<[string, (first: string) => RedactionTarget]>([
+    ["a turn", () => ({ turn: 1 })],
+    ["a message", (message) => ({ message })],
+  ])("of %s that reached only the thread before reaches a copy and its summary", async (_, targetOf) => {
+    const first = stage({ script: [says("the SECRET is kept")] });
+    const thread = first.host.thread();
+    await thread.ask("my SECRET is 42");
+    const state = await thread.state();
+    const [, reply] = state === null ? [] : messagesOf(state);
+    await thread.fork({ threadId: "copy" });
+    const script = [says("2"), says("They spoke of a SECRET."), says("They said two.")];
+    const other = first.another({ machine: { policy: summarising }, script });
+    const copy = other.host.thread("copy");
+    await copy.ask("two");
+    await settle();
+    expect(await said(first.store, "copy")).toContain("They spoke of a SECRET.");
+    await other.host.close();
+    await thread.redact(targetOf(reply?.id ?? ""));
+    await thread.redact(targetOf(reply?.id ?? ""), { copies: ["copy"] });
+    expect(await said(first.store, "copy")).not.toContain("the SECRET is kept");
+    expect(await said(first.store, "copy")).not.toContain("They spoke of");
   });
 
   test("reaches what waited when a copy was made, and led another turn there", async () => {
