@@ -133,4 +133,10 @@ export const equivalentInHost: readonly Equivalent[] = [
       "if (usage?.totalTokens === undefined || usage.inputTokens === undefined && usage.outputTokens === undefined)",
     reason: "a sum without one of its parts is NaN, which no total equals; the types need the check",
   },
+  {
+    path: "packages/host/src/telemetry/live.ts",
+    original: 'if ("format" in entry || before === null) return;',
+    mutated: 'if ("format" in entry && before === null) return;',
+    reason: "only the first entry has a format, and only before it there is no state; the types need both checks",
+  },
 ];

@@ -197,6 +197,16 @@ describe("a tool call", () => {
     expect(run).not.toHaveBeenCalled();
   });
 
+  test("that may run only once answers nothing and does not run if its turn is over when it is begun", async () => {
+    const run = vi.fn<() => string>(() => "ran");
+    const { performer, state, call } = called(optionsOf([], [subject({ recovery: "once", run })]));
+    const cancelled = handled(performer.decide("t", state, { type: "cancel.requested", at }, { at }));
+    const performing = performer.begin(call, cancelled.state, show);
+    expect(await Promise.race([performing.told, settle()])).toBeNull();
+    expect(await performing.goOn()).toBeNull();
+    expect(run).not.toHaveBeenCalled();
+  });
+
   test("whose time is over before it went on has failed", async () => {
     const options = { ...optionsOf([], [subject({ recovery: "once", timeoutMs: 100 })]), clock: manualClock() };
     const { performer, state, call } = called(options);

@@ -1,4 +1,12 @@
-import { AskReturnedError, AskSupersededError, TurnCancelledError } from "@colloquy/host";
+import {
+  AskReturnedError,
+  AskSupersededError,
+  LimitReachedError,
+  OutputError,
+  TurnCancelledError,
+  TurnError,
+  TurnFailedError,
+} from "@colloquy/host";
 import { usageMonoid } from "@colloquy/machine";
 import { expect, test } from "vitest";
 
@@ -18,4 +26,39 @@ test.each<[string, Error, string]>([
 ])("the error of an ask that %s says so", (_, { message }, words) => {
   expect(message.startsWith(`thread "t", ask "a": ${words}`)).toBe(true);
   expect(message).not.toContain("null");
+});
+
+test.each([
+  ["steps", 'the limit "steps" ended the turn: 3 needed, 2 allowed'],
+  ["toolCalls", 'the limit "toolCalls" ended the turn: 3 needed, 2 allowed'],
+  ["tokens", 'the limit "tokens" ended the turn: 3 used, 2 allowed'],
+  ["costNano", 'the limit "costNano" ended the turn: 3 spent, 2 allowed'],
+  ["deadlineMs", 'the limit "deadlineMs" ended the turn: 3 passed, 2 allowed'],
+] as const)("the error of a turn that the limit %s ended says and holds how far the turn came", (limit, words) => {
+  const error = new LimitReachedError({ ...summary, turn: 1 }, { limit, allowed: 2, reached: 3 });
+  expect(error.message).toBe(`thread "t", turn 1: ${words}`);
+  expect(error.reached).toEqual({ limit, allowed: 2, reached: 3 });
+});
+
+test("the errors of an ask hold the reason that they say, and the content of the turn", () => {
+  const failure = { kind: "overloaded", message: "busy", retryable: true } as const;
+  const invalid = { kind: "invalid", message: "no number" } as const;
+  const errors = [
+    new TurnFailedError(summary, failure),
+    new OutputError(summary, invalid, [{ message: "no number" }], "one"),
+    new TurnCancelledError(summary, "enough"),
+    new AskSupersededError(summary, "b"),
+    new AskReturnedError(summary, 3),
+  ];
+  expect(errors).toMatchObject([
+    { name: "TurnFailedError", failure },
+    { name: "OutputError", failure: invalid, issues: [{ message: "no number" }], text: "one" },
+    { name: "TurnCancelledError", reason: "enough" },
+    { name: "AskSupersededError", by: "b" },
+    { name: "AskReturnedError", joined: 3 },
+  ]);
+  for (const error of errors) {
+    expect(error).toBeInstanceOf(TurnError);
+    expect(error.summary).toBe(summary);
+  }
 });

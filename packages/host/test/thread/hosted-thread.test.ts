@@ -173,3 +173,21 @@ describe("a round that is appended through a host", () => {
     expect(new Set(ids.map(({ callId }) => callId)).size).toBe(2);
   });
 });
+
+test.each([
+  ["is open", false],
+  ["is not open", true],
+])("an error of the function that looks at a thread is its caller's, if the thread %s", async (_, isClosed) => {
+  const reported: unknown[] = [];
+  const { host } = stage({ script: [says("1")], onObserverError: (error) => reported.push(error) });
+  await host.ask("one");
+  const thread = host.thread();
+  if (isClosed) await thread.close();
+  let looks = 0;
+  const look = (): never => {
+    looks++;
+    throw new Error("my own");
+  };
+  expect(await errorOf(thread.look(look))).toMatchObject({ message: "my own" });
+  expect([looks, reported]).toEqual([1, []]);
+});
