@@ -232,3 +232,23 @@ test("a model is offered the tools of a request as they are declared, also those
   expect(offered).toMatchObject([{ name, description, parameters }, { name: "ping" }]);
   expect(offered[1]).not.toHaveProperty("description");
 });
+
+test.each<readonly [string, (other: OpenAI.Responses.Response) => object]>([
+  ["conversation", ({ conversation }) => ({ conversation })],
+  ["conversation's id", ({ conversation }) => ({ conversation: conversation?.id })],
+  ["response", ({ id }) => ({ previous_response_id: id })],
+])(
+  "a call that is answered beside another %s is history there, and still waits where it was made",
+  async (_, place) => {
+    const calls = toolCalls([{ name: "look_up", arguments: { id: "7" } }]);
+    const { client, host } = responding(scriptedModel([calls, reply("Hi."), reply("Ada.")]));
+    const first = await client.responses.create({ ...asked, tools: [lookUp] });
+    const other = await client.responses.create(asked);
+    const [call] = first.output;
+    if (call?.type !== "function_call") throw new Error("the model called no tool");
+    const input = [{ role: "user", content: "Hi" } as const, call, outputOf(call.call_id, "Ada")];
+    await client.responses.create({ model: "any", input, ...place(other) });
+    const state = await host.thread(first.conversation?.id).state();
+    expect(state?.context.open?.number).toBe(1);
+  },
+);
