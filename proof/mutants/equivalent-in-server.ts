@@ -58,4 +58,16 @@ export const equivalentInServer: readonly Equivalent[] = [
     mutated: "",
     reason: "a request that has ended is not asked again; this only frees memory",
   },
+  {
+    path: "packages/server/src/responses/ask-response.ts",
+    original: 'if (target === null) throw invalid("input: nothing waits for these outputs", "input");',
+    mutated: "",
+    reason: "each output names its thread, so there is a target; the type can't say so",
+  },
+  {
+    path: "packages/server/src/ui/ui-messages.ts",
+    original: "number = (number === open?.number ? open : turnNumbered(state, number))?.parent ?? 0;",
+    mutated: "number = (number === open?.number ? open : turnNumbered(state, number))?.parent ?? 1;",
+    reason: "each turn of a path is in the thread; the type can't say so",
+  },
 ];
