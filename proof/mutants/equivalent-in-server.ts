@@ -70,4 +70,10 @@ export const equivalentInServer: readonly Equivalent[] = [
     mutated: "number = (number === open?.number ? open : turnNumbered(state, number))?.parent ?? 1;",
     reason: "each turn of a path is in the thread; the type can't say so",
   },
+  {
+    path: "packages/server/src/http/event-stream.ts",
+    original: "const own = (this.#byPrincipal.get(principal) ?? 1) - 1;",
+    mutated: "const own = (this.#byPrincipal.get(principal) ?? 2) - 1;",
+    reason: "a stream that is given back was taken, so it is counted; the type can't say so",
+  },
 ];
