@@ -38,4 +38,42 @@ export const equivalentInServer: readonly Equivalent[] = [
     mutated: 'if (call?.type !== "callLlm" && sent === null) throw new Error("no model call is outstanding");',
     reason: "a call for an answer is explained, and nothing else; the types can't say so",
   },
+  {
+    path: "packages/server/src/studio/projections/prompt-view.ts",
+    original:
+      'const call = outstanding(state).find((effect) => effect.type === "callLlm" && effect.purpose === "answer");',
+    mutated:
+      'const call = outstanding(state).find((effect) => effect.type === "callLlm" || effect.purpose === "answer");',
+    reason: "the call for an answer comes before that for a summary, and without one nothing is explained",
+  },
+  {
+    path: "packages/server/src/studio/reading/changed-threads.ts",
+    original: "since = Math.max(since, Math.min(thread.updatedAt, clock.now()) - skewMs);",
+    mutated: "",
+    reason: "the threads that were seen are listed again then, and left out; moving on only saves time",
+  },
+  {
+    path: "packages/server/src/ui/chat.ts",
+    original: "waiting.end();",
+    mutated: "",
+    reason: "a request that has ended is not asked again; this only frees memory",
+  },
+  {
+    path: "packages/server/src/responses/ask-response.ts",
+    original: 'if (target === null) throw invalid("input: nothing waits for these outputs", "input");',
+    mutated: "",
+    reason: "each output names its thread, so there is a target; the type can't say so",
+  },
+  {
+    path: "packages/server/src/ui/ui-messages.ts",
+    original: "number = (number === open?.number ? open : turnNumbered(state, number))?.parent ?? 0;",
+    mutated: "number = (number === open?.number ? open : turnNumbered(state, number))?.parent ?? 1;",
+    reason: "each turn of a path is in the thread; the type can't say so",
+  },
+  {
+    path: "packages/server/src/http/event-stream.ts",
+    original: "const own = (this.#byPrincipal.get(principal) ?? 1) - 1;",
+    mutated: "const own = (this.#byPrincipal.get(principal) ?? 2) - 1;",
+    reason: "a stream that is given back was taken, so it is counted; the type can't say so",
+  },
 ];

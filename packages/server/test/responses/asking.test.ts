@@ -1,8 +1,9 @@
+import type { HostedThread } from "@colloquy/host";
 import { never, reply, scriptedModel, toolCalls } from "@colloquy/runtime-test/models";
 import { textOf } from "@colloquy/machine";
 import type { Host } from "@colloquy/runtime-node";
 import type OpenAI from "openai";
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { post } from "../serving.ts";
 import { approvalOf, lookUp, outputOf, refund, responding, waitsFor, weather } from "./responding.ts";
 
@@ -211,6 +212,38 @@ describe("a request with earlier turns", () => {
     expect(prompt()).toEqual(["Be brief.", "One", "Two", "Three"]);
   });
 
+  /** Replaces the next fork of a thread of any host. */
+  const forking = (host: Host, replaced: (fork: () => Promise<unknown>) => Promise<unknown>) => {
+    // Cast: all threads of hosts have one prototype.
+    const threads = Object.getPrototypeOf(host.thread("any")) as Pick<HostedThread, "fork">;
+    const { fork } = threads;
+    vi.spyOn(threads, "fork").mockImplementationOnce(function (this: HostedThread, ...given) {
+      // Cast: only whether it fails is read.
+      return replaced(() => fork.apply(this, given)) as ReturnType<typeof fork>;
+    });
+    onTestFinished(() => void vi.restoreAllMocks());
+  };
+
+  test("is asked after an earlier response and them if an earlier copy of it made the copy of the thread", async () => {
+    const { client, host, prompt } = served("1", "2");
+    const { id } = await client.responses.create({ ...asked, input: "a" });
+    forking(host, async (fork) => {
+      await fork();
+      return fork();
+    });
+    await client.responses.create({ ...sent, previous_response_id: id });
+    expect(prompt()).toEqual(["Be brief.", "a", "1", "One", "Two", "Three"]);
+  });
+
+  test("is not asked without an earlier response if its thread can't be copied", async () => {
+    const { client, host, llm } = served("1");
+    const { id } = await client.responses.create({ ...asked, input: "a" });
+    forking(host, () => Promise.reject(new Error("the disk is full")));
+    const refused = client.responses.create({ ...sent, previous_response_id: id });
+    await expect(refused).rejects.toMatchObject({ status: 500 });
+    expect(llm.calls).toHaveLength(1);
+  });
+
   test("is not asked without them if they can't be stored", async () => {
     const { client, host, llm } = served();
     vi.spyOn(host, "importMessages").mockRejectedValueOnce(new Error("the disk is full"));
@@ -232,3 +265,23 @@ test("a model is offered the tools of a request as they are declared, also those
   expect(offered).toMatchObject([{ name, description, parameters }, { name: "ping" }]);
   expect(offered[1]).not.toHaveProperty("description");
 });
+
+test.each<readonly [string, (other: OpenAI.Responses.Response) => object]>([
+  ["conversation", ({ conversation }) => ({ conversation })],
+  ["conversation's id", ({ conversation }) => ({ conversation: conversation?.id })],
+  ["response", ({ id }) => ({ previous_response_id: id })],
+])(
+  "a call that is answered beside another %s is history there, and still waits where it was made",
+  async (_, place) => {
+    const calls = toolCalls([{ name: "look_up", arguments: { id: "7" } }]);
+    const { client, host } = responding(scriptedModel([calls, reply("Hi."), reply("Ada.")]));
+    const first = await client.responses.create({ ...asked, tools: [lookUp] });
+    const other = await client.responses.create(asked);
+    const [call] = first.output;
+    if (call?.type !== "function_call") throw new Error("the model called no tool");
+    const input = [{ role: "user", content: "Hi" } as const, call, outputOf(call.call_id, "Ada")];
+    await client.responses.create({ model: "any", input, ...place(other) });
+    const state = await host.thread(first.conversation?.id).state();
+    expect(state?.context.open?.number).toBe(1);
+  },
+);

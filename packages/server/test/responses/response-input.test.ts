@@ -120,6 +120,15 @@ test.each<readonly [string, string | readonly JsonObject[] | undefined, object]>
     { history: ["user assistant tool"] },
   ],
   [
+    "what a client need not send, after a message",
+    [
+      user("a"),
+      { type: "mcp_list_tools", server_label: "s", tools: [] },
+      { type: "mcp_approval_request", id: "mcpr1_1_1_0_t", name: "look", arguments: "{}" },
+    ],
+    { said: ["a"] },
+  ],
+  [
     "an output of an unknown call beside a message",
     [output("other"), user("a")],
     { said: ["a"], repaired: [expect.stringMatching(/^input\[0\]: /u)] },

@@ -178,6 +178,37 @@ test("a background response of a busy conversation is queued under an id that na
   llm.assertComplete();
 });
 
+test("a queued response that was withdrawn may be withdrawn again, and one that never was is not there", async () => {
+  const { client, host, server } = responding(scriptedModel([never()]));
+  await host.thread("c").start();
+  const inBackground = { ...asked, conversation: "c", background: true } as const;
+  const first = await client.responses.create(inBackground);
+  const { id } = await client.responses.create(inBackground);
+  for (const [method, path] of [
+    ["DELETE", id],
+    ["GET", `${id}/input_items`],
+  ] as const) {
+    const refused = await server.fetch(new Request(`http://localhost/v1/responses/${path}`, { method }));
+    expect(await refused.json()).toMatchObject({ error: { code: "response_queued" } });
+  }
+  const withdrawn = await client.responses.cancel(id);
+  expect(withdrawn.status).toBe("cancelled");
+  expect(await client.responses.cancel(id)).toEqual(withdrawn);
+  const unknown = `resp_${"0".repeat(32)}_c`;
+  await expect(client.responses.retrieve(unknown)).rejects.toMatchObject({ status: 404 });
+  await expect(client.responses.cancel(unknown)).rejects.toMatchObject({ status: 404 });
+  await client.responses.cancel(first.id);
+});
+
+test("a client learns that its response could not be cancelled, since the store failed", async () => {
+  const store = memoryStore();
+  const { client } = responding(scriptedModel([never(), never()]), { store });
+  const { id } = await client.responses.create({ ...asked, background: true });
+  const append = vi.spyOn(store, "append").mockRejectedValue(new Error("the disk is full"));
+  await expect(client.responses.cancel(id)).rejects.toMatchObject({ status: expect.toSatisfy((code) => code >= 500) });
+  append.mockRestore();
+});
+
 test("the same request under a key is asked once, at once or later, and another one is refused", async () => {
   const llm = scriptedModel([reply("Once.")]);
   const { client } = responding(llm);

@@ -142,7 +142,7 @@ describe("tools", () => {
       "members that are not known",
       [{ ...look, cache: true, async: false, extra: null }],
       [look],
-      ["a function tool has no such member here"],
+      ["tools[0].cache: skipped; a function tool has no such member here"],
     ],
     ["another tool", [{ type: "shell", name: "look" }], [], ['tools of the type "shell" are not offered']],
     ["a tool of no type", [{}], [], ["tools of the type null are not offered"]],

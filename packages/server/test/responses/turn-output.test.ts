@@ -62,6 +62,29 @@ test.each<readonly [number, readonly TurnPart[]]>([
   expect(output.knownThrough).toBe(step);
 });
 
+const toCall = { callId: "1.1.0", name: "look_up", arguments: "{}" };
+
+const approval = (position: number, number: number): TurnPart => {
+  const { callId, name, ...at } = place(position);
+  const request = { id: `t/${callId}!approval-${number}`, callId, position, name, arguments: {} };
+  return { type: "approval.requested", turn: at.turn, step: at.step, request };
+};
+
+test.each<readonly [string, readonly TurnPart[], readonly number[]]>([
+  ["a call that it knows", [approval(0, 1)], [1, 1]],
+  ["a call that it does not know", [approval(7, 1)], [1]],
+  ["a call twice for the same request", [approval(0, 1), approval(0, 1)], [1, 1]],
+  ["a call again for a later request", [approval(0, 1), approval(0, 2)], [1, 1, 1]],
+  ["a call that has a result", [answered(0, "completed"), approval(0, 1)], [2]],
+])("TurnOutput asks to approve %s as often as it must", (_, parts, counts) => {
+  const legs: Leg[] = [];
+  const output = new TurnOutput({ threadId: "t", turn: 1, startedAt: 0, callerTools: new Set(), echo: {} });
+  output.watch({ begun: (leg) => legs.push(leg), ended: () => {} });
+  for (const part of [...begun, called(0), ...parts, ...answer])
+    output.apply(part, { at: 0, usage: noUsage, outcome: null });
+  expect(legs.map(({ facts }) => facts.items.length)).toEqual(counts);
+});
+
 const wrote = (text: string, attempt = 1): TurnPart => ({ type: "text.delta", turn: 1, step: 1, attempt, text });
 const signal = (told: object): TurnPart =>
   // Cast: only its type is read.
@@ -114,6 +137,30 @@ test("LegWriter writes a call again from its start when a new attempt writes it"
     "response.output_item.done",
   ]);
   expect(writer.items).toMatchObject([{ type: "function_call", arguments: '{"id":1}', status: "completed" }]);
+});
+
+test.each<
+  readonly [string, (writer: LegWriter, at: { threadId: string; turn: number; step: number; index: number }) => void]
+>([
+  ["starts to write a call", (writer, at) => writer.writeCall(at, { ...toCall, arguments: "{" })],
+  ["writes a whole call", (writer, at) => writer.closeCall(at, toCall)],
+  ["called a tool of the host", (writer, at) => writer.addResult(at, toCall, { text: "Ada", failed: false })],
+  ["waits for an approval", (writer, at) => writer.addApproval(at, { name: "pay", arguments: "{}", number: 1 })],
+  ["reasons", (writer, at) => writer.write("reasoning", "Hm.", () => at)],
+])("LegWriter ends a text before the model %s", (_, more) => {
+  const events: LegEvent[] = [];
+  const writer = new LegWriter((event) => void events.push(event));
+  const at = { threadId: "t", turn: 1, step: 1, index: 0 };
+  writer.write("text", "Let me see.", () => at);
+  const before = events.length;
+  more(writer, { ...at, index: 1 });
+  expect(events.slice(before, before + 4)).toMatchObject([
+    { type: "response.output_text.done", output_index: 0, text: "Let me see." },
+    { type: "response.content_part.done", output_index: 0 },
+    { type: "response.output_item.done", output_index: 0, item: { status: "completed" } },
+    { type: "response.output_item.added", output_index: 1 },
+  ]);
+  expect(writer.items[0]).toMatchObject({ type: "message", status: "completed" });
 });
 
 test("LegWriter ends a call whose arguments were all written without an empty piece of them", () => {

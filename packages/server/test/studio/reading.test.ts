@@ -36,6 +36,20 @@ test("a thread that grew is read from where it was, one that was redacted or mad
   await close();
 });
 
+test("the threads that were read last are kept, and another one is read anew", async () => {
+  const { store, host, close } = parts();
+  for (const threadId of ["a", "b", "c", "d", "e"]) await host.thread(threadId).start();
+  const read = threadReader(store);
+  const first = await Promise.all(["a", "b", "c", "d"].map(read));
+  expect(await read("a")).toBe(first[0]);
+  await read("e");
+  expect(await read("a")).toBe(first[0]);
+  expect(await read("c")).toBe(first[2]);
+  expect(await read("d")).toBe(first[3]);
+  expect(await read("b")).not.toBe(first[1]);
+  await close();
+});
+
 test("what a model wrote as a summary is told from what it answered", async () => {
   const store = memoryStore({ clock: virtualClock() });
   const machine = conversationMachine({ policy: compactTurns(), budget: { tokens: 400, reserve: 100 } });

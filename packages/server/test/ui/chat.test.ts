@@ -6,7 +6,7 @@ import {
   lastAssistantMessageIsCompleteWithToolCalls,
   type UIMessage,
 } from "ai";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { threadServer } from "../../src/index.ts";
 import { at, post } from "../serving.ts";
 import { Chat, keptOf, pageErrorOf, painted, seat, type Stage, stage, textsOf, watchedServer } from "./page.ts";
@@ -295,6 +295,14 @@ describe("what is posted", () => {
     const again = await (await server.fetch(post("/ui", body))).text();
     expect(again).toContain('"delta":"Hi."');
     expect(await host.thread("t").asks()).toHaveLength(1);
+  });
+
+  test("is not answered if the store fails, and the operator is told why", async () => {
+    const { store, server, reported } = served([reply("Hi.")]);
+    vi.spyOn(store, "append").mockRejectedValue(new Error("the disk is full"));
+    const response = await server.fetch(post("/ui", { id: "t", messages: [hello] }));
+    await expect(response.text()).rejects.toThrow("the stream broke off");
+    expect(reported).toEqual([expect.stringContaining("the disk is full")]);
   });
 
   test("says nothing to providers that is not a person's to say", async () => {

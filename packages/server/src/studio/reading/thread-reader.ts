@@ -31,14 +31,19 @@ export const threadReader = (store: Store): ((threadId: string) => Promise<ReadT
     const reading = known.then(
       async (before) => (await before?.continued(store)) ?? (await Reading.begun(store, threadId)),
     );
-    kept.delete(threadId);
-    kept.set(threadId, reading);
-    for (const oldest of [...kept.keys()].slice(0, -keptMax)) kept.delete(oldest);
+    keepNewest(kept, threadId, reading, keptMax);
     return reading;
   };
 };
 
 const keptMax = 4;
+
+/** Keeps a value as the newest of at most `max`. */
+const keepNewest = <Value>(kept: Map<string, Value>, key: string, value: Value, max: number): void => {
+  kept.delete(key);
+  kept.set(key, value);
+  for (const oldest of [...kept.keys()].slice(0, -max)) kept.delete(oldest);
+};
 
 /** Adds figures to listed threads. */
 export type ItemReader = (threads: readonly StoredThread[]) => Promise<readonly ThreadItem[]>;
@@ -59,9 +64,7 @@ export const itemReader = (host: Host): ItemReader => {
         .thread(threadId)
         .look(figuresOf)
         .catch(() => null)) ?? unknown;
-    kept.delete(threadId);
-    kept.set(threadId, { version, figures });
-    for (const oldest of [...kept.keys()].slice(0, -itemsMax)) kept.delete(oldest);
+    keepNewest(kept, threadId, { version, figures }, itemsMax);
     return figures;
   };
   return async (threads) => {
