@@ -326,7 +326,10 @@ describe("redaction", () => {
     expect(await said(first.store, "copy")).not.toContain("They spoke of");
   });
 
-  test("reaches what waited when a copy was made, and led another turn there", async () => {
+  test.each([
+    ["", false],
+    [", if the thread itself was redacted before", true],
+  ])("reaches what waited when a copy was made, and led another turn there%s", async (_, isRedacted) => {
     const { host, store } = stage({ script: ["1", "2", "3"].map(says) });
     const thread = host.thread();
     await thread.ask("first");
@@ -334,6 +337,7 @@ describe("redaction", () => {
     const { thread: copy } = await thread.fork({ threadId: "copy" });
     await thread.ask("second");
     await copy.ask("of the copy");
+    if (isRedacted) await thread.redact({ turn: 2 });
     await thread.redact({ turn: 2 }, { copies: ["copy"] });
     for (const each of ["default", "copy"]) expect(await said(store, each)).not.toContain("SECRET");
     expect((await texts(copy)).slice(2, 4)).toEqual(["[redacted]", "of the copy"]);

@@ -20,8 +20,8 @@ export type RedactionTarget =
  * Returns the entries that hold the content of a target, in order of `seq`, including those of summaries made from it.
  * Returns an error text if the target does not exist. An entry is redacted as a whole, even if it holds more: an ask
  * of several messages, or one that interrupted the turn. An ask that no turn answers, and the reason of its
- * withdrawal, belong to the turn during which it arrived. Entries without content are left out unless they are named.
- * If all were redacted before, the result is empty.
+ * withdrawal, belong to the turn during which it arrived. Entries that never had content are left out unless they are
+ * named. Those that were redacted before are included: a copy may still have their content.
  */
 export const entriesToRedact = (
   entries: readonly Entry[],
@@ -42,7 +42,8 @@ export const entriesToRedact = (
   const turns = new Set("turn" in target ? [target.turn] : meant.flatMap((each) => [...each.turns]));
   const summaries = summariesOf(attributions, turns, thread);
   const seqs = new Set([...meant, ...summaries].map(({ seq }) => seq));
-  const redacted = entries.filter((entry) => seqs.has(entry.seq) && (named.has(entry.seq) || hasWords(entry)));
+  const holdsContent = (entry: Entry): boolean => entry.redacted === true || hasWords(entry);
+  const redacted = entries.filter((entry) => seqs.has(entry.seq) && (named.has(entry.seq) || holdsContent(entry)));
   return Either.right(redacted.map(({ seq }) => seq));
 };
 

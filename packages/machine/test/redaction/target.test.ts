@@ -305,9 +305,9 @@ describe("a missing target is refused with a reason", () => {
     expect(entriesToRedact([], { turn: 0 })).toEqual(Either.left("entry 0: the journal is empty"));
   });
 
-  test("and redacted entries need no redaction", () => {
+  test("and redacted entries are found again, since a copy may still have their words", () => {
     const without = talk.entries.map(redactEntry);
-    expect(right(entriesToRedact(without, { turn: 1 }))).toEqual([]);
+    expect(right(entriesToRedact(without, { turn: 1 }))).toEqual(right(entriesToRedact(talk.entries, { turn: 1 })));
     expect(messagesOf(foldOf(without)).map(textOf)).toEqual(["[redacted]", "[redacted]"]);
   });
 });
