@@ -75,6 +75,32 @@ test("what a model wrote as a summary is told from what it answered", async () =
   await host.close();
 });
 
+test("the waterfall of a turn shows the end of a summary that ended after the turn", async () => {
+  const store = memoryStore({ clock: virtualClock() });
+  const machine = conversationMachine({ policy: compactTurns(), budget: { tokens: 400, reserve: 100 } });
+  const { promise: isAllowed, resolve: allow } = Promise.withResolvers<void>();
+  const llm: LlmHandler = async ({ purpose }) => {
+    if (purpose === "summary") await isAllowed;
+    const content = purpose === "summary" ? "They greeted." : "Hello, ".repeat(30);
+    return { type: "completed", reply: { content }, finishReason: "stop" };
+  };
+  const host = createHost({ store, machine, llm, clock: virtualClock(), ids: sequentialIds() });
+  for (let turn = 0; turn < 4; turn += 1) await host.ask("Hello? ".repeat(20), { threadId: "long" });
+  const read = threadReader(store);
+  const endsOf = async (): Promise<unknown> => {
+    const thread = await read("long");
+    return thread === null ? null : turnView(thread, 4, 0)?.spans.map(({ name, until }) => [name, until === null]);
+  };
+  const pending = [
+    ["summary", true],
+    ["model call 1", false],
+  ];
+  expect(await endsOf()).toEqual(pending);
+  allow();
+  await expect.poll(endsOf).toEqual(pending.map(([name]) => [name, false]));
+  await host.close();
+});
+
 test("each state is the one that the host gives, however far behind", async () => {
   const { store, host, close } = parts();
   await host.ask("Hello?", { threadId: "trip" });

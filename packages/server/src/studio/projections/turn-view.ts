@@ -22,7 +22,6 @@ export const turnView = (journal: Journal, number: number, now: number): TurnVie
   const first = rows.findIndex((row) => row.turn === number);
   if (turn === undefined || first < 1) return null;
   const last = turn === open ? Infinity : rows.findLastIndex((row) => row.turn === number);
-  const ofTurn = entries.filter(({ seq }) => seq >= first && seq <= last);
   const until = "endedAt" in turn ? turn.endedAt : Math.max(now, turn.startedAt);
   return {
     turn: number,
@@ -30,16 +29,21 @@ export const turnView = (journal: Journal, number: number, now: number): TurnVie
     from: turn.startedAt,
     until,
     usage: usageWords(turn.usage),
-    spans: spansOf(journal.at(first - 1), ofTurn, number),
+    spans: spansOf(journal.at(first - 1), entries.slice(first), number, last),
   };
 };
 
-/** Returns the spans of the work that entries begin. A span ends with the entry after which its work is not pending. */
-const spansOf = (start: State, entries: readonly Entry[], turn: number): readonly TurnSpan[] => {
+/**
+ * Returns the spans of the work of a turn. A span ends with the entry after which its work is not pending.
+ *
+ * @param last the turn's last entry. A summary may end later.
+ */
+const spansOf = (start: State, entries: readonly Entry[], turn: number, last: number): readonly TurnSpan[] => {
   const spans = new Map<string, TurnSpan>();
   let state = start;
   let before = pendingIn(start, turn);
   for (const entry of entries) {
+    if (entry.seq > last && before.size === 0) break;
     // No first entry is of a turn.
     state = foldEntry(state, entry as LaterEntry);
     const after = pendingIn(state, turn);
