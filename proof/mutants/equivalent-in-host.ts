@@ -30,13 +30,13 @@ export const equivalentInHost: readonly Equivalent[] = [
     path: "packages/host/src/turn-log/log.ts",
     original: "if (this.#log.hasEnded) this.#log = null;",
     mutated: "",
-    reason: "the log of a turn that has ended takes no more parts; to let go of it only frees memory",
+    reason: "the log of a turn that has ended takes no more parts; releasing it only frees memory",
   },
   {
     path: "packages/host/src/turn-log/log.ts",
     original: "if (this.#log.hasEnded) this.#log = null;",
     mutated: "if (!(this.#log.hasEnded)) this.#log = null;",
-    reason: "the log of an open turn is found again by its number; to let go of one only frees memory",
+    reason: "the log of an open turn is found again by its number; releasing one only frees memory",
   },
   {
     path: "packages/host/src/turn-log/replay.ts",

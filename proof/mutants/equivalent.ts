@@ -106,7 +106,7 @@ export const equivalent: readonly Equivalent[] = [
     path: "packages/machine/src/thread/plain-data.ts",
     original: 'if (typeof value === "object" && value !== null) freeze(value);',
     mutated: 'if (typeof value === "object" || value !== null) freeze(value);',
-    reason: "null and values that are no objects count as frozen, and nothing that is frozen here is a function",
+    reason: "null and values that are not objects count as frozen, and nothing that is frozen here is a function",
   },
   {
     path: "packages/machine/src/inspect/compare.ts",

@@ -8,7 +8,7 @@ import * as Either from "fp-ts/lib/Either.js";
  * Returns the entries of a fork whose words were copied from a thread, or that are about those words. Entries of the
  * fork's own later turns are not included; these have turn numbers of their own.
  *
- * @param meant the entries of the thread that have the words of the target.
+ * @param meant the entries of the thread that have or had the words of the target.
  */
 export const copiedEntries = (
   original: readonly Entry[],
@@ -28,7 +28,10 @@ export const copiedEntries = (
   return seqs.size === 0 ? Either.right([]) : entriesToRedact(fork, { seqs: [...seqs] });
 };
 
-/** Returns entries of the fork that repeat events of the thread after the copied turns, at other seqs. */
+/**
+ * Returns entries of the fork that repeat events of the thread after the copied turns, at other seqs. An event without
+ * its words also stands for one of the same time and form that has others: too much is removed rather than too little.
+ */
 const repeatedIn = (
   original: readonly Entry[],
   meant: readonly number[],

@@ -139,6 +139,7 @@ const renamed = (entry: Entry, from: string, threadId: string): Entry => {
 /** Refuses a journal that can be decoded, but that no host could continue. */
 const checkGoesOn = (entries: readonly Entry[], threadId: string): void => {
   try {
+    // Its entries were folded above, so only its unfinished work may be unusable.
     outstanding(foldedState(threadId, entries));
   } catch (thrown) {
     throw new ImportRefusedError(threadId, null, `no host could go on with it: ${messageOf(thrown)}`);

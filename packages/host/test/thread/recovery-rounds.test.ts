@@ -1,25 +1,6 @@
 import { expect, test } from "vitest";
 import { overriding } from "../gated-store.ts";
-import { afterCrash, everyMs, leaseTtlMs, recovering } from "./left-threads.ts";
-
-test("a recovery reports no failure of the store after its host was closed, and looks no more", async () => {
-  const { clock, store: inner } = await afterCrash(["a"]);
-  await clock.advance(leaseTtlMs + 1);
-  const gate = Promise.withResolvers<void>();
-  const store = overriding(inner, {
-    abandoned: async () => {
-      await gate.promise;
-      throw new Error("away");
-    },
-  });
-  const { host, rounds, reported, model } = recovering({ clock, store });
-  host.start();
-  await clock.advance(1);
-  await host.close();
-  gate.resolve();
-  await clock.advance(3 * everyMs);
-  expect([rounds, reported, model.calls, clock.sleepers]).toEqual([[], [], [], 0]);
-});
+import { afterCrash, leaseTtlMs, recovering } from "./left-threads.ts";
 
 test("a recovery of many threads lets the timers of the process fire between them", async () => {
   const names = Array.from({ length: 20 }, (_, index) => `thread ${index}`);
@@ -42,5 +23,5 @@ test("a recovery of many threads lets the timers of the process fire between the
   await clock.advance(60_000);
   const order = [...happened];
   expect(order).toHaveLength(names.length + 1);
-  expect(order.at(-1)).not.toBe("timer");
+  expect([order.at(0), order.at(-1)]).not.toContain("timer");
 });

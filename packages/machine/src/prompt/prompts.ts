@@ -23,7 +23,7 @@ export interface Prompts {
 export const promptsAnew: Prompts = Object.freeze<Prompts>({
   render: (thread, cut, system, open, output) => {
     const { messages } = blocksOf(partsOf(thread, system, open), cut, null);
-    return promptFrom(begun(undefined, messages.toReversed()), output);
+    return promptFrom(promptOf(undefined, messages.toReversed()), output);
   },
 });
 
@@ -43,10 +43,12 @@ export const grownPrompts = (counts: Counts): Prompts => {
       // The seed's list, even an empty one, is the same object throughout a thread.
       const before = kept.get(thread.seed);
       const shown = { thread, cut, system, open };
-      const isContinued = before !== undefined && continues(before, shown);
-      const grown = isContinued
+      // If reading a message throws, the kept prompt is incomplete.
+      kept.delete(thread.seed);
+      const isExtended = before !== undefined && extend(before, shown);
+      const grown = isExtended
         ? before
-        : begun(before, blocksOf(partsOf(thread, system, open), cut, counts).messages.toReversed());
+        : promptOf(before, blocksOf(partsOf(thread, system, open), cut, counts).messages.toReversed());
       kept.set(thread.seed, { ...grown, shown });
       return promptFrom(grown, output);
     },
@@ -85,7 +87,7 @@ interface Shown {
  * Extends the kept prompt if the next one adds only messages of the open turn, and at most one closed turn. Returns false
  * and changes nothing if more may have changed. Finding all blocks again took a fifth of turn 1,000.
  */
-const continues = (kept: Kept, { thread, cut, system, open }: Shown): boolean => {
+const extend = (kept: Kept, { thread, cut, system, open }: Shown): boolean => {
   const { blocks, shown } = kept;
   const isPlain = cut.shrink === undefined && cut.dropped === undefined && cut.fields === undefined;
   // A question may have been inserted into the block of the open turn.
@@ -118,8 +120,8 @@ const promptFrom = (
   output: Parameters<Prompts["render"]>[4],
 ): ReturnType<Prompts["render"]> => ({ messages: messages.slice(), digest: digest.of(output) });
 
-/** Makes a prompt of these blocks, from an earlier one if they begin with its blocks. */
-const begun = (before: Grown | undefined, blocks: Grown["blocks"]): Grown => {
+/** Makes a prompt of these blocks. If they begin with those of an earlier prompt, its lists are extended and used. */
+const promptOf = (before: Grown | undefined, blocks: Grown["blocks"]): Grown => {
   const end = before === undefined ? null : endOfPrefix(before.blocks, blocks);
   const { messages, digest } = before === undefined || end === null ? noPrompt() : before;
   const grown = { messages, digest, blocks };

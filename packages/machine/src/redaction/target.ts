@@ -17,7 +17,7 @@ export type RedactionTarget =
   | { readonly seqs: readonly number[] };
 
 /**
- * Returns the entries that hold the content of a target, in order of `seq`, including those of summaries made from it.
+ * Returns the entries that hold or held the content of a target, in order of `seq`, including those of summaries made from it.
  * Returns an error text if the target does not exist. An entry is redacted as a whole, even if it holds more: an ask
  * of several messages, or one that interrupted the turn. An ask that no turn answers, and the reason of its
  * withdrawal, belong to the turn during which it arrived. Entries that never had content are left out unless they are

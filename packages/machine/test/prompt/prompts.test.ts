@@ -234,6 +234,22 @@ test("a prompt that shows only the end of a turn shows no more of it when the tu
   looksOf(cut);
 });
 
+test("a prompt is whole after another one could not be made, since a message of a state from elsewhere had no digest", () => {
+  const { talk } = talkOf(3);
+  talk.ask("One?");
+  const { conversation, open } = talk.state.context;
+  if (open?.stage.type !== "responding") throw new Error("no call is outstanding");
+  const { cut, system } = open.stage.call;
+  const messages = toArray(open.messages);
+  const undigested = messages.map(({ digest: _, ...message }) => message);
+  const prompts = grownPrompts(countsOf(estimateCounter));
+  const render = (shown: readonly Message[]) => prompts.render(conversation, cut, system, shown, undefined);
+  const whole = render(messages);
+  // Cast: such a message comes from code without types.
+  expect(() => render([...messages, ...(undigested as Message[])])).toThrow(TypeError);
+  expect(render(messages)).toEqual(whole);
+});
+
 test("a machine shows a branch as a fresh machine does, whatever other branch it showed last", () => {
   const make = (): ConversationMachine =>
     conversationMachine({ policy: tokenWindow({ tokens: 28, reserve: 0, cutTo: 0.8 }) });

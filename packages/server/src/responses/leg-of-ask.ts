@@ -47,7 +47,7 @@ export const queuedFacts = async (thread: HostedThread, place: QueuedPlace): Pro
   const record = await thread.asked(place.askId);
   if (record === null || record.turn !== null) return null;
   const echo = (await thread.look((state) => echoOfQueued(state, place.askId))) ?? {};
-  // An ask without a turn ends only if it is withdrawn.
+  // An ask without a turn has an end only if it was dropped.
   const { askedAt, endedAt = null } = record;
   const outcome = endedAt === null ? null : ({ status: "cancelled", reason: null } as const);
   return { place, echo, createdAt: askedAt, endedAt, outcome, items: [], usage: null };

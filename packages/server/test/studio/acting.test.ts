@@ -55,7 +55,7 @@ test.each<readonly [string, ScriptLine]>([
   await expect.poll(said).toEqual(["developer", "user", "assistant"]);
 });
 
-test.each([1, 2])("the studio asks turn %i not again while it is open, or before it is there", async (turn) => {
+test.each([1, 2])("the studio does not ask turn %i again while it is open, or before it is there", async (turn) => {
   const { host, act } = await served(toolCalls([{ name: "pay", arguments: {} }]));
   for await (const part of host.thread("t").ask("Pay.")) if (part.type === "approval.requested") break;
   expect(await errorOf(await act("again", { turn }))).toMatchObject({

@@ -104,6 +104,8 @@ test.each<readonly [Partial<StudioOptions>, number]>([
     await expect.poll(() => told.join("")).toContain('event: threads\ndata: [{"threadId":"t"');
     leaving.abort();
     await reading.catch(() => {});
+    expect(told.join("").split("event: threads")).toHaveLength(2);
+    expect(told.join("")).not.toContain("secret");
   },
 );
 

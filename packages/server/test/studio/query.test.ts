@@ -37,7 +37,7 @@ test.each<readonly [string, (entries: readonly unknown[]) => readonly unknown[],
   expect(reported).toEqual([]);
 });
 
-test("the studio tells whoever runs it that its store fails, and takes no thread for unreadable then", async () => {
+test("the studio tells the operator that its store fails, and does not say that a thread is unreadable", async () => {
   const { read, reported, look } = await served();
   read.mockRejectedValue(new Error("the disk is gone"));
   const { status, message } = await errorOf(await look());

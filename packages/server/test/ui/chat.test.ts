@@ -118,7 +118,7 @@ describe("a page of the AI SDK", () => {
     expect(answered?.parts[2]).toMatchObject({ approval: { approved: false, reason: "too much" } });
   });
 
-  test("that sends an answer again is told once another page has gone on with the thread", async () => {
+  test("that sends an answer again is told once another page has continued the thread", async () => {
     const { server } = served([toolCalls([{ name: "seat", arguments: {} }]), reply("12C."), reply("A window.")]);
     const chat = new Chat({
       server,

@@ -133,10 +133,7 @@ describe("the input of a policy after those before it", () => {
     const input = inputOf({ turns: [turn(1, "a", "b")], open, isOpen: true, pins: ["2.1"] });
     const shrink = [{ rule: "headAndTail", of: "messages", characters: 200 }] as const;
     const fixed = inputUnder(input, { from: null, shrink }).history.fixed();
-    expect(fixed.flatMap(({ messages }) => messages.map(textOf))).toEqual([
-      expect.stringMatching(/^(?=[^]{1,200}$)long/u),
-      long,
-    ]);
+    expect(fixed.flatMap(({ messages }) => messages.map((message) => textOf(message).length))).toEqual([200, 500]);
   });
 
   test.each([characters, inSteps])("the messages that they show, and their tokens: $name", (counter) => {

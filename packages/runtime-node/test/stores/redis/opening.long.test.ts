@@ -17,7 +17,7 @@ withRedis("a long thread in Redis", ({ url, prefix }) => {
     const store = redisStore({
       prefix: prefix(),
       client: {
-        // Sends a script that the server does not know yet, after the call that says so.
+        // The store sends a script by `eval` only after an `evalSha` of it that the server did not know.
         eval: async (...given) => read(await own.eval(...given)),
         // A call is counted when it is sent, since a closed host may have left a look at the inboxes under way.
         evalSha: async (...given) => {

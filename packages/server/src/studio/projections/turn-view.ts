@@ -36,7 +36,7 @@ export const turnView = (journal: Journal, number: number, now: number): TurnVie
 /**
  * Returns the spans of the work of a turn. A span ends with the entry after which its work is not pending.
  *
- * @param last the turn's last entry. A summary may end later.
+ * @param last the `seq` of the turn's last entry, Infinity for an open turn. A summary may end later.
  */
 const spansOf = (start: State, entries: readonly Entry[], turn: number, last: number): readonly TurnSpan[] => {
   const spans = new Map<string, TurnSpan>();
