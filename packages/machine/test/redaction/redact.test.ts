@@ -215,7 +215,8 @@ describe("the journal without the words of something", () => {
           const state = foldOf(without.slice(0, upTo));
           expect(shapeOf(state)).toEqual(shapeOf(foldOf(entries.slice(0, upTo))));
           for (const message of messagesOf(state)) expect(message.digest).toBe(digestOfMessage(message));
-          expect(right(entriesToRedact(without, { seqs }))).toEqual(seqs.toSorted((one, other) => one - other));
+          // A copy may still have the words, so redacted entries are found again.
+          expect(entriesToRedact(without, { seqs })).toEqual(entriesToRedact(entries, { seqs }));
         },
       ),
       { numRuns: runs(300) },
