@@ -136,10 +136,8 @@ const promptOf = (before: Grown | undefined, blocks: Grown["blocks"]): Grown => 
 const noPrompt = (): Pick<Grown, "messages" | "digest"> => ({ messages: [], digest: new PromptDigest() });
 
 const addMessages = ({ messages, digest }: Grown, block: readonly Message[], from: number): void => {
-  // By index: frozen lists have slow iterators.
-  for (let index = from; index < block.length; index++) {
-    const added = block[index];
-    if (added === undefined) continue;
+  // A copy, since frozen lists have slow iterators.
+  for (const added of block.slice(from)) {
     digest.add(added);
     messages.push(added);
   }
