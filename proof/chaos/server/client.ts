@@ -158,7 +158,8 @@ class Client {
   /** Sometimes reads the input, breaks off a stream, or cancels, on any server. */
   async #actOn({ id }: Response): Promise<void> {
     const path = `/v1/responses/${id}`;
-    if (this.#random.percent(10)) await this.#fetch(`${path}/input_items`);
+    // One that is still queued has no input to read yet.
+    if (this.#random.percent(10)) await this.#fetch(`${path}/input_items`, {}, "response_queued");
     if (this.#random.percent(10)) await this.#readOn(path);
     if (!this.#random.percent(3)) return;
     this.#cancelled.add(id);
