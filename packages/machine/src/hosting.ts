@@ -1,4 +1,4 @@
-// Exports for hosts and their substitutes: checks of incoming values, ids of effects, repeated asks.
+// Exports for hosts and their substitutes: checks of incoming values, ids of effects, repeated asks, moves of the head.
 export type {
   Approval,
   Measured,
@@ -13,6 +13,7 @@ export { problemOfEvent, readEvent } from "./conversation/protocol/event-forms.t
 export { foreignCallsIn } from "./conversation/update/turn-opening.ts";
 export { configurationOfMachine, isConversationMachine, overlapOf } from "./conversation/machine.ts";
 export { callOut, callToAnswer, waitsOutside } from "./conversation/read/outstanding.ts";
+export { type Move, redoTarget, undoTarget } from "./conversation/read/turns.ts";
 export { askedOtherwise, isSameInput, refusalOfRepeat } from "./conversation/read/same-ask.ts";
 export { transitionRead } from "./conversation/transition.ts";
 export { waitingAsks } from "./conversation/update/turn-opening.ts";

@@ -50,7 +50,6 @@ export { type Phase, phaseOf, type State, type StateValue } from "./conversation
 export type { ToolDeclaration, ToolRecovery } from "./conversation/protocol/tool.ts";
 export type * from "./conversation/decide/options.ts";
 export { askNamed, type AskRecord, asksOf, type AskStatus } from "./conversation/read/asks.ts";
-export { type Move, redoTarget, undoTarget } from "./conversation/read/turns.ts";
 export { approvalsOf, callsToAnswer, outstanding } from "./conversation/read/outstanding.ts";
 export { lastTurnOf, messagesOf, turnNumbered, turnsOf } from "./conversation/read/turns.ts";
 export { type ConversationMachine, conversationMachine, fingerprintOf, toolsOf } from "./conversation/machine.ts";

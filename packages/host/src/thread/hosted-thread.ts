@@ -17,9 +17,8 @@ import {
   askNamed,
   asksOf,
   callsToAnswer,
-  redoTarget,
-  undoTarget,
 } from "@colloquy/machine";
+import { redoTarget, undoTarget } from "@colloquy/machine/hosting";
 import {
   type Explanation,
   type StateDifference,

@@ -1,4 +1,5 @@
-import type { Move, State, Turn } from "@colloquy/machine";
+import type { State, Turn } from "@colloquy/machine";
+import type { Move } from "@colloquy/machine/hosting";
 import { loadMessages } from "@colloquy/machine/storage";
 import * as Either from "fp-ts/lib/Either.js";
 import { EventRefusedError } from "../boundary/errors.ts";

@@ -1,9 +1,8 @@
 // The straight way is a fast path for the most common events: a text opens a turn, a model replies, a tool answers.
-import { append, emptyChunks, replaced } from "../thread/chunks.ts";
+import { append, emptyChunks } from "../thread/chunks.ts";
 import { messageFromDraft, messageFromReply, messageFromResult } from "../thread/make-message.ts";
 import { toolCallsOf } from "../thread/message.ts";
-import { exact, frozen } from "../thread/plain-data.ts";
-import type { Thread } from "../thread/thread.ts";
+import { exact, type Fresh, frozen } from "../thread/plain-data.ts";
 import type { Prompts } from "../prompt/prompts.ts";
 import type { ConversationData, OpenTurn, RoundCall } from "./protocol/data.ts";
 import { type Effect, publish } from "./protocol/effect.ts";
@@ -14,15 +13,17 @@ import { dataAround, thawedThread, thawedTurn } from "./protocol/thaw.ts";
 import { callLlm, callTool } from "./update/call.ts";
 import type { Step } from "./update/plan.ts";
 import { charge, roundCall } from "./update/reply.ts";
-import { closedTurn, settleRound, updated } from "./update/turn-closing.ts";
+import { closedTurn, updated, withResults } from "./update/turn-closing.ts";
 import { callOf, freshTurn, nothingCut } from "./update/turn-opening.ts";
 import { modelSignal } from "./update/update.ts";
+
+type StraightEvent = (AskReceived & { readonly input: string }) | LlmCompleted | ToolCompleted;
 
 /** Returns whether an event may take the fast path from this data. `straightStep` checks further conditions. */
 export const mayGoStraight = (
   { open, queue, summarising, waking, conversation }: ConversationData,
   event: Event,
-): event is AskReceived | LlmCompleted | ToolCompleted => {
+): event is StraightEvent => {
   if (summarising !== null || waking !== null || queue.length > 0) return false;
   switch (event.type) {
     case "ask.received":
@@ -58,7 +59,7 @@ const isPlain = ({ callerTools, deadlineAt, joining, output, waiting }: OpenTurn
  */
 export const straightStep = (
   data: ConversationData,
-  event: AskReceived | LlmCompleted | ToolCompleted,
+  event: StraightEvent,
   decided: Decided,
   prompts: Prompts,
 ): Step | null => {
@@ -78,11 +79,10 @@ export const straightStep = (
 
 const opened = (
   data: ConversationData,
-  { at, askId, input }: AskReceived,
+  { at, askId, input }: Extract<StraightEvent, AskReceived>,
   decided: Decided,
   prompts: Prompts,
-): Step | null => {
-  if (typeof input !== "string") return null;
+): Step => {
   const number = data.conversation.turns.length + 1;
   const message = messageFromDraft(`${number}.0`, { role: "user", content: input });
   const open = freshTurn(data, exact([Object.freeze({ askId, askedAt: at })]), append(emptyChunks, message), at);
@@ -93,36 +93,38 @@ const opened = (
 const replied = (data: ConversationData, before: OpenTurn, event: LlmCompleted, decided: Decided): Step => {
   const { at, finishReason, reply, usage } = event;
   const { number, step, made, stage } = before;
-  const { usage: charged, open: fresh } = charge(data, thawedTurn(before), usage, decided.cost);
+  const charged = charge(data, before, usage, decided.cost);
   const message = messageFromReply(`${number}.${made}`, `${number}.${step}`, reply);
-  const messages = append(before.messages, message);
   const attempt = stage.type === "responding" ? stage.call.attempt : 1;
   const signal = publish(modelSignal({ turn: number, step, attempt, purpose: "answer" }, event, decided));
+  const open = thawedTurn(before);
+  open.messages = append(before.messages, message);
+  open.usage = charged.ofTurn;
   if ((reply.toolCalls ?? []).length > 0) {
     const calls = Object.freeze(toolCallsOf(message).map((part) => roundCall(part, {}, null)));
-    const open: OpenTurn = {
-      ...fresh,
-      messages,
-      made: made + 1,
-      toolCalls: before.toolCalls + calls.length,
-      stage: Object.freeze({ type: "running", calls }),
-    };
-    const after = next(data, at, data.conversation, open, { usage: charged });
+    open.made++;
+    open.toolCalls += calls.length;
+    open.stage = Object.freeze({ type: "running", calls });
+    const after = dataAfter(data, at, open);
+    after.usage = charged.usage;
     const effects = [signal, ...calls.map((call, position) => callTool(after, open, call, position))];
-    return { data: after, arrow: "running", effects: Object.freeze(effects) };
+    return { data: Object.freeze(after), arrow: "running", effects: Object.freeze(effects) };
   }
-  const outcome = { status: "completed", finishReason } as const;
-  const turn = closedTurn(data.conversation, { ...fresh, messages, answer: message.id }, outcome, at);
-  const turns = append(data.conversation.turns, turn);
-  const thread = Object.freeze({ ...thawedThread(data.conversation), turns, head: number });
-  const after = next(data, at, thread, null, { usage: charged });
+  open.answer = message.id;
+  const thread = thawedThread(data.conversation);
+  const turn = closedTurn(data.conversation, open, { status: "completed", finishReason }, at);
+  thread.turns = append(thread.turns, turn);
+  thread.head = number;
+  const after = dataAfter(data, at, null, Object.freeze(thread));
+  after.usage = charged.usage;
   const ended = publish({ type: "turn.ended", turn: number, status: "completed" });
-  return { data: after, arrow: "completed", effects: Object.freeze([signal, ended, publish(updated(after))]) };
+  const effects = Object.freeze([signal, ended, publish(updated(after))]);
+  return { data: Object.freeze(after), arrow: "completed", effects };
 };
 
 const answered = (
   data: ConversationData,
-  open: OpenTurn,
+  before: OpenTurn,
   calls: readonly RoundCall[],
   event: ToolCompleted,
   decided: Decided,
@@ -131,40 +133,43 @@ const answered = (
   const position = positionOut(data.threadId, calls, event.effectId);
   const call = calls[position];
   if (call === undefined) return null;
-  const all = replaced(calls, position, { ...call, result: messageFromResult(call, "completed", event.content) });
-  const { number: turn, step } = open;
+  const result = messageFromResult(call, "completed", event.content);
+  const { number: turn, step } = before;
   const ended = publish({ type: "tool.ended", turn, step, position, name: call.name, outcome: "completed" });
-  return calling(data, settleRound(thawedTurn(open), all), event.at, decided, ended, prompts);
+  const open = thawedTurn(before);
+  open.messages = withResults(open.messages, calls, position, result);
+  return calling(data, open, event.at, decided, ended, prompts);
 };
 
 /** Makes the next call of a turn. */
 const calling = (
   data: ConversationData,
-  before: OpenTurn,
+  open: Fresh<OpenTurn>,
   at: number,
   decided: Decided,
   signal: Effect,
   prompts: Prompts,
 ): Step => {
   const cut = decided.cut ?? data.cut ?? nothingCut;
-  const call = Object.freeze(callOf(data, before, 1, cut, null));
-  const stage = Object.freeze({ type: "responding", call } as const);
-  const open: OpenTurn = { ...before, step: before.step + 1, stage };
-  const after = next(data, at, data.conversation, open, { cut });
-  return { data: after, arrow: "responding", effects: Object.freeze([signal, callLlm(after, open, call, prompts)]) };
+  const call = Object.freeze(callOf(data, open, 1, cut, null));
+  open.step++;
+  open.stage = Object.freeze({ type: "responding", call });
+  const after = dataAfter(data, at, open);
+  after.cut = cut;
+  const effects = Object.freeze([signal, callLlm(after, open, call, prompts)]);
+  return { data: Object.freeze(after), arrow: "responding", effects };
 };
 
-const next = (
+/** Returns the data after a step, for its caller to complete and freeze. */
+const dataAfter = (
   data: ConversationData,
   at: number,
-  thread: Thread,
   open: OpenTurn | null,
-  changed: Partial<ConversationData>,
-): ConversationData =>
-  Object.freeze({
-    // Its members were frozen when they were made: to look at each again takes longer than to make them.
-    ...dataAround(data, thread, open === null ? null : Object.freeze(open)),
-    seq: data.seq + 1,
-    updatedAt: at,
-    ...changed,
-  });
+  thread = data.conversation,
+): Fresh<ConversationData> => {
+  // Its members were frozen when they were made: to look at each again takes longer than to make them.
+  const after = dataAround(data, thread, open === null ? null : Object.freeze(open));
+  after.seq++;
+  after.updatedAt = at;
+  return after;
+};

@@ -31,7 +31,7 @@
 // - Why states are immutable at little cost: `protocol/thaw`, `../thread/plain-data`.
 // - Uses of entries: `../journal` (read, fold, fork), `../snapshot`, `../redaction`.
 import * as Either from "fp-ts/lib/Either.js";
-import { frozen, owned } from "../thread/plain-data.ts";
+import { type Fresh, frozen, owned } from "../thread/plain-data.ts";
 import { begin, SeedError } from "./update/begin.ts";
 import { withDefaults } from "./decide/settings.ts";
 import type { ThreadInput, Event } from "./protocol/event.ts";
@@ -151,12 +151,9 @@ const stepped = (
 ): Transition => {
   const target = machine[internals].arrows[leafOf(state.value)][event.type]?.[arrow];
   if (target === undefined) return refused(state, noArrow(state, event));
-  const entry: LaterEntry = {
-    seq: data.seq,
-    event,
-    ...(Object.keys(decided).length === 0 ? {} : { decided }),
-    ...(recovered === true ? { recovered } : {}),
-  };
+  const entry: Fresh<LaterEntry> = { seq: data.seq, event };
+  if (Object.keys(decided).length > 0) entry.decided = decided;
+  if (recovered === true) entry.recovered = recovered;
   return Object.freeze({
     handled: true,
     state: Object.freeze({ value: arrow === "stays" ? owned(state.value) : target, context: data }),

@@ -1,5 +1,5 @@
 // Makes the messages of a thread from drafts and replies, with well-formed text and a digest.
-import { exact, type JsonObject, type Json, frozen, owned } from "./plain-data.ts";
+import { exact, type Fresh, type JsonObject, type Json, frozen, owned } from "./plain-data.ts";
 import type {
   Content,
   ContentPart,
@@ -17,7 +17,7 @@ import type { ExpectedOutput } from "./turn.ts";
 
 /** Creates the message of a draft. */
 export const messageFromDraft = (id: string, draft: MessageDraft): Message =>
-  withDigest({ id, role: draft.role, parts: partsOf(draft.content), ...fieldsOf(draft) });
+  withFields({ id, role: draft.role, parts: partsOf(draft.content) }, draft);
 
 /** Returns the id of a tool call of a reply. */
 export const callIdIn = (prefix: string, position: number): string => `${prefix}.${position}`;
@@ -25,18 +25,19 @@ export const callIdIn = (prefix: string, position: number): string => `${prefix}
 /** Creates the assistant message of a reply; its calls are `prefix.0`, `prefix.1`, … */
 export const messageFromReply = (id: string, prefix: string, reply: ReplyDraft): Message => {
   const said = replyParts(reply.content);
-  const calls = reply.toolCalls?.map((call, position): Part =>
-    Object.freeze({
+  const calls = reply.toolCalls?.map((call, position): Part => {
+    const part: Fresh<ToolCallPart> = {
       type: "toolCall",
       callId: callIdIn(prefix, position),
       providerCallId: call.id,
       name: call.name,
       arguments: call.arguments,
-      ...(call.provider === undefined ? {} : { provider: owned(call.provider) }),
-    }),
-  );
+    };
+    if (call.provider !== undefined) part.provider = owned(call.provider);
+    return Object.freeze(part);
+  });
   const parts = calls === undefined ? said : exact([...said, ...calls]);
-  return withDigest({ id, role: "assistant", parts, ...fieldsOf(reply) });
+  return withFields({ id, role: "assistant", parts }, reply);
 };
 
 /** Creates the message of a reply that ended early; null if no text was shown. Drops its calls: they may be incomplete. */
@@ -114,15 +115,19 @@ const partsOf = (content: Content): readonly ContentPart[] =>
       : Object.freeze([Object.freeze({ type: "text", text: content })])
     : owned(content);
 
-const fieldsOf = (draft: {
-  readonly name?: string;
-  readonly metadata?: JsonObject;
-  readonly provider?: JsonObject;
-}): Pick<Message, "name" | "metadata" | "provider"> => ({
-  ...(draft.name === undefined ? {} : { name: draft.name }),
-  ...(draft.metadata === undefined ? {} : { metadata: owned(draft.metadata) }),
-  ...(draft.provider === undefined ? {} : { provider: owned(draft.provider) }),
-});
+const withFields = (
+  message: Fresh<Omit<Message, "digest">>,
+  {
+    name,
+    metadata,
+    provider,
+  }: { readonly name?: string; readonly metadata?: JsonObject; readonly provider?: JsonObject },
+): Message => {
+  if (name !== undefined) message.name = name;
+  if (metadata !== undefined) message.metadata = owned(metadata);
+  if (provider !== undefined) message.provider = owned(provider);
+  return withDigest(message);
+};
 
 /**
  * Makes all texts of plain data well-formed: a lone surrogate is replaced by U+FFFD, since servers reject it.

@@ -218,6 +218,9 @@ export const frozenCopy = <Value>(value: Value, stays: (value: object) => boolea
   // A copy has the type of its original.
   typeof value === "object" && value !== null ? (copied(value, stays) as Value) : value;
 
+/** An object that only its maker holds so far: it is completed member by member, and frozen before others see it. */
+export type Fresh<Whole> = { -readonly [Name in keyof Whole]: Whole[Name] };
+
 /**
  * Returns a frozen copy of a list that was made by pushing or spreading. Engines reserve memory for 16 more members in
  * such a list, and for none in its copy.

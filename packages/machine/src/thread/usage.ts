@@ -63,13 +63,13 @@ export interface Cost {
 
 const noCost: Usage["cost"] = Object.freeze({});
 
-/** Returns the tally of calls of which none reported a field. Shared, since most calls report half of the fields. */
-const unreportedBy = (calls: number): Tally =>
-  unreported[calls] ?? Object.freeze({ sum: 0, reported: 0, unreported: calls });
+const tally = (sum: number, reported: number, notReported: number): Tally =>
+  Object.freeze({ sum, reported, unreported: notReported });
 
-const unreported: readonly Tally[] = Array.from({ length: 64 }, (_, calls) =>
-  Object.freeze({ sum: 0, reported: 0, unreported: calls }),
-);
+/** Returns the tally of calls of which none reported a field. Shared, since most calls report half of the fields. */
+const unreportedBy = (calls: number): Tally => unreported[calls] ?? tally(0, 0, calls);
+
+const unreported: readonly Tally[] = Array.from({ length: 64 }, (_, calls) => tally(0, 0, calls));
 
 const nothing: Tally = unreportedBy(0);
 const unreportedOnce: Tally = unreportedBy(1);
@@ -139,21 +139,23 @@ const addTally = (left: Tally, right: Tally): Tally => {
   const sum = left.sum + right.sum;
   const reported = left.reported + right.reported;
   const calls = left.unreported + right.unreported;
-  return sum === 0 && reported === 0 ? unreportedBy(calls) : Object.freeze({ sum, reported, unreported: calls });
+  return sum === 0 && reported === 0 ? unreportedBy(calls) : tally(sum, reported, calls);
 };
 
 const addCost = (left: Usage, right: Usage): Usage["cost"] =>
-  Object.keys(right.cost).reduce<Usage["cost"]>(
-    (cost, currency) => ({ ...cost, [currency]: addTally(tallyIn(cost, currency), tallyIn(right.cost, currency)) }),
-    left.cost,
-  );
+  // Most calls have no price.
+  right.cost === noCost
+    ? left.cost
+    : Object.keys(right.cost).reduce<Usage["cost"]>(
+        (cost, currency) => ({ ...cost, [currency]: addTally(tallyIn(cost, currency), tallyIn(right.cost, currency)) }),
+        left.cost,
+      );
 
 /** Currencies are data: one may have the name of a member that every object has. */
 const tallyIn = (cost: Usage["cost"], currency: string): Tally =>
   (Object.hasOwn(cost, currency) ? cost[currency] : undefined) ?? nothing;
 
-const tallyOf = (value: number | undefined): Tally =>
-  value === undefined ? unreportedOnce : Object.freeze({ sum: value, reported: 1, unreported: 0 });
+const tallyOf = (value: number | undefined): Tally => (value === undefined ? unreportedOnce : tally(value, 1, 0));
 
 const sumOfKnown = (reported: ReportedUsage | null): number | undefined =>
   reported?.inputTokens === undefined || reported.outputTokens === undefined

@@ -1,5 +1,6 @@
 import type { HostedThread } from "@colloquy/host";
-import { lastTurnOf, textOf, toArray, type Turn, turnNumbered, turnsOf, undoTarget } from "@colloquy/machine";
+import { lastTurnOf, textOf, toArray, type Turn, turnNumbered, turnsOf } from "@colloquy/machine";
+import { undoTarget } from "@colloquy/machine/hosting";
 import { shortened } from "../text/printable.ts";
 import { counted } from "../text/figures.ts";
 import { command, type Command, type CommandTarget, isConfirmed, numberIn, textIn } from "./command.ts";

@@ -13,7 +13,7 @@ import { decideOpening, decideStep, interruptedResults } from "./step.ts";
 import { limitSpent } from "./limits.ts";
 import { decideSummaryOutcome, decideWaited } from "./summary.ts";
 import { decideMove, decideUnconfigured, turnAnswering } from "./unconfigured.ts";
-import { type Awaited, awaited, callsOf } from "../protocol/effect-id.ts";
+import { type Awaited, awaited, callsOf, llmId } from "../protocol/effect-id.ts";
 import type {
   AskReceived,
   CallerTool,
@@ -30,7 +30,7 @@ import { isThreadEmpty } from "../../thread/thread.ts";
 import { findNewest } from "../../thread/chunks.ts";
 import { preview } from "../../thread/plain-data.ts";
 import type { Ask } from "../../thread/turn.ts";
-import { draftsOf, movedFor, nameClashing, problemOfCalls } from "../update/turn-opening.ts";
+import { draftsOf, isDrafts, movedFor, nameClashing, problemOfCalls } from "../update/turn-opening.ts";
 import { problemOfLimits } from "../protocol/limits.ts";
 import { refusalOfRepeat } from "../read/same-ask.ts";
 
@@ -78,6 +78,14 @@ const decideModel = (
   data: ConversationData,
   event: LlmCompleted | LlmFailed | LlmProgressed,
 ): Decision => {
+  const { open } = data;
+  // Most events are a reply for the open turn: to find out what else an id may name takes longer than to decide it.
+  if (
+    event.type === "llm.completed" &&
+    open?.stage.type === "responding" &&
+    event.effectId === llmId(data.threadId, open.number, open.step, open.stage.call.attempt)
+  )
+    return Either.right(decideReply(settings, data, open, event));
   const call = awaitedExactly(data, event);
   if (call?.of === "summary")
     return event.type === "llm.progressed"
@@ -329,10 +337,11 @@ const repeatedIn = (askId: string, turn: number): Refusal => ({
 });
 
 const problemOfAsk = (data: ConversationData, event: AskReceived): string | null => {
-  const drafts = draftsOf(event);
-  const lost = problemOfCalls(drafts, false);
+  const { input } = event;
+  const lost = isDrafts(input) ? problemOfCalls(input, false) : null;
   if (lost !== null) return lost;
-  const unfit = drafts.find(({ name }) => name !== undefined && !speakerName.test(name))?.name;
+  const named: readonly Pick<AskReceived, "name">[] = isDrafts(input) ? input : [event];
+  const unfit = named.find(({ name }) => name !== undefined && !speakerName.test(name))?.name;
   if (unfit !== undefined)
     return `the name ${preview(unfit)} is not one that servers take; it must match ${speakerName.source}, and the metadata can hold any other`;
   const problemOfNames = event.tools === undefined ? null : problemOfTools(event.tools);

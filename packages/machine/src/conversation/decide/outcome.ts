@@ -2,7 +2,7 @@ import { partsOf } from "../../prompt/prompts.ts";
 import { blocksOf } from "../../prompt/render.ts";
 import { counted } from "../../prompt/counts.ts";
 import { toArray } from "../../thread/chunks.ts";
-import { frozen, type Json } from "../../thread/plain-data.ts";
+import { frozen, type JsonObject } from "../../thread/plain-data.ts";
 import type { ToolCallDraft } from "../../thread/message.ts";
 import { type Cost, type ReportedUsage, type Usage, usageMonoid, usageOfCall } from "../../thread/usage.ts";
 import type { LimitReached, Failure } from "../../thread/turn.ts";
@@ -35,13 +35,12 @@ export const decideReply = (
   open: OpenTurn,
   event: LlmCompleted,
 ): Decided => {
-  const cost = costOf(settings, event.usage, [event.model, open.model["model"]]);
+  const cost = costOf(settings, event, open.model);
   const calls = event.reply.toolCalls ?? [];
   if (calls.length === 0 && open.output !== undefined) {
     const unchecked = whyUnchecked(event);
     if (unchecked === null) return cost;
-    const failed = { ...cost, unchecked };
-    return { ...failed, ...decideAfterTurn(settings, () => update(data, event, failed).data) };
+    return decideAfterTurn(settings, data, { ...cost, unchecked }, event);
   }
   const used = usedAfter(open, event, cost);
   if (calls.length === 0) return withAnswerThere(settings, data, open, cost, event, used);
@@ -70,7 +69,7 @@ export const decideCheck = (
   if (event.type === "output.accepted") return withAnswerThere(settings, data, open, {}, event);
   return mayRepair(open, event)
     ? withNextStep(settings, data, open, {}, event)
-    : decideAfterTurn(settings, () => update(data, event, {}).data);
+    : decideAfterTurn(settings, data, {}, event);
 };
 
 /** Returns why a reply cannot be an output, or null if it may be one. */
@@ -99,7 +98,7 @@ export const decideFailure = (
   attempt: number,
   event: LlmFailed,
 ): Decided => {
-  const cost = costOf(settings, event.usage, [event.model, open.model["model"]]);
+  const cost = costOf(settings, event, open.model);
   const used = usedAfter(open, event, cost);
   const next = attempt + 1;
   if (event.failure.kind === "context_length") {
@@ -169,7 +168,7 @@ const withAnswerThere = (
   used?: () => Usage,
 ): Decided => {
   const further = open.joining.length === 0 ? null : goingOn(settings, data, open, decided, event, used);
-  return further ?? { ...decided, ...decideAfterTurn(settings, () => update(data, event, decided).data) };
+  return further ?? decideAfterTurn(settings, data, decided, event);
 };
 
 /** Continues a turn that has its answer for the asks that joined it; null if they cannot be shown at once. */
@@ -197,20 +196,25 @@ const approvalsFor = (
 };
 
 /** Decides whether to ask for a summary after a turn. The answer is already stored. */
-const decideAfterTurn = (settings: Settings, ended: () => ConversationData): Decided => {
-  if (settings.policy.summariser === undefined) return {};
-  const after = ended();
-  return decideSummary(settings, after, situationOf(settings, after, { open: () => null }));
+const decideAfterTurn = (
+  settings: Settings,
+  data: ConversationData,
+  decided: Decided,
+  event: LlmCompleted | OutputAccepted | OutputRefused,
+): Decided => {
+  if (settings.policy.summariser === undefined) return decided;
+  const after = update(data, event, decided).data;
+  return { ...decided, ...decideSummary(settings, after, situationOf(settings, after, { open: () => null })) };
 };
 
 /** Returns the cost of a call; the first of the model's names (reported, requested) that has a price counts. */
 export const costOf = (
   settings: Settings,
-  usage: ReportedUsage | undefined,
-  names: readonly (Json | undefined)[],
+  { model: reported, usage }: Pick<LlmCompleted, "model" | "usage">,
+  model: JsonObject,
 ): { readonly cost?: Cost } => {
   if (settings.pricing === null || usage === undefined) return {};
-  const known = names.filter((name) => typeof name === "string");
+  const known = [reported, model["model"]].filter((name) => typeof name === "string");
   for (const name of known.length === 0 ? [null] : known) {
     const cost = priceOf(settings.pricing, usage, name);
     if (cost !== null) return { cost };

@@ -32,7 +32,10 @@ export const decideOpening = (
   asks: readonly QueuedAsk[],
   at: number,
 ): Decided => {
-  const limits = asks.reduce<Limits>((all, ask) => ({ ...all, ...ask.limits }), settings.limits);
+  const limits = asks.reduce<Limits>(
+    (all, ask) => (ask.limits === undefined ? all : { ...all, ...ask.limits }),
+    settings.limits,
+  );
   const deadline = limits.deadlineMs === undefined ? {} : { deadlineAt: at + limits.deadlineMs };
   const limit = openingLimit(limits);
   if (limit !== null) return { limit };
@@ -42,7 +45,7 @@ export const decideOpening = (
     data.conversation.appended.length === 0;
   const step = decideStep(settings, data, { open, saysNothing, at });
   // A turn that ends at once needs no deadline.
-  return step.unfit === undefined ? { ...deadline, ...step } : step;
+  return step.unfit === undefined && limits.deadlineMs !== undefined ? { ...deadline, ...step } : step;
 };
 
 /**

@@ -21,7 +21,7 @@ export const decideSummaryOutcome = (
 ): Decided => {
   const problem = event.type === "llm.completed" ? problemOf(settings, event) : event.failure.message;
   const outcome: Decided = {
-    ...costOf(settings, event.usage, [event.model, summarising.model["model"]]),
+    ...costOf(settings, event, summarising.model),
     ...(problem === null || event.type === "llm.failed" ? {} : { summaryFailed: problem }),
   };
   const after = receiveSummary(data, summarising, event, outcome).data;

@@ -240,28 +240,27 @@ export const beginning: Members<Omit<ThreadStarted, "type">> = {
  * Reads a value as an event. Returns a copy as plain data, or an error that names the invalid field. It checks each
  * field of the event's type. It does not check what the values mean, such as whether an id is known. Never throws.
  */
-export const readEvent = (given: unknown): Either.Either<string, Event> => {
-  const copy = copyOf(given, "the event");
-  if (Either.isLeft(copy)) return copy;
-  const problem = problemOfEvent(copy.right);
-  // Its shape was checked above.
-  return problem === null ? Either.right(copy.right as Event) : Either.left(problem);
-};
+export const readEvent = (given: unknown): Either.Either<string, Event> =>
+  read<Event>(given, "the event", problemOfEvent);
 
 /** Reads the input of a new thread in the same way. */
-export const readThreadInput = (given: unknown): Either.Either<string, ThreadInput> => {
-  const copy = copyOf(given, "what a thread begins with");
-  if (Either.isLeft(copy)) return copy;
-  const problem = problemOfBeginning(copy.right);
-  return problem === null
-    ? Either.right(copy.right as ThreadInput) // Its shape was checked above.
-    : Either.left(describeValueProblem(problem, "what a thread begins with"));
-};
+export const readThreadInput = (given: unknown): Either.Either<string, ThreadInput> =>
+  read<ThreadInput>(given, "what a thread begins with", (copy, whole) => {
+    const problem = problemOfBeginning(copy);
+    return problem === null ? null : describeValueProblem(problem, whole);
+  });
 
-const copyOf = (given: unknown, whole: string): Either.Either<string, unknown> => {
+const read = <Value>(
+  given: unknown,
+  whole: string,
+  problemOf: (copy: unknown, whole: string) => string | null,
+): Either.Either<string, Value> => {
   try {
     const copy = plainCopy(given, mostNestedInEvent);
-    return copy instanceof NotPlain ? Either.left(describeProblemIn(given, copy.problem, whole)) : Either.right(copy);
+    if (copy instanceof NotPlain) return Either.left(describeProblemIn(given, copy.problem, whole));
+    const problem = problemOf(copy, whole);
+    // Its shape was checked.
+    return problem === null ? Either.right(copy as Value) : Either.left(problem);
   } catch (thrown) {
     // Reading a value may run foreign code, such as a getter.
     return Either.left(`${whole} can't be read: ${thrown instanceof Error ? thrown.message : glimpse(thrown)}`);

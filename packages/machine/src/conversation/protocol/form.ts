@@ -222,21 +222,17 @@ export const mustBe = (what: string, value: unknown): ValueProblem => wrong(`mus
 
 /** Returns a short value itself, otherwise its kind. Never throws. */
 export const glimpse = (value: unknown): string => {
-  if (typeof value === "string")
-    return JSON.stringify(value.length > mostShown ? `${value.slice(0, mostShown)}…` : value);
   if (Array.isArray(value)) return "a list";
   switch (typeof value) {
+    case "string":
+      return JSON.stringify(value.length > mostShown ? `${value.slice(0, mostShown)}…` : value);
     case "object":
       return value === null ? "null" : "an object";
     case "function":
     case "symbol":
       return `a ${typeof value}`;
-    case "bigint":
-    case "boolean":
-    case "number":
-      return String(value);
     default:
-      return "undefined";
+      return String(value);
   }
 };
 

@@ -1,4 +1,4 @@
-import { frozen, frozenCopy, owned } from "../../thread/plain-data.ts";
+import { type Fresh, frozen, frozenCopy, owned } from "../../thread/plain-data.ts";
 import type { Thread } from "../../thread/thread.ts";
 import type { ConversationData, OpenTurn, State } from "./data.ts";
 import type { Effect } from "./effect.ts";
@@ -26,7 +26,11 @@ export const thawed = (data: ConversationData): ConversationData =>
   dataAround(data, thawedThread(data.conversation), data.open === null ? null : thawedTurn(data.open));
 
 /** Returns an unfrozen copy of the data with this thread and this open turn. */
-export const dataAround = (data: ConversationData, conversation: Thread, open: OpenTurn | null): ConversationData => {
+export const dataAround = (
+  data: ConversationData,
+  conversation: Thread,
+  open: OpenTurn | null,
+): Fresh<ConversationData> => {
   return {
     threadId: data.threadId,
     seq: data.seq,
@@ -91,8 +95,8 @@ const freezeNew = <Whole extends object>(
   Object.freeze(after);
 };
 
-export const thawedThread = (thread: Thread): Thread => {
-  const fresh = {
+export const thawedThread = (thread: Thread): Fresh<Thread> => {
+  const fresh: Fresh<Thread> = {
     system: thread.system,
     systems: thread.systems,
     firstSystem: thread.firstSystem,
@@ -104,12 +108,12 @@ export const thawedThread = (thread: Thread): Thread => {
     shortened: thread.shortened,
     checkpoints: thread.checkpoints,
   } satisfies { readonly [Member in keyof Required<Omit<Thread, "appendedCharacters">>]: unknown };
-  const { appendedCharacters } = thread;
-  return appendedCharacters === undefined ? fresh : { ...fresh, appendedCharacters };
+  if (thread.appendedCharacters !== undefined) fresh.appendedCharacters = thread.appendedCharacters;
+  return fresh;
 };
 
-export const thawedTurn = (open: OpenTurn): OpenTurn => {
-  const fresh = {
+export const thawedTurn = (open: OpenTurn): Fresh<OpenTurn> => {
+  const fresh: Fresh<OpenTurn> = {
     number: open.number,
     parent: open.parent,
     asks: open.asks,
@@ -131,11 +135,8 @@ export const thawedTurn = (open: OpenTurn): OpenTurn => {
     readonly [Member in keyof Required<Omit<OpenTurn, "callerTools" | "output" | "refusedOutputs">>]: unknown;
   };
   const { callerTools, output, refusedOutputs } = open;
-  if (callerTools === undefined && output === undefined) return fresh;
-  return {
-    ...fresh,
-    ...(callerTools === undefined ? {} : { callerTools }),
-    ...(output === undefined ? {} : { output }),
-    ...(refusedOutputs === undefined ? {} : { refusedOutputs }),
-  };
+  if (callerTools !== undefined) fresh.callerTools = callerTools;
+  if (output !== undefined) fresh.output = output;
+  if (refusedOutputs !== undefined) fresh.refusedOutputs = refusedOutputs;
+  return fresh;
 };

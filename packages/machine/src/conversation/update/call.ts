@@ -24,7 +24,7 @@ import {
   toolId,
   waitId,
 } from "../protocol/effect-id.ts";
-import { isObject, type Json, type JsonObject, frozen } from "../../thread/plain-data.ts";
+import { type Fresh, isObject, type Json, type JsonObject, frozen } from "../../thread/plain-data.ts";
 
 /** Creates the outstanding model call, with its prompt as it was when the call was requested. */
 export const callLlm = (
@@ -37,7 +37,7 @@ export const callLlm = (
   const output = wantedOutput(open);
   const model = modelOfStep(open);
   const { messages, digest } = prompts.render(thread, call.cut, call.system, toArray(open.messages), output);
-  return Object.freeze({
+  const effect: Fresh<CallLlm> = {
     type: "callLlm",
     id: llmId(data.threadId, open.number, open.step, call.attempt),
     threadId: data.threadId,
@@ -49,10 +49,11 @@ export const callLlm = (
     messages: Object.freeze(messages),
     promptDigest: digest,
     model,
-    ...(call.tools === undefined ? {} : { tools: call.tools }),
-    ...(output === undefined ? {} : { output }),
-    ...(call.idleTimeoutMs === null ? {} : { idleTimeoutMs: call.idleTimeoutMs }),
-  });
+  };
+  if (call.tools !== undefined) effect.tools = call.tools;
+  if (output !== undefined) effect.output = output;
+  if (call.idleTimeoutMs !== null) effect.idleTimeoutMs = call.idleTimeoutMs;
+  return Object.freeze(effect);
 };
 
 /**

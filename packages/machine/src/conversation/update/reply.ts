@@ -2,7 +2,7 @@ import { append } from "../../thread/chunks.ts";
 import { messageFromPartial, messageFromReply } from "../../thread/make-message.ts";
 import { frozen } from "../../thread/plain-data.ts";
 import { type ToolCallPart, toolCallsOf } from "../../thread/message.ts";
-import { type Cost, type ReportedUsage, usageMonoid, usageOfCall } from "../../thread/usage.ts";
+import { type Cost, type ReportedUsage, type Usage, usageMonoid, usageOfCall } from "../../thread/usage.ts";
 import { callTool, retryTimer } from "./call.ts";
 import type { ConversationData, Measured, OpenTurn, RoundCall } from "../protocol/data.ts";
 import { publish } from "../protocol/effect.ts";
@@ -21,7 +21,8 @@ export const receiveReply = (
   event: LlmCompleted,
   decided: Decided,
 ): Plan => {
-  const { usage, open } = charge(before, beforeOpen, event.usage, decided.cost);
+  const { usage, ofTurn } = charge(before, beforeOpen, event.usage, decided.cost);
+  const open = { ...beforeOpen, usage: ofTurn };
   const data = { ...before, usage, measured: measuredBy(before, event) };
   const message = messageFromReply(`${open.number}.${open.made}`, stepId(open.number, open.step), event.reply);
   const asked = event.reply.toolCalls === undefined ? [] : toolCallsOf(message);
@@ -85,7 +86,8 @@ export const receiveFailure = (
   event: LlmFailed,
   decided: Decided,
 ): Plan => {
-  const { usage, open } = charge(before, beforeOpen, event.usage, decided.cost);
+  const { usage, ofTurn } = charge(before, beforeOpen, event.usage, decided.cost);
+  const open = { ...beforeOpen, usage: ofTurn };
   const data = { ...before, usage };
   const { retry } = decided;
   if (retry === undefined) {
@@ -124,16 +126,16 @@ const runCalls = (data: ConversationData, open: OpenTurn, calls: readonly RoundC
   };
 };
 
-/** Adds the usage of a call to a thread and its open turn. */
+/** Adds the usage of a call to that of a thread and of its open turn. */
 export const charge = (
   { usage: { total, betweenTurns } }: ConversationData,
   open: OpenTurn,
   reported: ReportedUsage | undefined,
   cost?: Cost,
-): { readonly usage: ConversationData["usage"]; readonly open: OpenTurn } => {
+): { readonly usage: ConversationData["usage"]; readonly ofTurn: Usage } => {
   const usage = usageOfCall(reported ?? null, cost ?? null);
   return {
     usage: Object.freeze({ total: usageMonoid.concat(total, usage), betweenTurns }),
-    open: { ...open, usage: usageMonoid.concat(open.usage, usage) },
+    ofTurn: usageMonoid.concat(open.usage, usage),
   };
 };

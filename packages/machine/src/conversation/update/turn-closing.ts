@@ -1,6 +1,6 @@
 // Closes turns: with their answer, or stopped from outside, and publishes the new size of the thread.
 import { marked, messageFromPartial, messageFromResult } from "../../thread/make-message.ts";
-import { frozen } from "../../thread/plain-data.ts";
+import { type Fresh, frozen } from "../../thread/plain-data.ts";
 import type { Message, ReplyDraft } from "../../thread/message.ts";
 import type { AcceptedOutput, Turn, TurnOutcome } from "../../thread/turn.ts";
 import { isOnPath, placeAfter, sizeOf, sizeOfAppended, type Thread, turnOf } from "../../thread/thread.ts";
@@ -60,8 +60,8 @@ export const closedTurn = (
   outcome: TurnOutcome,
   at: number,
   output?: AcceptedOutput,
-): Turn =>
-  frozen<Turn>({
+): Turn => {
+  const turn: Fresh<Turn> = {
     number: open.number,
     parent: open.parent,
     asks: open.asks,
@@ -73,11 +73,13 @@ export const closedTurn = (
     startedAt: open.startedAt,
     endedAt: at,
     place: placeAfter(thread, open.parent, open.number, toArray(open.messages)),
-    ...(open.answer === null ? {} : { answer: open.answer }),
-    ...(open.metadata === null ? {} : { metadata: open.metadata }),
-    ...(output === undefined ? {} : { output }),
-    ...(open.refusedOutputs === undefined ? {} : { refusedOutputs: open.refusedOutputs }),
-  });
+  };
+  if (open.answer !== null) turn.answer = open.answer;
+  if (open.metadata !== null) turn.metadata = open.metadata;
+  if (output !== undefined) turn.output = output;
+  if (open.refusedOutputs !== undefined) turn.refusedOutputs = open.refusedOutputs;
+  return frozen(turn);
+};
 
 /** The known facts when a turn is stopped from outside. */
 export interface Stopping {
@@ -120,13 +122,19 @@ export const flushWaiting = (open: OpenTurn): OpenTurn =>
 
 /** Adds the results of the finished round to the turn, in call order. */
 export const settleRound = (open: OpenTurn, calls: readonly RoundCall[]): OpenTurn =>
-  flushWaiting({
-    ...open,
-    messages: calls.reduce(
-      (messages, { result }) => (result === null ? messages : append(messages, result)),
-      open.messages,
-    ),
-  });
+  flushWaiting({ ...open, messages: withResults(open.messages, calls) });
+
+/** Returns a turn's messages with the results of its calls. The call at `position` has the result `last`. */
+export const withResults = (
+  messages: OpenTurn["messages"],
+  calls: readonly RoundCall[],
+  position = -1,
+  last: Message | null = null,
+): OpenTurn["messages"] =>
+  calls.reduce((all, call, index) => {
+    const result = index === position ? last : call.result;
+    return result === null ? all : append(all, result);
+  }, messages);
 
 /** Adds decided results to the calls of a round that have none yet. */
 export const answerFrom = (

@@ -3,7 +3,7 @@ import { moveHead } from "./edit.ts";
 import { withoutAppended } from "../../thread/thread.ts";
 import { append, chunksOf, extended } from "../../thread/chunks.ts";
 import { messageFromDraft } from "../../thread/make-message.ts";
-import { frozen, type JsonObject } from "../../thread/plain-data.ts";
+import { type Fresh, frozen, type JsonObject } from "../../thread/plain-data.ts";
 import type { Content, Message, MessageDraft } from "../../thread/message.ts";
 import { noUsage } from "../../thread/usage.ts";
 import type { Cut } from "../../prompt/cut.ts";
@@ -94,8 +94,9 @@ export const callOf = (
 ): OutstandingCall => {
   const { idleTimeoutMs = null, tools } = configuration;
   const { system, pins } = conversation;
-  const call = { attempt, cut, system, pins, idleTimeoutMs, counted, partial: null };
-  return tools === undefined ? call : { ...call, tools: offeredWith(tools, open) };
+  const call: Fresh<OutstandingCall> = { attempt, cut, system, pins, idleTimeoutMs, counted, partial: null };
+  if (tools !== undefined) call.tools = offeredWith(tools, open);
+  return call;
 };
 
 /** Makes the call that waited for a summary, or ends the turn. */
@@ -132,7 +133,7 @@ export const freshTurn = (
   asks: readonly Ask[],
   messages: OpenTurn["messages"],
   at: number,
-): OpenTurn => ({
+): Fresh<OpenTurn> => ({
   number: turns.length + 1,
   parent: head,
   asks,
@@ -202,7 +203,8 @@ export const waitingAsks = ({
 const askBringing = ({ askId, at }: Pick<QueuedAsk, "askId" | "at">, drafts: readonly MessageDraft[]): Ask =>
   drafts.length === 1 ? { askId, askedAt: at } : { askId, askedAt: at, messages: drafts.length };
 
-const isDrafts = (input: Content | readonly MessageDraft[]): input is readonly MessageDraft[] =>
+/** Returns whether the input of an ask is whole messages: otherwise it is the content of one. */
+export const isDrafts = (input: Content | readonly MessageDraft[]): input is readonly MessageDraft[] =>
   typeof input !== "string" && input.every((item) => "role" in item && !("type" in item));
 
 /**

@@ -37,7 +37,7 @@ import { drop, interruptTurn, sizeOfPath, updated } from "./turn-closing.ts";
 import { askSummary, calledOff, callOff, giveUp, receiveSummary, withdrawSummaries } from "./summary.ts";
 import { enqueue, interruptFor, withdraw } from "./waiting-asks.ts";
 import { turnOf } from "../../thread/thread.ts";
-import { type ReportedUsage, usageMonoid } from "../../thread/usage.ts";
+import { type Cost, type ReportedUsage, usageMonoid } from "../../thread/usage.ts";
 
 /**
  * Applies an accepted event and the decision about it. It needs no configuration, so it alone folds a journal. An
@@ -350,11 +350,10 @@ const placesOf = (before: ConversationData, effectId: string): readonly CallPlac
 
 export const modelSignal = (place: CallPlace, event: LlmCompleted | LlmFailed, { cost }: Decided): Signal => {
   const { model, usage } = event;
-  const reported: { readonly model?: string; readonly usage?: ReportedUsage } = {
-    ...(model === undefined ? {} : { model }),
-    ...(usage === undefined ? {} : { usage }),
-  };
-  const priced = cost === undefined ? reported : { ...reported, cost };
+  const priced: { model?: string; usage?: ReportedUsage; cost?: Cost } = {};
+  if (model !== undefined) priced.model = model;
+  if (usage !== undefined) priced.usage = usage;
+  if (cost !== undefined) priced.cost = cost;
   return event.type === "llm.completed"
     ? {
         type: "model.replied",

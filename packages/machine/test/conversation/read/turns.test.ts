@@ -1,15 +1,6 @@
 import { expect, test } from "vitest";
-import {
-  askNamed,
-  asksOf,
-  conversationMachine,
-  type MachineOptions,
-  redoTarget,
-  type State,
-  textOf,
-  undoTarget,
-} from "../../../src/index.ts";
-import { waitingAsks } from "../../../src/hosting.ts";
+import { askNamed, asksOf, conversationMachine, type MachineOptions, type State, textOf } from "../../../src/index.ts";
+import { redoTarget, undoTarget, waitingAsks } from "../../../src/hosting.ts";
 import { runs } from "../../runs.ts";
 import { calling, Talk } from "../../talk.ts";
 import { CheckedTalk } from "../../checked-talk.ts";
