@@ -232,7 +232,7 @@ export const equivalent: readonly Equivalent[] = [
   },
   {
     path: "packages/machine/src/conversation/decide/outcome.ts",
-    original: "if (settings.policy.summariser === undefined) return {};",
+    original: "if (settings.policy.summariser === undefined) return decided;",
     mutated: "",
     reason: "a policy without a summariser wants no summary; this check only saves time",
   },
