@@ -171,6 +171,12 @@ describe("the calibration", () => {
     expect(talk.sent()).toEqual(["x", "y", "z"]);
   });
 
+  test("is forgotten when a redaction takes out the words that were measured", () => {
+    const talk = measured();
+    talk.tell({ type: "thread.redacted", seqs: [1] });
+    expect(promptOf(talk.machine, talk.state)).toMatchObject({ available: 4 });
+  });
+
   test("of another machine is ignored by one that does not calibrate", () => {
     const { state } = measured();
     expect(promptOf(conversationMachine(within(4)), state)).toMatchObject({ available: 1, fits: false });
@@ -230,6 +236,26 @@ describe("a prompt that a server found too long", () => {
 
   test("is not sent again if the ask itself says nothing, and so nothing would be left", () => {
     expect(lastTurnOf(tooLong({}, []).state)).toMatchObject({ number: 2, outcome: { status: "failed" } });
+  });
+
+  test("is not sent a third time in the same turn, even if the policy could leave out more", () => {
+    // Leaves out one turn more for each halving of the room.
+    const patient: Policy = {
+      ...shortening,
+      decide: ({ available }) => {
+        if (available === null) return { from: null, reason: "there is room" };
+        return { from: { turn: available > 10 ? 2 : 3, unit: 0 }, pressed: true, reason: "there is little room" };
+      },
+    };
+    const talk = new CheckedTalk({ policy: patient, counter: characterCounter });
+    talk.say("One..", "1....");
+    talk.say("Two..", "2....");
+    talk.ask("Three");
+    talk.fail({ kind: "context_length" });
+    talk.fire("retry");
+    expect(talk.sent()).toEqual(["Two..", "2....", "Three"]);
+    talk.fail({ kind: "context_length" });
+    expect(lastTurnOf(talk.state)).toMatchObject({ number: 3, outcome: { status: "failed" } });
   });
 
   test("is not sent again if it can't be counted", () => {

@@ -159,6 +159,24 @@ describe("the XState machine", () => {
     expect(dead.getSnapshot().status).toBe("error");
     expect(String(errors)).toMatch(/^TypeError: the persisted snapshot is damaged: .+; begin from a whole one/u);
   });
+
+  test.each([
+    ["none", { context: { open: null } }, 'its state is {"awaiting_llm":"responding"}, and its open turn is none'],
+    ["another", { value: "idle" }, 'its state is "idle", and its open turn is "responding"'],
+  ])("a persisted state that does not fit the stage of its open turn is refused with both: %s", (_, damage, reason) => {
+    const actor = createActor(machine, { input }).start();
+    actor.send({ type: "ask.received", at: 1, askId: "a", input: "Go." });
+    const persisted = throughJson(actor.getPersistedSnapshot()) as Persisted & { readonly context: object };
+    const context = { ...persisted.context, ...("context" in damage ? damage.context : {}) };
+    const snapshot: unknown = { ...persisted, ...damage, context };
+    const errors: unknown[] = [];
+    // Cast: XState does not type what it persists.
+    const dead = createActor(machine, { input, snapshot: snapshot as Persisted });
+    dead.subscribe({ error: (thrown) => void errors.push(thrown) });
+    dead.start();
+    expect(String(errors)).toContain(`the persisted snapshot is damaged: ${reason}; begin`);
+  });
+
   test("a persisted context with chunks of turns is restored, and one with a chunk that is not full is refused", () => {
     const machine = conversationMachine();
     const input = { threadId: "t", at: 0 };

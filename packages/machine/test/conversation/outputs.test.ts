@@ -1,6 +1,15 @@
 import * as Either from "fp-ts/lib/Either.js";
 import { describe, expect, test } from "vitest";
-import { type ExpectedOutput, lastTurnOf, promptOf, textOf, type Turn, turnNumbered } from "../../src/index.ts";
+import {
+  type ExpectedOutput,
+  lastTurnOf,
+  messagesOf,
+  promptOf,
+  type ReplyDraft,
+  textOf,
+  type Turn,
+  turnNumbered,
+} from "../../src/index.ts";
 import { lostEventIn } from "../../src/hosting.ts";
 import { comparePrompts } from "../../src/inspect.ts";
 import { fold, forkOf } from "../../src/journal.ts";
@@ -129,5 +138,64 @@ describe("a reply that was cut off", () => {
     talk.reply("I will say it in parts.");
     expect(lastTurnOf(talk.state)?.outcome.status).toBe("completed");
     talk.replays();
+  });
+});
+
+describe("the shown part of a reply", () => {
+  const shown = (...pieces: readonly ReplyDraft[]): CheckedTalk => {
+    const talk = asked();
+    for (const partial of pieces) talk.tell({ type: "llm.progressed", effectId: talk.call().id, partial });
+    talk.tell({ type: "cancel.requested" });
+    return talk;
+  };
+
+  test("joins adjacent texts of one kind, but no others, and none with fields of a provider", () => {
+    const provider = { signature: "s" };
+    const talk = shown(
+      { content: "a" },
+      { content: [{ type: "text", text: "b" }] },
+      { content: [{ type: "reasoning", text: "c" }] },
+      { content: [{ type: "reasoning", text: "d" }] },
+      { content: [{ type: "text", text: "e", provider }] },
+      { content: "f" },
+      { content: "g" },
+      { content: [{ type: "text", text: "h", provider }] },
+      { content: [{ type: "data", field: "i", value: 1 }] },
+      { content: "j" },
+    );
+    expect(messagesOf(talk.state).at(-1)).toMatchObject({
+      incomplete: true,
+      parts: [
+        { type: "text", text: "ab" },
+        { type: "reasoning", text: "cd" },
+        { type: "text", text: "e", provider },
+        { type: "text", text: "fg" },
+        { type: "text", text: "h", provider },
+        { type: "data", field: "i", value: 1 },
+        { type: "text", text: "j" },
+      ],
+    });
+  });
+
+  test("is no message if nothing was shown, or only a call that may be incomplete", () => {
+    for (const piece of [{ content: "" }, { content: [] }, calling("wipe")])
+      expect(messagesOf(shown(piece).state).map(textOf)).toEqual(["Delete the folder."]);
+  });
+});
+
+test("an answer of several parts that is truncated keeps the beginning of its text, and its other parts", () => {
+  const data = { type: "data", field: "mood", value: "fine" } as const;
+  const partsAt = (characters: number) => {
+    const talk = asked();
+    talk.reply({ content: [{ type: "text", text: "ab" }, data, { type: "text", text: "cd" }] });
+    talk.tell({ type: "answer.truncated", turn: 1, characters });
+    return messagesOf(talk.state).at(-1);
+  };
+  expect(partsAt(0)?.parts).toEqual([data]);
+  expect(partsAt(1)?.parts).toEqual([{ type: "text", text: "a" }, data]);
+  expect(partsAt(2)?.parts).toEqual([{ type: "text", text: "ab" }, data]);
+  expect(partsAt(3)).toMatchObject({
+    parts: [{ type: "text", text: "ab" }, data, { type: "text", text: "c" }],
+    truncated: { characters: 4 },
   });
 });

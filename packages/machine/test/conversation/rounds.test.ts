@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { approvalsOf, conversationMachine, start, transition } from "../../src/index.ts";
+import { approvalsOf, conversationMachine, start, textOf, transition } from "../../src/index.ts";
 import { CheckedTalk } from "../checked-talk.ts";
 import { calling, Talk } from "../talk.ts";
 import { runs } from "../runs.ts";
@@ -25,6 +25,13 @@ describe("tool calls that would vanish", () => {
     expect(!refused.handled && refused.refusal.reason).toMatch(/"tool_calls".*fromChatMessage/);
     expect(() => start(machine, { threadId: "t", at: 0, seed: [foreign] })).toThrow(/"tool_calls".*fromChatMessage/);
     expect(transition(machine, state, { type: "message.appended", at: 1, message: foreign }).handled).toBe(false);
+  });
+
+  test("are none if the list in the chat format is empty or missing, so the message is accepted", () => {
+    const talk = new CheckedTalk();
+    const message = { role: "assistant", content: "Hello", tool_calls: [], function_call: null } as const;
+    talk.tell({ type: "message.appended", message });
+    expect(talk.state.context.conversation.appended.map(textOf)).toEqual(["Hello"]);
   });
 
   test("of a message of no assistant are refused", () => {

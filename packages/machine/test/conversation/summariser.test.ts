@@ -1,5 +1,13 @@
 import { describe, expect, test } from "vitest";
-import { type LaterEntry, lastTurnOf, type MachineOptions, promptOf, textOf } from "../../src/index.ts";
+import {
+  askNamed,
+  type LaterEntry,
+  lastTurnOf,
+  type MachineOptions,
+  promptOf,
+  textOf,
+  turnNumbered,
+} from "../../src/index.ts";
 import {
   type Counter,
   countPrompt,
@@ -86,10 +94,10 @@ const staying: Policy = {
   },
 };
 
-const full = (more: MachineOptions = {}): CheckedTalk => {
+const full = (characters = 40, more: MachineOptions = {}): CheckedTalk => {
   const options = { policy: staying, counter: characterCounter, budget: { tokens: 60, reserve: 0 }, ...more };
   const talk = new CheckedTalk(options);
-  talk.say("One".padEnd(40), "1".padEnd(40));
+  talk.say("One".padEnd(characters), "1".padEnd(characters));
   return talk;
 };
 
@@ -110,7 +118,7 @@ describe("a prompt that is full while a summary is awaited", () => {
   });
 
   test("is not sent if the turn's deadline has passed meanwhile", () => {
-    const talk = full({ limits: { deadlineMs: 1_000 } });
+    const talk = full(40, { limits: { deadlineMs: 1_000 } });
     talk.ask("Two");
     talk.fire("summary");
     expect(talk.isCalling()).toBe(false);
@@ -126,7 +134,7 @@ test("a policy sees that the summary failed when the wait for it ends", () => {
       return staying.decide({ ...input, withoutSummary: (newest?.summaryFailures ?? 0) > 0 });
     },
   };
-  const talk = full({ policy });
+  const talk = full(40, { policy });
   talk.ask("Two");
   talk.fire("summary");
   expect(talk.sent()).toEqual(["Two"]);
@@ -209,6 +217,52 @@ test.each([
   const talk = asked(enough);
   expect(countPrompt(characterCounter, talk.summary().messages)).toBe(enough);
   expect(talk.entries.at(-1)).toMatchObject({ decided: { summary: { ...task, characters: 100 } } });
+});
+
+test("a truncated answer makes the summaries stale that cover its turn, and no others", () => {
+  const ranges = [
+    { from: 1, to: 1 },
+    { from: 2, to: 2 },
+    { from: 1, to: 2 },
+    { from: 1, to: 3 },
+  ];
+  const next = ({ history }: PolicyInput): SummaryWanted | null => {
+    const turns = [...history.newestFirst()];
+    const covers = ranges.find(({ from, to }) =>
+      turns.some(({ number, summaries }) => number === to && !summaries.some((summary) => summary.from === from)),
+    );
+    return covers === undefined ? null : { covers, earlier: null };
+  };
+  const staleAfter = (turn: number): readonly (readonly string[])[] => {
+    const talk = new CheckedTalk({ policy: asking(next) });
+    talk.say("One", "1");
+    talk.summarise("S1");
+    talk.say("Two", "2");
+    talk.summarise("S2");
+    talk.summarise("S1 to S2");
+    talk.tell({ type: "head.moved", to: 1 });
+    talk.say("Three, in the place of two", "3");
+    talk.summarise("S1 and S3");
+    talk.tell({ type: "answer.truncated", turn, characters: 0 });
+    return [1, 2, 3].map((number) =>
+      (turnNumbered(talk.state, number)?.summaries ?? []).flatMap(({ text, stale }) => (stale === true ? text : [])),
+    );
+  };
+  expect(staleAfter(1)).toEqual([["S1"], ["S1 to S2"], ["S1 and S3"]]);
+  expect(staleAfter(2)).toEqual([[], ["S2", "S1 to S2"], []]);
+  expect(staleAfter(3)).toEqual([[], [], ["S1 and S3"]]);
+});
+
+test.each<readonly [string, () => CheckedTalk]>([
+  ["exceeds the budget", () => new CheckedTalk({ counter: characterCounter, budget: { tokens: 10, reserve: 0 } })],
+  ["waits for a summary", () => full(20)],
+])("a turn ends with its answer if the prompt that shows the ask which joined it %s", (_, begun) => {
+  const talk = begun();
+  talk.ask("Two", "two");
+  talk.tell({ type: "ask.received", askId: "more", input: "x".repeat(30), joins: { askId: "two" } });
+  talk.reply("2");
+  expect(lastTurnOf(talk.state)).toMatchObject({ asks: [{ askId: "two" }], outcome: { status: "completed" } });
+  expect(askNamed(talk.state, "more")?.status).toBe("returned");
 });
 
 test("a retried call is not made if a summary has meanwhile used up its turn's limit", () => {

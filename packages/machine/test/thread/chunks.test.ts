@@ -8,6 +8,8 @@ import {
   emptyChunks,
   extended,
   findNewest,
+  isAppended,
+  loaded,
   replaceAt,
   replaced,
   StoredChunk,
@@ -94,6 +96,40 @@ test("the newest element that passes is looked for among the newest so many, and
     }),
     { numRuns: runs(60) },
   );
+});
+
+test("chunks are others with one more element at their end only if all other elements are the same", () => {
+  for (const count of [0, 1, chunkSize - 2, chunkSize + 5, chunkSize ** 2 + chunkSize + 7]) {
+    const before = chunksOf(numbers(count));
+    const after = append(before, -1);
+    expect([after, append(after, -2), before].map((chunks) => isAppended(chunks, before))).toEqual([
+      true,
+      false,
+      false,
+    ]);
+    const changed = [0, count >> 1, count - 1].filter((index) => index >= 0 && index < count);
+    const others = changed.map((index) => append(replaceAt(before, index, -1), -1));
+    expect(others.filter((chunks) => isAppended(chunks, before))).toEqual([]);
+  }
+  // The element fills a chunk.
+  const before = chunksOf(numbers(chunkSize - 1));
+  expect(isAppended(append(before, -1), before)).toBe(false);
+});
+
+test("loading chunks changes each element, and returns the same chunks if none changes", () => {
+  for (const count of [0, 1, chunkSize, chunkSize ** 2 + chunkSize + 7]) {
+    const list = numbers(count);
+    const chunks = chunksOf(list);
+    expect(loaded(chunks, (element) => element)).toBe(chunks);
+    for (const index of [0, count - 1]) {
+      const changed = loaded(chunks, (element) => (element === index ? -1 : element));
+      expect(toArray(changed)).toEqual(list.map((element) => (element === index ? -1 : element)));
+      expect(changed.length).toBe(count);
+    }
+  }
+  // A node in a store is read.
+  const read = loaded({ length: chunkSize, levels: [[], [new StoredChunk(() => numbers(chunkSize))]] }, (one) => one);
+  expect(read.levels[1]).toEqual([numbers(chunkSize)]);
 });
 
 /** Returns the lists inside chunks. */

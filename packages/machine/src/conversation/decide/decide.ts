@@ -301,8 +301,7 @@ const invalid = (reason: string): Refusal => ({ kind: "invalid", reason });
 const whereAsked = (data: ConversationData, askId: string, askIds?: Settings["askIds"]): Refusal | null => {
   if (data.open?.asks.some((ask) => ask.askId === askId) === true) return repeatedIn(askId, data.open.number);
   // Thousands of asks may wait. To copy the list and walk the copy takes half as long as to walk the frozen list.
-  if (data.queue.length > 0 && isAmong([...data.queue], askId))
-    return { kind: "stale", reason: `ask "${askId}" waits in the queue already` };
+  if (isAmong([...data.queue], askId)) return { kind: "stale", reason: `ask "${askId}" waits in the queue already` };
   if (data.open?.joining.some((ask) => ask.askId === askId) === true) return repeatedIn(askId, data.open.number);
   const dropped = data.dropped.find((ask) => ask.askId === askId);
   if (dropped !== undefined)

@@ -62,6 +62,28 @@ describe("invalid options are refused where the machine is made", () => {
     ["no time to wait", { idleTimeoutMs: 0 }, /idleTimeoutMs is 0; it must be a whole number of 1 or more/],
     ["half a millisecond", { idleTimeoutMs: 0.5 }, /idleTimeoutMs is 0\.5/],
     ["a share above all", { warnAt: 1.5 }, /warnAt is 1.5/],
+    ["a share below zero", { warnAt: -0.5 }, /warnAt is -0.5; it must be from 0 to 1/],
+    [
+      "another word for an approval",
+      { tools: [{ name: "a" }, { name: "b", approval: "never" }] },
+      /^the approval of tool "b" is "never"; it must be one of: always, conditional$/,
+    ],
+    [
+      "another word for a recovery",
+      { tools: [{ name: "a", recovery: "again" }] },
+      /^the recovery of tool "a" is "again"; it must be one of: rerun, interrupted, once, ask$/,
+    ],
+    ["a list for limits", { limits: [] }, /^limits is given \[\]; it takes an object/],
+    ["a list for the model", { model: ["large"] }, /^model is given \["large"\]; it takes an object/],
+    ["a policy without a name", { policy: { ...keepAll(), name: "" } }, /^policy must be a policy such as lastTurns/],
+    ["a policy of half a version", { policy: { ...keepAll(), version: 1.5 } }, /^policy must be a policy such as/],
+    [
+      "a summariser with a word for a model",
+      { policy: summarised({ model: "small" }) },
+      /has the model small; it must/,
+    ],
+    ["a summariser with a list for a model", { policy: summarised({ model: ["s"] }) }, /has the model s; it must/],
+    ["a counter without end", { counter: { ...estimateCounter, perMessage: Infinity } }, /perMessage is Infinity/],
     ["another option", { polcy: keepAll() }, /^conversationMachine has no option "polcy"; there are tools, policy, /],
     ["another option of the budget", { budget: { tokens: 9, reserve: 1, max: 1 } }, /"max"; there are tokens, reserve/],
     ["another option of retries", { retry: { attemps: 1 } }, /retry has no option "attemps"; there are attempts, /],
@@ -128,12 +150,16 @@ describe("invalid options are refused where the machine is made", () => {
   it("and the least of what is allowed is accepted", () => {
     const options = {
       overlap: { type: "queue", max: 0 },
-      retry: { attempts: 1, baseDelayMs: 0 },
+      retry: { attempts: 1, baseDelayMs: 0, maxDelayMs: 0, maxRetryAfterMs: 0 },
       budget: { tokens: 2, reserve: 2 },
-      policy: summarised({ requestTokens: 1 }),
+      idleTimeoutMs: 1,
+      policy: summarised({ maxTokens: 1, requestTokens: 1, waitMs: 0 }),
+      tools: [{ name: "a", approval: "conditional", recovery: "once" }],
     };
-    // The policy is made of plain JavaScript.
-    expect(() => conversationMachine(options as MachineOptions)).not.toThrow();
+    for (const warnAt of [0, 1]) {
+      // The policy is made of plain JavaScript.
+      expect(() => conversationMachine({ ...options, warnAt } as MachineOptions)).not.toThrow();
+    }
   });
 
   it("and the functions of an instance are called on it, as they were when the machine was made", () => {

@@ -62,3 +62,31 @@ test("a closed form refuses members that it does not have", () => {
   expect(strict.shape(whole)).toBeNull();
   expect(strict.shape({ ...whole, remark: "" })).toEqual({ path: [], reason: "has a member remark" });
 });
+
+test.each<readonly [string, unknown]>([
+  [`"${"a".repeat(40)}"`, "a".repeat(40)],
+  [`"${"a".repeat(40)}…"`, "a".repeat(41)],
+  ["a list", [1]],
+  ["null", null],
+  ["an object", { a: 1 }],
+  ["a function", () => 1],
+  ["a symbol", Symbol("s")],
+  ["1", 1n],
+  ["true", true],
+  ["undefined", undefined],
+])("a problem of a value shows it if it is short, and its kind otherwise: %s", (shown, value) => {
+  expect(count.shape(value)).toEqual({ path: [], reason: `must be a whole number of 0 or more (got ${shown})` });
+});
+
+test("a value outside a list of words is refused with the words that there are", () => {
+  expect(kind.shape("long")).toBeNull();
+  expect(kind.shape("none")?.reason).toBe('must be one of "short", "long" (got "none")');
+  expect(oneOf("short").shape("none")?.reason).toBe('must be "short" (got "none")');
+});
+
+test("a closed form refuses an object that lacks a member, and a member of another kind, by the member's name", () => {
+  const strict = closed<Note>({ kind, title: words, pages, author });
+  expect(strict.shape({ kind: "short" })).toEqual({ path: ["title"], reason: "must be given (got undefined)" });
+  expect(strict.shape({ ...whole, pages: -1 })?.path).toEqual(["pages"]);
+  expect(strict.shape([])?.reason).toBe("must be an object (got a list)");
+});
