@@ -6,8 +6,21 @@ import { expect, test } from "vitest";
 import type { HostContext } from "../../src/context/host-context.ts";
 import { Observation } from "../../src/context/hooks.ts";
 import { FollowedJournal } from "../../src/delegation/followed-journal.ts";
+import { openJournal } from "../../src/journal/opening.ts";
 import { overriding } from "../gated-store.ts";
-import { calls, echo, entriesOf, errorOf, held, says, settle, stage, type ScriptedStep, type Stage } from "../stage.ts";
+import {
+  calls,
+  echo,
+  entriesOf,
+  errorOf,
+  held,
+  says,
+  settle,
+  stage,
+  type ScriptedStep,
+  type Stage,
+  written,
+} from "../stage.ts";
 
 /** The signals that a follower needs: those about asks, and about the turns that answer them. */
 const derived: ReadonlySet<Signal["type"]> = new Set<Signal["type"]>([
@@ -255,4 +268,30 @@ test("a follower that reads an entry which can't be read fails with its number",
   await journal.read(async () => {});
   stored = [...all.slice(0, 3), { seq: 3, event: { type: "no.such.event" } }];
   expect(String(await errorOf(journal.read(async () => {})))).toMatch(/JournalUnreadableError.*entry 3/);
+});
+
+test("a follower whose state is partly in a damaged snapshot reads the whole journal, and reports only new entries", async () => {
+  const staged = stage({ snapshotEvery: 8 });
+  await staged.host.thread().start();
+  for (let turn = 1; turn <= 100; turn++) await staged.host.thread().addTurn(written(turn));
+  await staged.host.close();
+  const snapshot = await staged.store.readSnapshot("default");
+  if (snapshot === null) throw new Error("no snapshot");
+  let isDamaged = false;
+  const chunk = (id: string): string | undefined => (isDamaged ? undefined : snapshot.chunk(id));
+  const store = overriding(staged.store, { readSnapshot: async () => ({ head: snapshot.head, chunk }) });
+  // Opening a journal uses no other members.
+  const host = { store, snapshotEvery: 8, observation: new Observation({}, [], undefined) } as unknown as HostContext;
+  const opened = await openJournal(host, "default", null);
+  if (opened === null) throw new Error("no thread");
+  isDamaged = true;
+  const next = staged.another({ snapshotEvery: 0 });
+  await next.host.thread().addTurn(written(101));
+  const { journal, seen } = follower(staged, opened.state);
+  expect(await journal.read(async () => {})).toBe(true);
+  expect(seen.map(([seq]) => seq)).toEqual([101]);
+  expect(journal.state).toEqual(await next.host.thread().state());
+  await next.host.thread().addTurn(written(102));
+  expect(await journal.read(async () => {})).toBe(true);
+  expect(seen.map(([seq]) => seq)).toEqual([101, 102]);
 });
