@@ -18,7 +18,7 @@ export class CallLine {
   readonly #again = new Set<WaitingCall>();
   /** The other calls by thread: threads in the order of their turns, calls of one thread in the order of arrival. */
   readonly #threads = new Map<string, Set<WaitingCall>>();
-  #cancelWake: (() => void) | null = null;
+  #cancelWake: () => void = () => {};
 
   constructor(pauses: Pauses) {
     this.#pauses = pauses;
@@ -52,8 +52,7 @@ export class CallLine {
 
   /** Makes as many calls as may be made now, and wakes up at the end of a pause. */
   advance(): void {
-    this.#cancelWake?.();
-    this.#cancelWake = null;
+    this.#cancelWake();
     for (let next = this.#next(); next !== undefined; next = this.#next()) {
       if (this.#made >= this.#pauses.room) return;
       const until = this.#pauses.until(next.clock.now());
@@ -99,7 +98,7 @@ export class Pauses {
   readonly #atOnce: number;
   #room: number;
   #until = 0;
-  #lastRefusedAt = -1;
+  #lastRefusedAt = Number.NEGATIVE_INFINITY;
   #inARow = 0;
 
   constructor(atOnce: number) {
@@ -136,9 +135,9 @@ export class Pauses {
 
   /** Moves the last refusal to now if the clock was put back since then. The pause keeps its length. */
   #followClock(now: number): void {
-    if (now >= this.#lastRefusedAt) return;
-    this.#until -= this.#lastRefusedAt - now;
-    this.#lastRefusedAt = now;
+    const back = Math.max(0, this.#lastRefusedAt - now);
+    this.#until -= back;
+    this.#lastRefusedAt -= back;
   }
 }
 

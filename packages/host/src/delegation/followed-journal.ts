@@ -60,7 +60,6 @@ export class FollowedJournal {
   async #load(): Promise<void> {
     this.state = await lookAt(this.#host, this.#threadId, loadAll, "whole");
     this.#loaded = true;
-    this.#isWhole = true;
     this.#newest = null;
   }
 
@@ -81,7 +80,6 @@ export class FollowedJournal {
     } catch (thrown) {
       if (!(thrown instanceof SnapshotDamagedError)) throw thrown;
       // The snapshot is gone, or not all of it was fetched yet; the journal has everything.
-      this.#isWhole = true;
       const reported = this.state?.context.seq ?? known;
       this.state = null;
       this.#addAll(await this.#stored(0), 0, reported);

@@ -1,6 +1,7 @@
 import {
   AskReturnedError,
   AskSupersededError,
+  ContextUnfitError,
   LimitReachedError,
   OutputError,
   TurnCancelledError,
@@ -61,4 +62,28 @@ test("the errors of an ask hold the reason that they say, and the content of the
     expect(error).toBeInstanceOf(TurnError);
     expect(error.summary).toBe(summary);
   }
+});
+
+test.each([
+  ["which is half of what must be shown, and the rest fits", 1_200, 600, 600, true],
+  ["which is less than half of what must be shown", 1_201, 600, 1_000, false],
+  ["without which the rest does not fit either", 1_300, 600, 650, false],
+  ["without which the rest takes one token too many", 1_200, 600, 599, false],
+] as const)("an overflow names the largest message, %s", (_, fixed, tokens, available, isBlamed) => {
+  const unfit = { tokens: 2_000, available, budget: available + 10, reserve: 10, fixed };
+  const { message } = new ContextUnfitError({ ...summary, turn: 1 }, { ...unfit, largest: { message: "m1", tokens } });
+  expect(message).toContain(`the largest message of the turn, m1, takes ${tokens}`);
+  expect(message.includes("a policy that shortens what is too long")).toBe(isBlamed);
+  expect(message.includes("the thread a shorter system prompt")).toBe(!isBlamed);
+});
+
+test.each([
+  [100, true],
+  [101, false],
+])("an overflow blames the policy if what must be shown, %i tokens of 100, fits", (fixed, isPolicy) => {
+  const unfit = { tokens: 200, available: 100, budget: 110, reserve: 10, fixed, largest: null };
+  const { message } = new ContextUnfitError({ ...summary, turn: 1 }, unfit);
+  expect(message).toContain("there is room for 100 tokens (a budget of 110, of which 10 are left free for the answer)");
+  expect(message.includes(`the policy shows more than it must: ${fixed} would do. `)).toBe(isPolicy);
+  expect(message).not.toContain("the largest message of the turn,");
 });

@@ -1,13 +1,4 @@
-import {
-  limitCalls,
-  type LlmDelta,
-  type LlmContext,
-  type LlmHandler,
-  type LlmOutcome,
-  createHost,
-  type Hooks,
-  type Host,
-} from "@colloquy/host";
+import { limitCalls, type LlmHandler, type LlmOutcome, createHost, type Hooks, type Host } from "@colloquy/host";
 import { type CallLlm, conversationMachine } from "@colloquy/machine";
 import { describe, expect, it, test } from "vitest";
 import {
@@ -24,42 +15,7 @@ import {
   plain,
   countingIds,
 } from "../stage.ts";
-
-const refusal = (more: object = {}): Extract<LlmOutcome, { type: "failed" }> => ({
-  type: "failed",
-  failure: { kind: "rate_limit", message: "too many", retryable: true, ...more },
-});
-
-// A limiter only reads the thread of a call. The rest is for the handler.
-const callOf = (threadId: string, id = threadId): CallLlm => ({ id, threadId }) as unknown as CallLlm;
-
-/** Makes a handler whose calls wait until the test answers them, and calls through a limiter. */
-const line = (limits: Parameters<typeof limitCalls>[1], clock: ManualClock = manualClock()) => {
-  const made: { readonly id: string; readonly answer: (outcome: LlmOutcome) => void; readonly context: LlmContext }[] =
-    [];
-  const handler: LlmHandler = (call, context) => {
-    const { promise, resolve } = Promise.withResolvers<LlmOutcome>();
-    made.push({ id: call.id, answer: resolve, context });
-    return promise;
-  };
-  const limited = limitCalls(handler, limits);
-  const outcomes: (readonly [id: string, outcome: LlmOutcome])[] = [];
-  const waits: unknown[] = [];
-  const shown: LlmDelta[] = [];
-  const call = (threadId: string, id = threadId): AbortController => {
-    const controller = new AbortController();
-    const context = {
-      signal: controller.signal,
-      clock,
-      tools: [],
-      onDelta: (delta: LlmDelta) => void shown.push(delta),
-      onWait: (until: unknown) => waits.push([id, until]),
-    };
-    void limited(callOf(threadId, id), context).then((outcome) => outcomes.push([id, outcome]));
-    return controller;
-  };
-  return { clock, made, call, outcomes, waits, shown, ids: () => made.map(({ id }) => id) };
-};
+import { callOf, line, refusal } from "./line.ts";
 
 describe("limitCalls", () => {
   it("makes so many at once, threads in turn, those of one thread in their order", async () => {

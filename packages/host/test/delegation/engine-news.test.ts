@@ -33,3 +33,21 @@ test("news of a turn whose start is known are shown at once, and without a read 
   await clock.advance(1_000);
   await host.close();
 });
+
+test("a host that hears the news of an engine reads the journal only at each fifth poll", async () => {
+  const there = engineStage({ script: [held().step] });
+  const { clock } = there.worker;
+  const reads: number[] = [];
+  const store = overriding(there.store, {
+    ...(there.store.engine === undefined ? {} : { engine: there.store.engine }),
+    read: (...given) => (reads.push(clock.now()), there.store.read(...given)),
+  });
+  const { host } = stage({ store, clock, pollMs: 100 });
+  host.ask("one").catch(() => {});
+  await clock.advance(1_000);
+  reads.length = 0;
+  await clock.advance(2_000);
+  const times = [...new Set(reads)];
+  expect(times.slice(1).map((time, index) => time - (times[index] ?? 0))).toEqual([500, 500, 500]);
+  await host.close();
+});

@@ -115,6 +115,22 @@ test("an ask that is refused while its inbox has other asks leaves those for the
   await first;
 });
 
+test("an ask fails if the inbox, in which it may be repeated, can't be read when it is refused", async () => {
+  let isAway = false;
+  const { clock, store } = withInbox((inbox) => ({
+    unanswered: async (threadId) => {
+      if (isAway) throw new Error("away");
+      return inbox.unanswered(threadId);
+    },
+  }));
+  const { host } = stage({ clock, store, script: [held().step] });
+  host.ask("one").catch(() => {});
+  await settle();
+  isAway = true;
+  const refused = errorOf(host.ask("two", { askId: "b" }));
+  expect(String(await Promise.race([refused, clock.advance(1_000)]))).toContain("away");
+});
+
 test("the host writes an answer at the next poll after the store failed to write it", async () => {
   const answered: string[] = [];
   let fails = true;

@@ -109,6 +109,28 @@ test("a reply that ends before its progress is due is journalled once, and leave
   expect(clock.sleepers).toBe(0);
 });
 
+test("an ask shows nothing that a model handler sends after its reply", async () => {
+  const model = open();
+  const gate = gated(memoryStore({ clock: manualClock() }));
+  const { host } = stage({ store: gate.store, script: [model.step] });
+  const asked = host.ask("go");
+  await settle();
+  await gate.pass();
+  await gate.pass();
+  const { onDelta, onWait } = await model.context;
+  onDelta({ type: "text", text: "Hello." });
+  model.answer({ type: "completed", reply: { content: "Hello." }, finishReason: "stop" });
+  await settle();
+  onDelta({ type: "text", text: " Goodbye." });
+  onWait?.(null);
+  expect(gate.waiting).toEqual(["llm.completed"]);
+  await gate.pass();
+  const parts = await partsOf(asked);
+  expect(parts.flatMap((part) => (part.type === "text.delta" ? [part.text] : []))).toEqual(["Hello."]);
+  expect(parts.filter(({ type }) => type.startsWith("wait."))).toEqual([]);
+  await host.close();
+});
+
 test("an ask shows how long its model call waits, and shows no wait after it was aborted", async () => {
   const model = open();
   const gate = gated(memoryStore({ clock: manualClock() }));

@@ -1,4 +1,5 @@
 import { type Signal, turnNumbered } from "@colloquy/machine";
+import { ThreadClosedError } from "@colloquy/host";
 import { describe, expect, test } from "vitest";
 import { entriesOf, errorOf, held, journalOf, says, settle, stage, type Stage, type StageOptions } from "../stage.ts";
 import { summarising } from "../summarising.ts";
@@ -42,12 +43,21 @@ describe("a summary", () => {
     expect(summary.signal()?.aborted).toBe(false);
   });
 
+  test("that is being written when the host closes is stopped with that reason", async () => {
+    const summary = held();
+    const { host } = summarised({ script: [says("1"), summary.step] });
+    await host.ask("one");
+    await settle();
+    await host.close();
+    expect(summary.signal()?.reason).toBeInstanceOf(ThreadClosedError);
+  });
+
   test("that is called off is stopped, and nothing comes of it", async () => {
     const summary = held();
     const { host, clock, signals, store } = summarised({ idleMs: 1_000, script: [says("1"), summary.step] });
     await host.ask("one");
     await host.thread().moveHead(0);
-    expect(summary.signal()?.aborted).toBe(true);
+    expect(summary.signal()?.reason).toMatchObject({ name: "AbortError" });
     expect(typesOf(signals, "summary")).toEqual(["summary.started", "summary.failed"]);
     summary.answer(says("They said one."));
     await settle();
