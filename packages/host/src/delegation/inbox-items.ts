@@ -63,11 +63,12 @@ export const isRequest = (stored: unknown): boolean => {
 /** Returns whether an entry, even a redacted one, is that of an inbox item's event, as the holder journalled it. */
 export const isEntryOf = (stored: unknown, event: Event): boolean => {
   const there = isRecord(stored) ? stored["event"] : undefined;
-  if (!isRecord(stored) || !isRecord(there) || there["type"] !== event.type) return false;
+  if (!isRecord(stored) || !isRecord(there) || there["type"] !== event.type || named(there) !== named(event))
+    return false;
   // An ask is journalled with the time at which it is accepted.
   const { at } = event;
   if (event.type === "ask.received" ? Number(there["at"]) < at : there["at"] !== at) return false;
-  const own = stored["redacted"] === true ? redactEntry({ seq: Number(stored["seq"]), event }).event : event;
+  const own = stored["redacted"] === true ? redactEntry({ seq: 1, event }).event : event;
   return canonicalText(asSent(own)) === canonicalText(asSent(there));
 };
 
@@ -92,6 +93,9 @@ const readRefusal = (stored: unknown): Refusal => {
 };
 
 const kinds: readonly Refusal["kind"][] = ["stale", "busy", "full", "unknown", "invalid"];
+
+const named = (event: object): unknown =>
+  "askId" in event ? event.askId : "effectId" in event ? event.effectId : undefined;
 
 /**
  * Answers the inbox items of a thread that is not open here and that would no longer change anything: those whose event

@@ -161,7 +161,7 @@ export class ThreadLoop implements Candidate, LoopPort {
   #drain(): void {
     this.#busy = true;
     const leased = this.#leased;
-    if (leased === null) return;
+    if (this.#ended !== null || leased === null) return;
     for (let envelope = this.#mailbox.take(); envelope !== undefined; envelope = this.#mailbox.take()) {
       try {
         if (this.state === null) continue;
