@@ -91,14 +91,19 @@ export const runConversation = async (
 
 const importedCopy = async (
   host: Host,
-  { threadId }: State["context"],
+  { threadId, createdAt }: State["context"],
   entries: NamedJournal["entries"],
   turn: number,
 ): Promise<HostedThread> => {
-  const copied = forkOf(entries, { threadId: `${threadId} up to turn ${turn}`, turn, at: 0 });
-  if (Either.isLeft(copied)) throw new Error(copied.left);
-  return host.importJournal(copied.right.entries);
+  const copied = forkOf(entries, { threadId: `${threadId} up to turn ${turn}`, turn, at: createdAt });
+  return host.importJournal(orThrow(copied).entries);
 };
+
+/** Returns the value. @throws Error with the reason if there is none */
+const orThrow = <Value>(read: Either.Either<string, Value>): Value =>
+  Either.getOrElse<string, Value>((reason) => {
+    throw new Error(reason);
+  })(read);
 
 /** The machine, the tools and the model of a conversation that is asked again, and its open turn. */
 class Running {
@@ -152,8 +157,8 @@ class Running {
     });
     const number = await numberOf(this.#handle);
     const state = await thread.state();
-    const turn = state === null ? undefined : turnNumbered(state, number);
-    if (turn === undefined) throw new Error(`turn ${number} is not in the thread`);
+    const found = state === null ? undefined : turnNumbered(state, number);
+    const turn = orThrow(Either.fromNullable(`turn ${number} is not in the thread`)(found));
     return this.#unknown === null ? turn : { ...turn, outcome: { status: "cancelled", reason: this.#unknown } };
   }
 
