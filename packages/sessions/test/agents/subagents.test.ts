@@ -180,6 +180,35 @@ test("a host that closes loses nothing: the next one goes on, and asks nothing a
   expect(asked).toEqual(["t a b", "t/helper a", "t/helper b", "t/helper b", "t a,b"]);
 });
 
+test("an agent's host continues only the threads that its option `continues` accepts", async () => {
+  const clock = virtualClock();
+  const begun = Promise.withResolvers<void>();
+  let calls = 0;
+  const llm: typeof passing = () => {
+    if (++calls === 2) begun.resolve();
+    return new Promise(() => {});
+  };
+  const { host, store } = await hostOf(pair("parent"), { llm, clock });
+  for (const id of ["web", "phone"]) {
+    const thread = host.thread(id);
+    await thread.start({ metadata: { from: id } });
+    void thread.ask("a");
+  }
+  await begun.promise;
+  await host.close();
+  const recovered = Promise.withResolvers<unknown>();
+  const { host: next } = await hostOf(pair("parent"), {
+    store,
+    clock,
+    recovery: { continues: ({ from }) => from === "phone" },
+    observers: [{ recovered: recovered.resolve }],
+  });
+  next.start();
+  await clock.advance(1);
+  expect(await recovered.promise).toEqual({ continued: ["phone"], left: [] });
+  await next.close();
+});
+
 test("the next call cancels a nested turn that stayed open after its caller was cancelled elsewhere", async () => {
   const atHelper = Promise.withResolvers<void>();
   const { host, store } = await hostOf(pair("parent"), {

@@ -106,14 +106,14 @@ it("start continues the unfinished calls of its own program, and no others", asy
       },
     },
   ];
-  const begin = async (name: string, answers: boolean) => {
+  const begin = async (name: string, answers: boolean, recovery = {}) => {
     const begun = Promise.withResolvers<void>();
     const made = sessionOf(
       ({ q }) => {
         begun.resolve();
         return answers ? { a: q } : new Promise(() => {});
       },
-      { name, store, host: { clock, observers } },
+      { name, store, host: { clock, observers, recovery } },
     );
     return { made, begun: begun.promise };
   };
@@ -123,6 +123,13 @@ it("start continues the unfinished calls of its own program, and no others", asy
     await begun;
     await made.close();
   }
+  // Its host options accept no thread.
+  const { made: idle } = await begin("one", true, { continues: () => false });
+  idle.start();
+  await clock.advance(1);
+  await report.promise;
+  await idle.close();
+  expect(reports.splice(0)).toEqual([{ continued: [], left: [] }]);
   const { made } = await begin("one", true);
   report = Promise.withResolvers();
   made.start();

@@ -61,12 +61,11 @@ export const runConversation = async (
   const results = new RecordedResults(turnsOf(end.right));
   const running = new Running(options.llm, options.machine ?? {}, results);
   const { clock, history = "recorded", signal } = options;
-  let drawn = 0;
-  const ids = { draw: (kind: string) => `${kind}-${++drawn}` };
-  const store = memoryStore({ clock });
+  const drawn: string[] = [];
+  const ids = { draw: (kind: string) => `${kind}-${drawn.push(kind)}` };
   const host = createHost({
     machine: running.machine,
-    store,
+    store: memoryStore({ clock }),
     llm: running.llm,
     clock,
     ids,
@@ -85,7 +84,6 @@ export const runConversation = async (
     }
   } finally {
     await host.close();
-    await store.close();
   }
 };
 
@@ -202,7 +200,8 @@ interface RecordedResult {
  */
 class RecordedResults {
   readonly #results: readonly KeyedResult[];
-  #turn = 0;
+  /** Not a number before the first turn. */
+  #turn = Number.NaN;
   readonly #taken = new Map<string, number>();
 
   constructor(turns: readonly Turn[]) {

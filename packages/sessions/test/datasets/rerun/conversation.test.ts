@@ -1,10 +1,11 @@
-import type { LlmHandler } from "@colloquy/host";
+import type { Clock, LlmHandler } from "@colloquy/host";
 import { type Event, textOf } from "@colloquy/machine";
 import { runningClock } from "@colloquy/runtime-test";
-import { reply, scriptedModel } from "@colloquy/runtime-test/models";
+import { fails, reply, scriptedModel } from "@colloquy/runtime-test/models";
 import { expect, it } from "vitest";
 import { rerun } from "../../../src/datasets/index.ts";
 import { addedJournal } from "../journal.ts";
+import { stage } from "../stage.ts";
 
 const clock = runningClock();
 
@@ -70,4 +71,45 @@ it("rerun asks a question with all its contents, data and parts of other formats
   };
   await rerun([addedJournal([added(content)])], { clock, llm });
   expect(given).toEqual([content]);
+});
+
+it("rerun asks the question of a turn that failed before its first reply", async () => {
+  const { host, journal } = stage(scriptedModel([fails({ kind: "bad_request" })]));
+  await expect(host.ask("Q", { threadId: "t" })).rejects.toThrow("bad_request");
+  await host.close();
+  const { conversations } = await rerun([await journal("t")], { clock, llm: scriptedModel([reply("A")]) });
+  expect(conversations[0]?.turns).toMatchObject([
+    { question: "Q", before: { status: "failed", why: "the script says: bad_request" }, after: { answer: "A" } },
+  ]);
+});
+
+it("rerun reports why a recorded turn gave no output", async () => {
+  const { host, journal } = stage(scriptedModel(Array.from({ length: 10 }, () => reply("no JSON"))));
+  const output = { schema: { jsonSchema: { type: "object" } }, name: "made" } as const;
+  await expect(host.ask("Q", { threadId: "t", output })).rejects.toThrow("JSON");
+  await host.close();
+  const { conversations } = await rerun([await journal("t")], { clock, llm: scriptedModel([reply("A")]) });
+  expect(conversations[0]?.turns[0]?.before).toMatchObject({ status: "failed", why: expect.stringContaining("JSON") });
+});
+
+it("rerun leaves no timer of its hosts", async () => {
+  const timers = new Set<object>();
+  const counting: Clock = {
+    now: () => clock.now(),
+    wakeAt: (dueAt, callback, kind) => {
+      const timer = {};
+      timers.add(timer);
+      const fired = (): void => {
+        timers.delete(timer);
+        callback();
+      };
+      const cancel = clock.wakeAt(dueAt, fired, kind);
+      return () => {
+        timers.delete(timer);
+        cancel();
+      };
+    },
+  };
+  await rerun([addedJournal([added("Q")])], { clock: counting, llm: scriptedModel([reply("A")]) });
+  expect(timers.size).toBe(0);
 });
