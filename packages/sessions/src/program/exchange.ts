@@ -86,13 +86,12 @@ export const draftsOf = ({ inputs, outputs }: PlainExchange): readonly MessageDr
 
 /** Converts given exchanges to messages of a prompt: all in one turn, or in turns from 1 on if no turn is named. */
 export const messagesOfExchanges = (exchanges: readonly PlainExchange[], turn?: number): readonly Message[] =>
-  exchanges.flatMap((exchange, place) =>
-    draftsOf(exchange).map((draft, index) =>
-      frozenCopy(
-        messageFromDraft(turn === undefined ? `${place + 1}.${index}` : `${turn}.${2 * place + index}`, draft),
-      ),
-    ),
-  );
+  turn === undefined
+    ? exchanges.flatMap((exchange, place) => messagesOf(`${place + 1}`, draftsOf(exchange)))
+    : messagesOf(`${turn}`, exchanges.flatMap(draftsOf));
+
+const messagesOf = (turn: string, drafts: readonly MessageDraft[]): readonly Message[] =>
+  drafts.map((draft, index) => frozenCopy(messageFromDraft(`${turn}.${index}`, draft)));
 
 /**
  * The data that a session stores with each of its asks, under `session` in the metadata, so that a redaction reaches

@@ -94,7 +94,9 @@ test.each([
   ],
   ["name: 9a", '1:7: name is "9a"; it must be a name of at most 64 letters, digits, - and _ that begins with a letter'],
   ["- name", '1:1: the file is ["name"]; it must be a mapping of fields such as instructions'],
+  ["# A list.\n- name", '2:1: the file is ["name"]; it must be a mapping of fields such as instructions'],
   ["", "1:1: the file is empty; it must be a mapping of fields such as instructions"],
+  ["# Nothing.\n", "1:1: the file is empty; it must be a mapping of fields such as instructions"],
   ["name: a\nversion: 2", "2:10: version is 2; it must be 1"],
   ["name: a\nmodelParameters: { t: .inf }", "2:23: modelParameters.t is Infinity; it must be a JSON value"],
   ["name: a\nmemory:\n  maxTurns: -1", "3:13: memory.maxTurns is -1; it must be a whole number of 0 or more"],
@@ -128,6 +130,10 @@ test.each([
   [
     "name: a\nsignature: { inputs: {}, outputs: { a: string } }",
     "2:22: signature.inputs is {}; it must be a mapping of at least one name to its type, such as { question: string }",
+  ],
+  [
+    "name: a\nsignature: { inputs: { q: string } }",
+    "2:12: signature.outputs is missing; it must be a mapping of at least one name to its type, such as { question: string }",
   ],
   ["name: a\ntools: ./x.ts", '2:8: tools is "./x.ts"; it must be a list of ./file.ts or ./file.ts#export'],
   ["name: a\ntools:\n  - { mcp: x }", '3:5: tools.0 is {"mcp":"x"}; it must be ./file.ts or ./file.ts#export'],

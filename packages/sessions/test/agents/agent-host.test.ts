@@ -66,6 +66,20 @@ test("an agent's host makes one host for each subagent, and closes it together w
   await expect(helper.ask("b")).rejects.toThrow(/closed/);
 });
 
+test("a thread of a subagent queues 64 asks, and rejects the next one", async () => {
+  const { host } = await hostOf(pair("parent"), { llm: () => new Promise(() => {}) });
+  const thread = host.subagent("helper").thread("t");
+  const rejections = Array.from({ length: 67 }, (_, index) =>
+    thread.ask(String(index)).then(
+      () => null,
+      () => index,
+    ),
+  );
+  // The first one runs.
+  expect(await Promise.race(rejections)).toBe(1 + 64);
+  await host.close();
+});
+
 test("the limit of a file ends a turn", async () => {
   const files = pair("own");
   const { host } = await hostOf({ ...files, "agent.yaml": `${files["agent.yaml"] ?? ""}\nlimits: { steps: 1 }` });

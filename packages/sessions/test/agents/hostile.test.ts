@@ -69,6 +69,23 @@ test.each([
   expect(await nested(32)).toEqual([expect.stringContaining("more deeply than 32 levels")]);
 });
 
+test.each([
+  [
+    "a value that is nested too deeply",
+    `modelParameters: { b: ${"[".repeat(40)}${"]".repeat(40)} }`,
+    /more deeply than 32/,
+  ],
+  ["a syntax error", "modelParameters: [", /it is no YAML: /],
+])("agentFromFile reports %s alone, because it checks no further", async (_, line, message) => {
+  const problems = await problemsOf({ "agent.yaml": `name: 9\n${line}` });
+  expect(problems).toEqual([expect.stringMatching(message)]);
+});
+
+test("agentFromFile reports an unsupported version of YAML alone, because it checks no further", async () => {
+  const problems = await problemsOf({ "agent.yaml": "%YAML 1.1\n---\nname: 9" });
+  expect(problems).toEqual([expect.stringContaining("%YAML is 1.1; it must be 1.2")]);
+});
+
 test("a huge file is refused before it is read", async () => {
   const huge = `name: a\ninstructions: ${"b".repeat(300_000)}`;
   expect(await problemsOf({ "agent.yaml": huge })).toEqual([

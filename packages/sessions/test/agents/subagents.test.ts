@@ -1,5 +1,5 @@
 import { noUsage, textOf, usageMonoid, type Usage } from "@colloquy/machine";
-import { TurnCancelledError } from "@colloquy/runtime-node";
+import { createHost, TurnCancelledError } from "@colloquy/runtime-node";
 import { virtualClock } from "@colloquy/runtime-test";
 import { expect, test } from "vitest";
 import { hostOf, pair, passing, tokensOfCall } from "./agents.ts";
@@ -178,6 +178,57 @@ test("a host that closes loses nothing: the next one goes on, and asks nothing a
   const [open] = await next.thread("t").asks();
   expect((await next.thread("t").rejoin(open?.askId ?? "")).text).toBe("a | a,b");
   expect(asked).toEqual(["t a b", "t/helper a", "t/helper b", "t/helper b", "t a,b"]);
+});
+
+test("an agent's host continues only the threads that its option `continues` accepts", async () => {
+  const clock = virtualClock();
+  const begun = Promise.withResolvers<void>();
+  let calls = 0;
+  const llm: typeof passing = () => {
+    if (++calls === 2) begun.resolve();
+    return new Promise(() => {});
+  };
+  const { host, store } = await hostOf(pair("parent"), { llm, clock });
+  for (const id of ["web", "phone"]) {
+    const thread = host.thread(id);
+    await thread.start({ metadata: { from: id } });
+    void thread.ask("a");
+  }
+  await begun.promise;
+  await host.close();
+  const recovered = Promise.withResolvers<unknown>();
+  const { host: next } = await hostOf(pair("parent"), {
+    store,
+    clock,
+    recovery: { continues: ({ from }) => from === "phone" },
+    observers: [{ recovered: recovered.resolve }],
+  });
+  next.start();
+  await clock.advance(1);
+  expect(await recovered.promise).toEqual({ continued: ["phone"], left: [] });
+  await next.close();
+});
+
+test("the next call cancels a nested turn that stayed open after its caller was cancelled elsewhere", async () => {
+  const atHelper = Promise.withResolvers<void>();
+  const { host, store } = await hostOf(pair("parent"), {
+    llm: (call, context) => {
+      if (call.threadId === "t") return passing(call, context);
+      atHelper.resolve();
+      return new Promise(() => {});
+    },
+  });
+  void host.ask("a", { threadId: "t" });
+  await atHelper.promise;
+  await host.close();
+  // This host does not know the subagents.
+  const plain = createHost({ store, llm: passing, recovery: false });
+  await plain.thread("t").cancel("enough");
+  await plain.close();
+  const { host: next } = await hostOf(pair("parent"), { store });
+  expect(await said(next.ask("b", { threadId: "t", askId: "second" }))).toBe("a,b");
+  const nested = next.subagent("helper").thread("t/helper");
+  expect(await nested.asked("1.1.0")).toMatchObject({ status: "cancelled" });
 });
 
 test("a thread that is none of a subagent is not taken for one", async () => {

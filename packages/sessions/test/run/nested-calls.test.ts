@@ -1,6 +1,6 @@
 import { type LlmHandler, tool, TurnFailedError } from "@colloquy/host";
 import { textOf } from "@colloquy/machine";
-import { memoryStore } from "@colloquy/runtime-node";
+import { memoryStore, systemClock } from "@colloquy/runtime-node";
 import { runningClock } from "@colloquy/runtime-test";
 import { fails, reply, scriptedModel } from "@colloquy/runtime-test/models";
 import { expect, test } from "vitest";
@@ -70,6 +70,45 @@ test.each(lifespans)("the cancellation of a caller also cancels the program that
   await expect(call).rejects.toThrow(/cancelled: enough/);
   await heard.promise;
   expect(await rejected.promise).toMatchObject({ message: expect.stringContaining("cancelled") });
+});
+
+test.each(["shared", "stateless"] as const)(
+  "the close of a session also stops a program without turns (%s) that its program called",
+  async (lifespan) => {
+    const begun = Promise.withResolvers<void>();
+    const reasons: unknown[] = [];
+    const inner = sessionOf(
+      (_, { signal }) => {
+        signal.addEventListener("abort", () => reasons.push(signal.reason));
+        begun.resolve();
+        return new Promise(() => {});
+      },
+      { name: "child", lifespan },
+    );
+    const parent = sessionOf((inputs) => inner.call(inputs), { name: "parent" });
+    const call = parent.call({ q: "Q" });
+    await begun.promise;
+    await parent.close();
+    // The call continues at the next use, so this is not a cancellation.
+    expect(reasons.map((reason) => reason instanceof DOMException)).toEqual([false]);
+    await expect(call).rejects.toThrow(/was closed here/);
+  },
+);
+
+test("a trace lists calls of models and of programs in the order of their times", async () => {
+  let later = 0;
+  const clock = { ...systemClock, now: () => systemClock.now() + later };
+  const { qa: child } = seeing({ name: "child" });
+  const parent = sessionOf(
+    async (inputs, { ask }) => {
+      await child.call(inputs);
+      later += 1_000;
+      return { a: (await ask("think", "Q")).text };
+    },
+    { name: "parent", llm: scriptedModel([reply("A")]), host: { clock } },
+  );
+  await asked(parent, 1);
+  expect((await parent.trace())?.calls.map(({ name }) => name)).toEqual(["child", "think"]);
 });
 
 test("a call that a program makes after its own cancellation is cancelled at once", async () => {

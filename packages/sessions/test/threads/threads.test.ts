@@ -106,14 +106,14 @@ it("start continues the unfinished calls of its own program, and no others", asy
       },
     },
   ];
-  const begin = async (name: string, answers: boolean) => {
+  const begin = async (name: string, answers: boolean, recovery = {}) => {
     const begun = Promise.withResolvers<void>();
     const made = sessionOf(
       ({ q }) => {
         begun.resolve();
         return answers ? { a: q } : new Promise(() => {});
       },
-      { name, store, host: { clock, observers } },
+      { name, store, host: { clock, observers, recovery } },
     );
     return { made, begun: begun.promise };
   };
@@ -123,6 +123,13 @@ it("start continues the unfinished calls of its own program, and no others", asy
     await begun;
     await made.close();
   }
+  // Its host options accept no thread.
+  const { made: idle } = await begin("one", true, { continues: () => false });
+  idle.start();
+  await clock.advance(1);
+  await report.promise;
+  await idle.close();
+  expect(reports.splice(0)).toEqual([{ continued: [], left: [] }]);
   const { made } = await begin("one", true);
   report = Promise.withResolvers();
   made.start();
@@ -155,6 +162,34 @@ it("later processes see a replaced conversation as replaced, and a failed call r
   const second = begin();
   await asked(second.made, 2);
   expect([first.seen, second.seen, reported]).toEqual([[[], [], ["anew"]], [["anew"]], []]);
+});
+
+it("a process that continues the store returns to the conversation that a failed call had replaced", async () => {
+  const store = memoryStore();
+  const answer: Parameters<typeof sessionOf>[0] = ({ q }) => {
+    if (q === "bad") throw new Error("down");
+    return { a: q };
+  };
+  const first = sessionOf(answer, { store });
+  await asked(first, 1);
+  const replacing = first.call({ q: "bad" }, { history: { exchanges: [], as: "replaceSession" } });
+  await expect(replacing).rejects.toThrow("down");
+  const saved = await first.save();
+  // The process ended before it moved the head back, which is the last entry.
+  const [last] = saved.journal.slice(-1);
+  expect(last?.event.type).toBe("head.moved");
+  const { qa, seen } = seeing({ store: memoryStore() });
+  const loaded = await qa.load({ ...saved, journal: saved.journal.slice(0, -1) }, { threadId: "late" });
+  await asked(loaded, 2);
+  expect(seen.map(questions)).toEqual([[[1, "Q1"]]]);
+});
+
+it("a call through `under` is on the thread of the named session, wherever it is made", async () => {
+  const { qa: child } = seeing({ name: "child" });
+  const parent = sessionOf((inputs) => child.call(inputs), { name: "parent" });
+  const other = sessionOf((inputs) => child.under(parent).call(inputs), { name: "other" });
+  await asked(other, 1);
+  expect([await child.under(parent).count(), await child.under(other).count()]).toEqual([1, 0]);
 });
 
 it("the first call waits for a host that may be starting the thread, and starts it if that host did not", async () => {

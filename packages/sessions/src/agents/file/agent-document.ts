@@ -22,20 +22,21 @@ export interface PlacedProblem {
 
 /** The fields of a file, and the place of each. */
 export interface AgentDocument {
-  /**
-   * If there are problems, only the tools and subagents, so that they are checked in the same run; null if it has no
-   * fields.
-   */
-  readonly fields: AgentFields | null;
+  /** If there are problems, only the tools and subagents, so that they are checked in the same run. */
+  readonly fields: AgentFields;
   readonly problems: readonly PlacedProblem[];
   /** Makes a problem of the value at a path. */
   readonly problemAt: (path: Path, message: string) => PlacedProblem;
 }
 
+/** A file without fields. */
+export type NoFields = Pick<AgentDocument, "problems"> & { readonly fields: null };
+
 /** Reads the text of a YAML file, or of Markdown with front matter, whose body is the instructions. Never throws. */
-export const readAgentDocument = (text: string, isMarkdown: boolean): AgentDocument => {
+export const readAgentDocument = (text: string, isMarkdown: boolean): AgentDocument | NoFields => {
   const matter = isMarkdown ? frontMatter.exec(text) : null;
-  if (isMarkdown && matter === null) return unread([{ line: 1, column: 1, message: noFrontMatter }]);
+  if (isMarkdown && matter === null)
+    return { fields: null, problems: [{ line: 1, column: 1, message: noFrontMatter }] };
   const yaml = matter?.[1] ?? text;
   // Normalises line ends as YAML does.
   const body = text
@@ -54,7 +55,6 @@ const strictly = {
   // The parser compares each key with every other, which takes minutes for a hostile file.
   uniqueKeys: false,
   stringKeys: true,
-  merge: false,
   resolveKnownTags: false,
   prettyErrors: false,
   // Problems are returned, not printed.
@@ -70,12 +70,6 @@ const noFrontMatter =
 const levelsMax = 32;
 const tooDeep = `it is nested more deeply than ${levelsMax} levels; an agent takes fewer`;
 
-const unread = (problems: readonly PlacedProblem[]): AgentDocument => ({
-  fields: null,
-  problems,
-  problemAt: (_, message) => ({ line: 1, column: 1, message }),
-});
-
 /** Keys that can make an object differ from its text. */
 const forbiddenKeys: ReadonlySet<unknown> = new Set(["__proto__", "constructor", "prototype", "<<"]);
 
@@ -88,9 +82,9 @@ class Reading {
     this.#lines = lines;
   }
 
-  read(body: string | null): AgentDocument {
+  read(body: string | null): AgentDocument | NoFields {
     const { problems, isReadable } = this.#problemsOfYaml();
-    if (!isReadable) return { ...unread(problems), problemAt: this.#problemAt };
+    if (!isReadable) return { fields: null, problems };
     const value: unknown = this.#parsed.toJS({ maxAliasCount: 0 });
     const given = body === null || !isRecord(value) ? value : { instructions: body, ...value };
     const found = [
@@ -111,7 +105,7 @@ class Reading {
     if (directives.yaml.version !== "1.2")
       return refused(this.#at(0, `%YAML is ${directives.yaml.version}; it must be 1.2, which also holds without it`));
     const problems = warnings.map(({ pos, code, message }) => this.#at(pos[0], inWords(code, message)));
-    const add = (node: Node, message: string): void => void problems.push(this.#at(node.range?.[0] ?? 0, message));
+    const add = (node: Node, message: string): void => void problems.push(this.#atNode(node, message));
     let isReadable = true;
     visit(this.#parsed, {
       Alias: (_, node) => {
@@ -153,22 +147,27 @@ class Reading {
         return ofMapping.flatMap((each) => this.#problemsOf({ ...each, path: [...issue.path, ...each.path] }, given));
     }
     if (issue.code !== "unrecognized_keys") return [this.#problemAt(issue.path, describe(issue, value))];
-    const offsets = this.#offsetsOfKeys(issue.path);
-    return issue.keys.map((key) => this.#at(offsets.get(key) ?? 0, unknownField(issue.path, key)));
+    const keys = this.#keysAt(issue.path);
+    return issue.keys.map((key) => this.#atNode(keys.get(key), unknownField(issue.path, key)));
   }
 
   readonly #problemAt = (path: Path, message: string): PlacedProblem => {
-    for (let end = path.length; end > 0; end--) {
+    for (let end = path.length; end >= 0; end--) {
       const node = this.#parsed.getIn(path.slice(0, end), true);
-      if (isNode(node)) return this.#at(node.range?.[0] ?? 0, message);
+      if (isNode(node)) return this.#atNode(node, message);
     }
-    return this.#at(this.#parsed.contents?.range[0] ?? 0, message);
+    return this.#atNode(undefined, message);
   };
 
-  #offsetsOfKeys(path: Path): ReadonlyMap<unknown, number> {
-    const node = path.length === 0 ? this.#parsed.contents : this.#parsed.getIn(path);
+  #keysAt(path: Path): ReadonlyMap<unknown, Scalar> {
+    const node = this.#parsed.getIn(path);
     const keys = isMap(node) ? node.items.flatMap(({ key }) => (isScalar(key) ? [key] : [])) : [];
-    return new Map(keys.map((key) => [key.value, key.range?.[0] ?? 0]));
+    return new Map(keys.map((key) => [key.value, key]));
+  }
+
+  /** Makes a problem at a node; at the beginning of the file if there is none. */
+  #atNode(node: Node | undefined, message: string): PlacedProblem {
+    return this.#at(node?.range?.[0] ?? 0, message);
   }
 
   #at(offset: number, message: string): PlacedProblem {

@@ -136,8 +136,9 @@ export class AgentReader {
       this.#read.set(real, null);
       return null;
     }
-    const place = { real, shown, chain: by.chain, document, path: [], fields: document.fields };
-    const name = document.fields.name ?? nameFromFile(basename(real));
+    const { fields } = document;
+    const place = { real, shown, chain: by.chain, document, path: [], fields };
+    const name = fields.name ?? nameFromFile(basename(real));
     if (name === null) {
       const message = `name is missing, and the file is called ${JSON.stringify(basename(real))}, which gives none; it must be ${nameText}`;
       this.#addAt(place, [], message);

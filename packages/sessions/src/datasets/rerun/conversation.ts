@@ -61,12 +61,11 @@ export const runConversation = async (
   const results = new RecordedResults(turnsOf(end.right));
   const running = new Running(options.llm, options.machine ?? {}, results);
   const { clock, history = "recorded", signal } = options;
-  let drawn = 0;
-  const ids = { draw: (kind: string) => `${kind}-${++drawn}` };
-  const store = memoryStore({ clock });
+  const drawn: string[] = [];
+  const ids = { draw: (kind: string) => `${kind}-${drawn.push(kind)}` };
   const host = createHost({
     machine: running.machine,
-    store,
+    store: memoryStore({ clock }),
     llm: running.llm,
     clock,
     ids,
@@ -85,20 +84,24 @@ export const runConversation = async (
     }
   } finally {
     await host.close();
-    await store.close();
   }
 };
 
 const importedCopy = async (
   host: Host,
-  { threadId }: State["context"],
+  { threadId, createdAt }: State["context"],
   entries: NamedJournal["entries"],
   turn: number,
 ): Promise<HostedThread> => {
-  const copied = forkOf(entries, { threadId: `${threadId} up to turn ${turn}`, turn, at: 0 });
-  if (Either.isLeft(copied)) throw new Error(copied.left);
-  return host.importJournal(copied.right.entries);
+  const copied = forkOf(entries, { threadId: `${threadId} up to turn ${turn}`, turn, at: createdAt });
+  return host.importJournal(orThrow(copied).entries);
 };
+
+/** Returns the value. @throws Error with the reason if there is none */
+const orThrow = <Value>(read: Either.Either<string, Value>): Value =>
+  Either.getOrElse<string, Value>((reason) => {
+    throw new Error(reason);
+  })(read);
 
 /** The machine, the tools and the model of a conversation that is asked again, and its open turn. */
 class Running {
@@ -152,8 +155,8 @@ class Running {
     });
     const number = await numberOf(this.#handle);
     const state = await thread.state();
-    const turn = state === null ? undefined : turnNumbered(state, number);
-    if (turn === undefined) throw new Error(`turn ${number} is not in the thread`);
+    const found = state === null ? undefined : turnNumbered(state, number);
+    const turn = orThrow(Either.fromNullable(`turn ${number} is not in the thread`)(found));
     return this.#unknown === null ? turn : { ...turn, outcome: { status: "cancelled", reason: this.#unknown } };
   }
 
@@ -197,7 +200,8 @@ interface RecordedResult {
  */
 class RecordedResults {
   readonly #results: readonly KeyedResult[];
-  #turn = 0;
+  /** Not a number before the first turn. */
+  #turn = Number.NaN;
   readonly #taken = new Map<string, number>();
 
   constructor(turns: readonly Turn[]) {

@@ -216,8 +216,8 @@ const costIn = ({ cost }: Usage, currency: string): number | null => {
 const nanoUnits = 1_000_000_000;
 
 const rowOf = (title: string, before: number | null, after: number | null): readonly string[] => {
-  const change = before === null || after === null ? 0 : after - before;
-  return [title, shown(before), shown(after), change === 0 ? "" : `${change > 0 ? "+" : ""}${rounded(change)}`];
+  const change = before === null || after === null ? "0" : rounded(after - before);
+  return [title, shown(before), shown(after), change === "0" ? "" : change.startsWith("-") ? change : `+${change}`];
 };
 
 const shown = (value: number | null): string => (value === null ? "?" : rounded(value));

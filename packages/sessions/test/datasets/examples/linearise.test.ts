@@ -219,6 +219,12 @@ describe("what is left out, and why", () => {
     expect(examples.map(({ turn }) => turn)).toEqual([2]);
   });
 
+  it("linearise keeps a turn if a recovery wrote only entries before it", () => {
+    const { entries, name } = addedJournal([{ type: "metadata.changed", at: 1, metadata: {} }, ask, answered("A")]);
+    const recovered = entries.map((entry) => (entry.seq === 1 ? { ...entry, recovered: true as const } : entry));
+    expect(linearise([{ name, entries: recovered }])).toMatchObject({ examples: [{ turn: 1 }], leftOut: [] });
+  });
+
   it("linearise leaves out a redacted turn, even if it had no text", () => {
     for (const events of [[ask, answered("A")], [add("A")]]) {
       const { entries, name } = addedJournal(events);

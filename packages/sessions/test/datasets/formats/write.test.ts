@@ -1,4 +1,4 @@
-import type { Content, Event, SeedDraft } from "@colloquy/machine";
+import type { Content, Event, JsonObject, SeedDraft } from "@colloquy/machine";
 import { estimateCounter } from "@colloquy/machine/policies";
 import { describe, expect, it } from "vitest";
 import {
@@ -57,6 +57,7 @@ describe("a message of a dataset row", () => {
     ["an image in instructions", toSft, { role: "system", content: [image] }, ["content"], []],
     ["sound", toSft, user([{ type: "opaque", value: { type: "input_audio" } }]), ["content"], []],
     ["a name", toSft, user("Q", { name: "ada" }), { role: "user", content: "Q", name: "ada" }, []],
+    ["an empty name", toSft, user("Q", { name: "" }), { role: "user", content: "Q" }, ["name"]],
     [
       "instructions for developers",
       toTrl,
@@ -112,6 +113,36 @@ describe("a message of a dataset row", () => {
       ...texts.slice(1),
     ]);
     expect(argumentsIn(toSft(examples).rows[0]?.["messages"])).toEqual(texts);
+  });
+
+  it.each<readonly [string, JsonObject]>([
+    ["of a custom tool", { type: "custom" }],
+    ["of an unknown kind", { call: { id: "c", type: "search" } }],
+    ["without a function", { call: { id: "c", type: "function" } }],
+    ["whose arguments are not a text", { call: { id: "c", type: "function", function: { name: "f", arguments: {} } } }],
+  ])("a writer leaves out an example with a call %s", (_, provider) => {
+    const call = { id: "c", name: "f", arguments: "{}", provider };
+    const result: SeedDraft = { role: "tool", toolCallId: "c", content: "" };
+    const { rows, leftOut } = toSft(
+      examplesOf([user("Q"), { role: "assistant", toolCalls: [call] }, result, said("A")]),
+    );
+    expect([rows, leftOut.map(({ because }) => because)]).toEqual([[], ["content"]]);
+  });
+
+  it("a writer leaves out a pair if only its rejected reply has content that the format does not support", () => {
+    const [chosen] = examplesOf([user("Q"), said("A")]);
+    const [rejected] = examplesOf([
+      user("Q"),
+      { role: "assistant", content: [{ type: "opaque", value: { type: "input_audio" } }] },
+    ]);
+    if (chosen === undefined || rejected === undefined) throw new Error("there is no example");
+    for (const write of [toDpo, toTrlPreferences]) {
+      expect(write([{ chosen, rejected }])).toEqual({
+        rows: [],
+        leftOut: [{ thread: "t", turn: 1, step: 1, because: "content", score: null }],
+        losses: [],
+      });
+    }
   });
 });
 

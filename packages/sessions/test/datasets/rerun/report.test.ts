@@ -71,7 +71,7 @@ it("rerunTable shows the turns that differ, the outcome on each side, and why a 
 });
 
 it("rerunTable shows the figures of both sides with their change, and ? for unknown figures", () => {
-  const usage = { ...noUsage, calls: 2, inputTokens: known(7), cost: { USD: known(1_500_000_000) } };
+  const usage = { ...noUsage, calls: 2, inputTokens: known(7), cost: { USD: known(1_500_000_000_000_000) } };
   const before = figures({ turns: 3, completed: 2, usage, score: 0.5, scored: 1 });
   const after = figures({
     turns: 3,
@@ -86,10 +86,12 @@ it("rerunTable shows the figures of both sides with their change, and ? for unkn
     "model calls | 2 | 2",
     "input tokens | 7 | 5 | -2",
     "output tokens | ? | ?",
-    "cost (USD) | 1.5 | ?",
+    "cost (USD) | 1500000 | ?",
     "cost (EUR) | ? | 0",
     "mean score | 0.5 | ?",
   ]);
+  const scores = { before: figures({ score: 0.3, scored: 1 }), after: figures({ score: 0.1 + 0.2, scored: 1 }) };
+  expect(linesOf(scores, "figures").at(-1)?.trimEnd()).toMatch(/^mean score +0\.3 +0\.3$/);
   expect(linesOf({}, "figures").map((line) => line.trimEnd().replaceAll(/ {2,}/g, " | "))).toEqual([
     " | recorded | now | change",
     "turns | 1 | 1",

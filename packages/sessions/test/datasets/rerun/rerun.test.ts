@@ -337,6 +337,9 @@ describe("a recorded conversation that is asked again", () => {
       return { type: "completed", reply: { content: "A" }, finishReason: "stop" };
     };
     const recordings = Array.from({ length: 6 }, () => recorded);
+    await askedAgain(recordings, { llm });
+    expect(most).toBe(4);
+    most = 0;
     const { conversations } = await askedAgain(recordings, { llm, concurrency: 3 });
     expect(most).toBe(3);
     expect(conversations.map(({ turns }) => turns.length)).toEqual([2, 2, 2, 2, 2, 2]);
