@@ -61,8 +61,8 @@ export const runConversation = async (
   const results = new RecordedResults(turnsOf(end.right));
   const running = new Running(options.llm, options.machine ?? {}, results);
   const { clock, history = "recorded", signal } = options;
-  const drawn: string[] = [];
-  const ids = { draw: (kind: string) => `${kind}-${drawn.push(kind)}` };
+  let drawn = 0;
+  const ids = { draw: (kind: string) => `${kind}-${++drawn}` };
   const host = createHost({
     machine: running.machine,
     store: memoryStore({ clock }),
@@ -94,14 +94,9 @@ const importedCopy = async (
   turn: number,
 ): Promise<HostedThread> => {
   const copied = forkOf(entries, { threadId: `${threadId} up to turn ${turn}`, turn, at: createdAt });
-  return host.importJournal(orThrow(copied).entries);
+  if (Either.isLeft(copied)) throw new Error(copied.left);
+  return host.importJournal(copied.right.entries);
 };
-
-/** Returns the value. @throws Error with the reason if there is none */
-const orThrow = <Value>(read: Either.Either<string, Value>): Value =>
-  Either.getOrElse<string, Value>((reason) => {
-    throw new Error(reason);
-  })(read);
 
 /** The machine, the tools and the model of a conversation that is asked again, and its open turn. */
 class Running {
@@ -155,8 +150,8 @@ class Running {
     });
     const number = await numberOf(this.#handle);
     const state = await thread.state();
-    const found = state === null ? undefined : turnNumbered(state, number);
-    const turn = orThrow(Either.fromNullable(`turn ${number} is not in the thread`)(found));
+    const turn = state === null ? undefined : turnNumbered(state, number);
+    if (turn === undefined) throw new Error(`turn ${number} is not in the thread`);
     return this.#unknown === null ? turn : { ...turn, outcome: { status: "cancelled", reason: this.#unknown } };
   }
 
@@ -200,8 +195,7 @@ interface RecordedResult {
  */
 class RecordedResults {
   readonly #results: readonly KeyedResult[];
-  /** Not a number before the first turn. */
-  #turn = Number.NaN;
+  #turn = 0;
   readonly #taken = new Map<string, number>();
 
   constructor(turns: readonly Turn[]) {
