@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { conversationMachine, type Entry, type MachineOptions, textOf } from "../../src/index.ts";
-import { keepAll, lastTurns, type Policy, type SummaryWanted } from "../../src/policies.ts";
+import { keepAll, lastTurns, type Policy, type SummaryWanted, tokenWindow } from "../../src/policies.ts";
 import { asking } from "../hand-made.ts";
 import { Talk } from "../talk.ts";
 import { rehearsed, stepsRehearsed } from "./rehearsed.ts";
@@ -49,6 +49,20 @@ describe("the room of the prompts of a rehearsal", () => {
       [true, 60],
     ]);
   });
+});
+
+test("a rehearsal keeps the room of a turn whose call failed and was made again", () => {
+  const talk = new Talk(conversationMachine({ retry: { attempts: 2 } }));
+  const entries: Entry[] = [talk.beginning];
+  for (const text of ["One", "Two"]) entries.push(talk.ask(`${text}?`).entry, talk.reply(`${text}.`).entry);
+  entries.push(talk.ask("Three?").entry, talk.fail({ retryable: true }).entry, talk.fire("retry").entry);
+  const calls = rehearsed(conversationMachine({ policy: tokenWindow() }), entries);
+  expect(calls.map(({ attempt, available, messages }) => [attempt, available, messages.length])).toEqual([
+    [1, null, 1],
+    [1, null, 3],
+    [1, null, 5],
+    [2, null, 5],
+  ]);
 });
 
 type Wishes = { readonly [newest: number]: SummaryWanted };
