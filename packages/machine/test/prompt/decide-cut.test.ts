@@ -1,0 +1,44 @@
+import { expect, test } from "vitest";
+import type { Cut } from "../../src/policies.ts";
+import { sameCut } from "../../src/prompt/decide-cut.ts";
+
+const cut: Cut = {
+  policy: "own@1",
+  interrupted: "keep",
+  from: { turn: 3, unit: 1 },
+  summarised: { from: 1, to: 2, upTo: 4 },
+  dropped: ["3.1"],
+  shrink: [{ rule: "headAndTail", of: "messages", characters: 300 }],
+  fields: { omit: ["notes"] },
+  system: "omit",
+};
+
+test("sameCut takes two equal cuts for the same, also if the counter was calibrated in between", () => {
+  expect(sameCut(cut, cut)).toBe(true);
+  expect(sameCut(cut, structuredClone(cut))).toBe(true);
+  expect(sameCut(cut, { ...cut, calibration: 1.5 })).toBe(true);
+  const all: Cut = { policy: "own@1", interrupted: "keep", from: null };
+  expect(sameCut(all, { ...all })).toBe(true);
+});
+
+test.each<readonly [string, Partial<Cut>]>([
+  ["another policy", { policy: "own@2" }],
+  ["the interrupted turns", { interrupted: "omit" }],
+  ["another turn", { from: { turn: 4, unit: 1 } }],
+  ["another unit", { from: { turn: 3, unit: 2 } }],
+  ["everything", { from: null }],
+  ["summaries from another turn on", { summarised: { from: 0, to: 2, upTo: 4 } }],
+  ["summaries up to another turn", { summarised: { from: 1, to: 1, upTo: 4 } }],
+  ["newer summaries", { summarised: { from: 1, to: 2, upTo: 5 } }],
+  ["another message", { dropped: ["3.2"] }],
+  ["longer messages", { shrink: [{ rule: "headAndTail", of: "messages", characters: 301 }] }],
+  ["other fields", { fields: { omit: ["question"] } }],
+])("sameCut takes a cut with %s for another one", (_, other) => {
+  expect(sameCut(cut, { ...cut, ...other })).toBe(false);
+});
+
+test("sameCut takes a cut with the system message for another one than a cut without it, and none for another", () => {
+  const { system: _, ...withSystem } = cut;
+  expect(sameCut(cut, withSystem)).toBe(false);
+  expect(sameCut(null, cut)).toBe(false);
+});
