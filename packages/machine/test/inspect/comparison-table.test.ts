@@ -128,6 +128,8 @@ test.each([
   ["exactly ten", "aaaaaaaaaa", "aaaaaaaaaa"],
   ["one column more", "aaaaaaaaaaa", "aaaaaaaaa…"],
   ["a wide character at the last column", "aaaaaaaa明日", "aaaaaaaa…"],
+  ["accents, which take no column", "e\u0301".repeat(10), "e\u0301".repeat(10)],
+  ["a letter with an accent more", "e\u0301".repeat(11), `${"e\u0301".repeat(9)}…`],
   ["a word after a few spaces", `a${" ".repeat(78)}b`, "a b"],
   ["a word after very many spaces", `a${" ".repeat(79)}b`, "a…"],
 ])("firstWords shows %s in at most ten columns", (_, text, shown) => {

@@ -20,6 +20,8 @@ const calls: LaterEntry = {
   },
 };
 
+const unfit = { tokens: 9, available: 5, budget: 5, reserve: 0, fixed: 4, largest: null } as const;
+
 const result = (position: number, ...content: readonly ContentPart[]) =>
   ({ position, outcome: "refused", content }) as const;
 
@@ -55,7 +57,7 @@ test.each<readonly [string, Decided, Decided, object]>([
   [
     "a turn that continued and ends",
     {},
-    { unfit: { tokens: 9, available: 5 } },
+    { unfit },
     { what: "the turn", expected: "continued", got: "it ends: its prompt does not fit: 9 tokens of 5" },
   ],
   [
@@ -93,7 +95,7 @@ const decided = {
   summary: { covers: { from: 1, to: 1 }, earlier: null },
   policyFailed: "no decision today",
   kept: 3,
-  unfit: { tokens: 9, available: 5 },
+  unfit,
   compacting: { dueAt: 9 },
   results: [result(0, { type: "text", text: "secret" })],
   deadlineAt: 5,
@@ -107,7 +109,7 @@ test("withoutCuts removes how prompts are cut and counted, and the reason why a 
 });
 
 test("withoutPrompts removes all about prompts, and withoutWords also all about words", () => {
-  const { kept, unfit, compacting, results, deadlineAt, later } = decided;
+  const { kept, compacting, results, deadlineAt, later } = decided;
   expect(withoutPrompts(decided)).toEqual({ kept, unfit, compacting, results, deadlineAt, later });
   expect(withoutPrompts()).toEqual({});
   expect(withoutWords(decided)).toEqual({ deadlineAt, later, results: [{ ...results[0], content: [] }] });

@@ -170,3 +170,20 @@ test("a rehearsal reports a policy that fails only once it has to do without the
   expect(failures(1_000)).toEqual([null, null, null]);
   expect(failures(30)).toEqual([null, null, 'policy "asking@1" threw: no decision without a summary']);
 });
+
+test("a rehearsal waits for a summary again after a turn that was cancelled while it waited for one", () => {
+  const policy: Policy = {
+    ...asking(({ history }) => ([...history.newestFirst()].length === 0 ? null : covering(1, 1))),
+    decide: ({ withoutSummary }) => {
+      if (withoutSummary) throw new Error("no decision without a summary");
+      return { from: null, reason: "all of it" };
+    },
+  };
+  const machine = conversationMachine({ policy, budget: { tokens: 30, reserve: 0 } });
+  const talk = new Talk(machine);
+  const entries: Entry[] = [talk.beginning, talk.ask("Why?").entry, talk.reply("So. ".repeat(40)).entry];
+  entries.push(talk.ask("And?").entry, talk.tell({ type: "cancel.requested" }).entry, talk.ask("So?").entry);
+  const waits = entries.map((entry) => "decided" in entry && entry.decided?.compacting !== undefined);
+  expect(waits).toEqual([false, false, false, true, false, true]);
+  expect(stepsRehearsed(machine, entries).map(({ failed }) => failed)).toEqual(Array.from({ length: 5 }, () => null));
+});

@@ -176,6 +176,14 @@ describe("shrinkMessage", () => {
   });
 });
 
+test("the mark of a cleared result names the call if it is shorter than any limit with the id", () => {
+  const markOf = (id: string): string =>
+    textOf(shrinkMessage(result("a".repeat(1_000), id), [rule({ rule: "clear" })]));
+  const longest = shortestShrink - markOf("i").length;
+  expect(markOf("i".repeat(longest))).toHaveLength(199);
+  expect(markOf("i".repeat(longest + 1))).toBe("[Left out to save room.]");
+});
+
 describe("clearedUntil", () => {
   const open = unitsOf(3, messagesOf(3, ["Look", ["seen"], ["unseen"], "Well", "Go on"]));
 
