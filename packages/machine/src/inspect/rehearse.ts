@@ -172,16 +172,10 @@ const replayed = (
   return { ...updated, configuration: data.configuration };
 };
 
-const isNewCall = (before: OpenTurn | null, { number, step, stage }: OpenTurn): boolean => {
-  if (stage.type !== "responding" && stage.type !== "compacting") return false;
-  if (before === null || before.number !== number || before.step !== step || before.stage.type !== stage.type)
-    return true;
-  return (
-    stage.type === "responding" &&
-    before.stage.type === "responding" &&
-    before.stage.call.attempt !== stage.call.attempt
-  );
-};
+/** A retried call is new, too: between its attempts the turn is in another stage. */
+const isNewCall = (before: OpenTurn | null, { number, step, stage }: OpenTurn): boolean =>
+  (stage.type === "responding" || stage.type === "compacting") &&
+  (before === null || before.number !== number || before.step !== step || before.stage.type !== stage.type);
 
 interface Place {
   readonly recorded: RecordedSteps;

@@ -217,8 +217,8 @@ class Copy {
       case "thread.redacted":
         return this.#redact(entry, event);
       default:
-        return undefined;
     }
+    return undefined;
   }
 
   /** Adds an entry. `summaryStale` is removed, because the copy has no pending summary. */
