@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
-import type { Cut } from "../../src/policies.ts";
+import { type Cut, keepAll, lastTurns, type Policy } from "../../src/policies.ts";
 import { sameCut } from "../../src/prompt/decide-cut.ts";
+import { CheckedTalk } from "../checked-talk.ts";
 
 const cut: Cut = {
   policy: "own@1",
@@ -41,4 +42,25 @@ test("sameCut takes a cut with the system message for another one than a cut wit
   const { system: _, ...withSystem } = cut;
   expect(sameCut(cut, withSystem)).toBe(false);
   expect(sameCut(null, cut)).toBe(false);
+});
+
+test("a prompt that shows everything because the policy failed is not reported as full", () => {
+  const budget = { tokens: 1_000, reserve: 0 };
+  let fails = false;
+  const policy: Policy = {
+    ...keepAll(),
+    name: "failing",
+    decide: (input) => {
+      if (fails) throw new Error("no decision today");
+      return lastTurns(0).decide(input);
+    },
+  };
+  const talk = new CheckedTalk({ policy, budget });
+  talk.say("One", "1");
+  talk.say("Two", "2");
+  fails = true;
+  talk.ask("Three");
+  expect(talk.sent()).toEqual(["One", "1", "Two", "2", "Three"]);
+  expect(talk.told()).toContain("policy.failed");
+  expect(talk.state.context.fullness).toBe("within");
 });

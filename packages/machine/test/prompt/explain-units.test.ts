@@ -40,6 +40,30 @@ const explained = (decision: Omit<PolicyDecision, "reason">) => {
 const headAndTail = { rule: "headAndTail", of: "messages", characters: 200 } as const;
 const shortened = "messages are shown by head and tail, in 200 characters";
 
+test("explain gives the turn of each unit: none for the system message, 0 for the seed, and the next one if it is open", () => {
+  const talk = talked(keepAll());
+  const turns = explain(talk.machine, talk.state).units.map(({ turn }) => turn);
+  expect(turns).toEqual([null, 0, 0, 1, 1, 1, 2, 2, 3, 4]);
+});
+
+test("explain says of pinned messages of the seed, of closed turns and of the open turn that they are pinned", () => {
+  const shrink = [{ rule: "headAndTail", of: "messages", characters: 200 }] as const;
+  const decide = () => ({ from: { turn: 3, unit: 0 }, shrink, reason: "as told" });
+  const talk = talked({ ...keepAll(), name: "own", decide });
+  for (const message of ["0.1", "1.2", "4.0"]) talk.tell({ type: "message.pinned", message, pinned: true });
+  const { units } = explain(talk.machine, talk.state);
+  const shown = units.filter(({ sent }) => sent.length > 0).map(({ id, rule, why }) => [id, rule, why]);
+  const why = "the question of what is shown next";
+  expect(shown).toEqual([
+    ["s1", "fixed", "the system message"],
+    ["0.1", "pinned", "pinned"],
+    ["1.0", "question", why],
+    ["1.2", "pinned", "pinned"],
+    ["4.0", "pinned", "pinned"],
+  ]);
+  expect(units.filter(({ rule }) => rule === "pinned").map(({ shown }) => shown)).toEqual(["whole", "whole", "whole"]);
+});
+
 describe("explain gives the rule and the reason for each unit", () => {
   test("of a prompt that begins in the seed, without a field and with short messages", () => {
     const from = { turn: 0, unit: 1 };
