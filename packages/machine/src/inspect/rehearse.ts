@@ -272,7 +272,7 @@ const askAfter = (
   const { summary, policyFailed = null } = decided;
   return summary === undefined
     ? { ...nothing, failed: policyFailed }
-    : { ...ask(after, summary, { recorded, seq, inVain: false }), failed: policyFailed };
+    : { ...ask(after, summary, { recorded, seq }), failed: policyFailed };
 };
 
 /**
@@ -282,7 +282,7 @@ const askAfter = (
 const ask = (
   data: ConversationData,
   wanted: SummaryWanted,
-  { recorded, seq }: Place,
+  { recorded, seq }: Omit<Place, "inVain">,
 ): Omit<DecidedCall, "prompt" | "failed"> => {
   const asked = askSummary({ data, arrow: "stays", effects: noEffects }, wanted).data;
   const { summarising } = asked;

@@ -234,3 +234,26 @@ test("a rehearsal shows a policy its last cut, and reports a cut only at the cal
   expect(new Set(seen.slice(0, 3))).toEqual(new Set([null]));
   expect(seen.at(-1)).toBe(2);
 });
+
+test("a rehearsal takes the cut of a prompt that does not fit for no cut, since the prompt is not sent", () => {
+  const talk = new Talk(conversationMachine());
+  const entries: Entry[] = [talk.beginning];
+  for (const text of ["One?", "Two?", "Why? ".repeat(100), "Four?"])
+    entries.push(talk.ask(text).entry, talk.reply("So.").entry);
+  const policy: Policy = {
+    ...keepAll(),
+    name: "own",
+    decide: ({ history }) => {
+      const [newest] = history.newestFirst();
+      const from = (newest?.number ?? 0) < 2 ? null : { turn: Number.MAX_SAFE_INTEGER, unit: 0 };
+      return { from, reason: "only the open turn" };
+    },
+  };
+  const calls = rehearsed(conversationMachine({ policy, budget: { tokens: 60, reserve: 0 } }), entries);
+  expect(calls.map(({ fits, cuts }) => [fits, cuts])).toEqual([
+    [true, false],
+    [true, false],
+    [false, false],
+    [true, true],
+  ]);
+});

@@ -79,6 +79,7 @@ test.each<readonly [string, Partial<Turn>]>([
       ],
     },
   ],
+  ["asks, one of two messages", { asks: [{ askId: "a", askedAt: 1, messages: 2 }] }],
   ["usage, none of it", { usage: noUsage }],
   ["usage, with partly reported figures", { usage: usageWith({}) }],
   ["usage, without a price", { usage: usageWith({ unpriced: 3 }) }],
@@ -116,4 +117,12 @@ test.each<readonly [string, Usage, readonly unknown[]]>([
   ],
 ])("the usage of calls in a snapshot %s", (_, usage, written) => {
   expect(packed(changed({ usage }))[2]?.[2]).toEqual(written);
+});
+
+test("an ask of one message is its id and its time in a snapshot, and any other ask is written in full", () => {
+  const [one, two] = [
+    { askId: "a", askedAt: 1 },
+    { askId: "b", askedAt: 2, messages: 2 },
+  ];
+  expect(packed(changed({ asks: [one, two] }))[2]?.[0]).toEqual([["a", 1], two]);
 });
