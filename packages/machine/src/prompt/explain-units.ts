@@ -15,7 +15,7 @@ import {
   showUnit,
   showUnits,
 } from "./render.ts";
-import { appliesAt, type Shrink } from "./shrink.ts";
+import type { Shrink } from "./shrink.ts";
 import { sectionOf, type SummarySection, summarySections } from "./summary-message.ts";
 import { isLeftOut, type Unit, unitsOf } from "./unit.ts";
 
@@ -272,12 +272,10 @@ const fieldsOf = (message: Message | undefined): readonly string[] =>
 
 /** Returns a text that lists the rules that change a unit; empty if there is none. */
 const shrinkWords = (unit: Unit, cut: Cut): string => {
-  const position = { turn: unit.turn, unit: unit.position };
   const words: string[] = [];
   const { fields } = cut;
   let before = showUnit(unit, showing({ ...nothingLeftOut(cut), ...(fields === undefined ? {} : { fields }) }));
   for (const rule of cut.shrink ?? []) {
-    if (!appliesAt(rule, position)) continue;
     const after = showUnit({ ...unit, messages: before }, showing({ ...nothingLeftOut(cut), shrink: [rule] }));
     if (!isSame(before, after)) words.push(ruleWords(rule));
     before = after;

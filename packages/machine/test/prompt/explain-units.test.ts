@@ -64,6 +64,19 @@ test("explain says of pinned messages of the seed, of closed turns and of the op
   expect(units.filter(({ rule }) => rule === "pinned").map(({ shown }) => shown)).toEqual(["whole", "whole", "whole"]);
 });
 
+test("explain gives no rule for a message in which only a field that is left out would be shortened", () => {
+  const shrink = [{ rule: "headAndTail", of: "messages", characters: 200 }] as const;
+  const decide = () => ({ from: null, fields: { omit: ["notes"] }, shrink, reason: "as told" });
+  const talk = new Talk(conversationMachine({ policy: { ...keepAll(), name: "own", decide } }));
+  const content = [
+    { type: "data", field: "question", value: "Why?" },
+    { type: "data", field: "notes", value: long },
+  ] as const;
+  talk.tell({ type: "turn.added", messages: [{ role: "user", content }] });
+  const [unit] = explain(talk.machine, talk.state).units;
+  expect(unit).toMatchObject({ shown: "shrunk", rule: "fields", why: 'without "notes"' });
+});
+
 describe("explain gives the rule and the reason for each unit", () => {
   test("of a prompt that begins in the seed, without a field and with short messages", () => {
     const from = { turn: 0, unit: 1 };
