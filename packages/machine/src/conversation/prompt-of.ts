@@ -42,7 +42,10 @@ export const promptOf = (machine: ConversationMachine, state: State): Prompt => 
   return promptAsDecided(settings, nextPrompt(settings, state));
 };
 
-export const promptAsDecided = (settings: Settings, decision: PromptDecision): Prompt => {
+/** The part of a decision that its prompt depends on. */
+export type DecidedPrompt = Omit<PromptDecision, "isNew" | "pressed" | "overBudget">;
+
+export const promptAsDecided = (settings: Settings, decision: DecidedPrompt): Prompt => {
   const { cut, reason, failed, fits, situation } = decision;
   const blocks = decision.blocks();
   const messages = messagesIn(blocks);

@@ -5,10 +5,10 @@ import { explainUnits, tokensOfAll, tokensOfPrompt, type UnitExplanation } from 
 import type { Budget } from "../prompt/policy.ts";
 import { blocksOf } from "../prompt/render.ts";
 import { summaryMessage } from "../prompt/summary-message.ts";
-import { decidePrompt, type PromptDecision } from "../conversation/decide/step.ts";
+import { decidePrompt } from "../conversation/decide/step.ts";
 import type { Settings } from "../conversation/decide/settings.ts";
 import { type ConversationMachine, internals } from "../conversation/machine.ts";
-import { nextPrompt, promptAsDecided } from "../conversation/prompt-of.ts";
+import { type DecidedPrompt, nextPrompt, promptAsDecided } from "../conversation/prompt-of.ts";
 import type { State } from "../conversation/protocol/data.ts";
 import { ownedState } from "../conversation/protocol/thaw.ts";
 
@@ -82,25 +82,22 @@ export const explainCall = (machine: ConversationMachine, state: State): Explana
   const asSent = { ...open, joining: [], waiting: [] };
   const decided = decidePrompt(settings, { ...context, conversation, cut, open: asSent }, { open: () => asSent });
   if (!decided.isNew) return explanationOf(settings, decided);
-  const { situation, overBudget } = decided;
+  const { situation } = decided;
   const blocks = blocksOf({ ...situation, system }, cut, settings.counts);
   const tokens = counted(() => settings.counts.blocks(blocks));
   const fits = situation.available === null || tokens === null || tokens <= situation.available;
   const reason = `as ${cut.policy} decided then`;
   return explanationOf(settings, {
     cut,
-    isNew: false,
     reason,
-    pressed: false,
     situation,
     blocks: () => blocks,
     tokens,
     fits,
-    overBudget,
   });
 };
 
-const explanationOf = (settings: Settings, decision: PromptDecision): Explanation => {
+const explanationOf = (settings: Settings, decision: DecidedPrompt): Explanation => {
   const { counts } = settings;
   const { cut, reason, failed, situation } = decision;
   const { messages, tokens, available, fits } = promptAsDecided(settings, decision);

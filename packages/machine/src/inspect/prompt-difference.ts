@@ -89,7 +89,7 @@ const withoutEqualEnds = <Item>(
   };
   const shorter = Math.min(left.length, right.length);
   let begin = 0;
-  while (begin < shorter && sameAt(begin, begin)) begin++;
+  while (sameAt(begin, begin)) begin++;
   let end = 0;
   while (end < shorter - begin && sameAt(left.length - 1 - end, right.length - 1 - end)) end++;
   return [left.slice(begin, left.length - end), right.slice(begin, right.length - end)];

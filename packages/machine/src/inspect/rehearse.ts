@@ -172,16 +172,10 @@ const replayed = (
   return { ...updated, configuration: data.configuration };
 };
 
-const isNewCall = (before: OpenTurn | null, { number, step, stage }: OpenTurn): boolean => {
-  if (stage.type !== "responding" && stage.type !== "compacting") return false;
-  if (before === null || before.number !== number || before.step !== step || before.stage.type !== stage.type)
-    return true;
-  return (
-    stage.type === "responding" &&
-    before.stage.type === "responding" &&
-    before.stage.call.attempt !== stage.call.attempt
-  );
-};
+/** A retried call is new, too: between its attempts the turn is in another stage. */
+const isNewCall = (before: OpenTurn | null, { number, step, stage }: OpenTurn): boolean =>
+  (stage.type === "responding" || stage.type === "compacting") &&
+  (before === null || before.number !== number || before.step !== step || before.stage.type !== stage.type);
 
 interface Place {
   readonly recorded: RecordedSteps;
@@ -278,7 +272,7 @@ const askAfter = (
   const { summary, policyFailed = null } = decided;
   return summary === undefined
     ? { ...nothing, failed: policyFailed }
-    : { ...ask(after, summary, { recorded, seq, inVain: false }), failed: policyFailed };
+    : { ...ask(after, summary, { recorded, seq }), failed: policyFailed };
 };
 
 /**
@@ -288,7 +282,7 @@ const askAfter = (
 const ask = (
   data: ConversationData,
   wanted: SummaryWanted,
-  { recorded, seq }: Place,
+  { recorded, seq }: Omit<Place, "inVain">,
 ): Omit<DecidedCall, "prompt" | "failed"> => {
   const asked = askSummary({ data, arrow: "stays", effects: noEffects }, wanted).data;
   const { summarising } = asked;

@@ -10,8 +10,12 @@ export interface Column {
  */
 export const textTable = (columns: readonly Column[], rows: readonly (readonly string[])[]): string => {
   const titles = columns.map(({ title }) => title);
-  const widths = columns.map((_, index) => Math.max(...[titles, ...rows].map((row) => widthOf(row[index] ?? ""))));
-  return [titles, ...rows].map((row) => lineOf(columns, widths, row)).join("\n");
+  const lines = [titles, ...rows];
+  const sized = columns.map((column, index) => ({
+    ...column,
+    width: Math.max(...lines.map((row) => widthOf(row[index] ?? ""))),
+  }));
+  return lines.map((row) => lineOf(sized, row)).join("\n");
 };
 
 /** Returns the beginning of a text on one line, in at most `columns` columns, without control characters. */
@@ -30,11 +34,11 @@ export const firstWords = (text: string, columns: number): string => {
   return `${shown.trimEnd()}…`;
 };
 
-const lineOf = (columns: readonly Column[], widths: readonly number[], row: readonly string[]): string =>
+const lineOf = (columns: readonly (Column & { readonly width: number })[], row: readonly string[]): string =>
   columns
-    .map(({ align }, index) => {
+    .map(({ align, width }, index) => {
       const cell = row[index] ?? "";
-      const padding = " ".repeat((widths[index] ?? 0) - widthOf(cell));
+      const padding = " ".repeat(width - widthOf(cell));
       return align === "right" ? padding + cell : cell + padding;
     })
     .join("  ")

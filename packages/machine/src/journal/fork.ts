@@ -194,7 +194,8 @@ class Copy {
     return kept;
   }
 
-  #applies(entry: LaterEntry, since: Since): boolean {
+  /** Applies an entry. Returns whether it did; undefined for an entry that no copy applies. */
+  #applies(entry: LaterEntry, since: Since): boolean | undefined {
     const { event } = entry;
     switch (event.type) {
       case "metadata.changed":
@@ -216,8 +217,8 @@ class Copy {
       case "thread.redacted":
         return this.#redact(entry, event);
       default:
-        return false;
     }
+    return undefined;
   }
 
   /** Adds an entry. `summaryStale` is removed, because the copy has no pending summary. */

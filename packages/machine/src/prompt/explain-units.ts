@@ -15,7 +15,7 @@ import {
   showUnit,
   showUnits,
 } from "./render.ts";
-import { appliesAt, type Shrink } from "./shrink.ts";
+import type { Shrink } from "./shrink.ts";
 import { sectionOf, type SummarySection, summarySections } from "./summary-message.ts";
 import { isLeftOut, type Unit, unitsOf } from "./unit.ts";
 
@@ -61,8 +61,11 @@ export type ExplanationRule =
   | "fields"
   | "shrink";
 
+/** The part of a decision that explains it. */
+type Decision = Omit<CutDecision, "pressed">;
+
 /** Explains each unit of the path: the system message, the seed, the closed turns, the open turn. */
-export const explainUnits = (situation: Situation, decision: CutDecision): readonly UnitExplanation[] => {
+export const explainUnits = (situation: Situation, decision: Decision): readonly UnitExplanation[] => {
   const { thread, system, open } = situation;
   const { cut } = decision;
   const pins = pinsOf(thread, cut.interrupted);
@@ -132,7 +135,7 @@ export const tokensOfPrompt = (counts: Counts, messages: readonly Message[]): nu
 
 interface Explaining {
   readonly situation: Situation;
-  readonly decision: CutDecision;
+  readonly decision: Decision;
   readonly sections: readonly SummarySection[];
   readonly how: Showing;
 }
@@ -209,7 +212,7 @@ const hidden = ({ decision, sections, how }: Explaining, unit: Unit, turn: Turn 
     : { ...out, rule: "fields", why: fieldWords(unit, []) };
 };
 
-const visible = (unit: Unit, sent: readonly Message[], decision: CutDecision): Verdict => {
+const visible = (unit: Unit, sent: readonly Message[], decision: Decision): Verdict => {
   const { cut } = decision;
   if (isSame(unit.messages, sent)) return { sent, shown: "whole", rule: "kept", why: keptWords(decision) };
   const fields = fieldWords(unit, sent);
@@ -224,7 +227,7 @@ const isSame = (whole: readonly Message[], sent: readonly Message[]): boolean =>
 const nothingLeftOut = ({ policy, interrupted }: Cut): Cut => ({ policy, from: null, interrupted });
 
 /** Returns a policy's reason. Never throws: reasons are foreign and unchecked. */
-const reasonOf = ({ reason, reasons }: CutDecision, id: string): string => {
+const reasonOf = ({ reason, reasons }: Decision, id: string): string => {
   try {
     const own: unknown = reasons?.[id];
     return typeof own === "string" ? own : reason;
@@ -236,7 +239,7 @@ const reasonOf = ({ reason, reasons }: CutDecision, id: string): string => {
 const endWords = ({ outcome: { status } }: Turn): string => (status === "failed" ? "failed" : `was ${status}`);
 
 /** If the policy leaves out something else, its reason does not apply to this unit. */
-const keptWords = ({ cut, reason }: CutDecision): string => {
+const keptWords = ({ cut, reason }: Decision): string => {
   if (cut.from !== null) return `not older than ${positionWords(cut.from)}`;
   const { dropped, shrink, fields, system } = cut;
   return [dropped, shrink, fields, system].every((part) => part === undefined) ? reason : "nothing leaves it out";
@@ -269,12 +272,10 @@ const fieldsOf = (message: Message | undefined): readonly string[] =>
 
 /** Returns a text that lists the rules that change a unit; empty if there is none. */
 const shrinkWords = (unit: Unit, cut: Cut): string => {
-  const position = { turn: unit.turn, unit: unit.position };
   const words: string[] = [];
   const { fields } = cut;
   let before = showUnit(unit, showing({ ...nothingLeftOut(cut), ...(fields === undefined ? {} : { fields }) }));
   for (const rule of cut.shrink ?? []) {
-    if (!appliesAt(rule, position)) continue;
     const after = showUnit({ ...unit, messages: before }, showing({ ...nothingLeftOut(cut), shrink: [rule] }));
     if (!isSame(before, after)) words.push(ruleWords(rule));
     before = after;

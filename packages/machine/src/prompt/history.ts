@@ -17,7 +17,7 @@ import {
   type UnitPosition,
   unitsOf,
 } from "./unit.ts";
-import { newestWithin } from "./newest-units.ts";
+import { newestWithin, type Weights } from "./newest-units.ts";
 import type { History, HistoryTurn } from "./policy.ts";
 import { pinnedUnits, pinsOf, type PromptParts } from "./render.ts";
 import { summaryMessage } from "./summary-message.ts";
@@ -92,6 +92,11 @@ const newestRunsWithin = (source: HistorySource, pins: Pins, tokens: number): St
     const unit = leadOf(source, pins, start);
     return unit === null ? 0 : tokensOf(counts, unit);
   };
+  const weights: Weights = {
+    turn: (turn) => turn.tokens(),
+    unit: (unit) => (unit.pinned === true ? 0 : tokensOf(counts, unit)),
+    lead,
+  };
   let left = tokens;
   let oldest: UnitPosition | null = null;
   for (let { turn } = walk; turn !== undefined && pins.size === 0; { turn } = walk) {
@@ -115,19 +120,11 @@ const newestRunsWithin = (source: HistorySource, pins: Pins, tokens: number): St
     walk.step();
   }
   const boundary = walk.turn?.number ?? 0;
-  const from = newestWithin(new NewestFirst(source, pins, walk), left, {
-    turn: (turn) => turn.tokens(),
-    unit: (unit) => (unit.pinned === true ? 0 : tokensOf(counts, unit)),
-    lead,
-  });
+  const from = newestWithin(new NewestFirst(source, pins, walk), left, weights);
   if (from === null || oldest === null || from.turn <= boundary) return from;
   // Nothing of the boundary turn fits, so the window begins with the oldest whole turn.
   if (lead(oldest) <= left) return oldest;
-  return newestWithin(new NewestFirst(source, pins), tokens, {
-    turn: (turn) => turn.tokens(),
-    unit: (unit) => (unit.pinned === true ? 0 : tokensOf(counts, unit)),
-    lead,
-  });
+  return newestWithin(new NewestFirst(source, pins), tokens, weights);
 };
 
 /** Returns the question that leads a window; null if a pinned message of the exchange precedes the window. */

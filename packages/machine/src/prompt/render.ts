@@ -205,7 +205,8 @@ const insertQuestion = (
     if (before < 0) continue;
     const parts = [messages.slice(before), question.messages, messages.slice(0, before)];
     shown.messages.splice(block, 1, ...parts);
-    shown.turns.splice(block, 1, before === 0 ? (shown.turns[block] ?? null) : null, null, null);
+    // A block that is divided here shows no turn as a whole.
+    shown.turns.splice(block + 1, 0, null, null);
     return;
   }
   shown.messages.unshift(question.messages);

@@ -59,7 +59,7 @@ export const appliesAt = ({ before }: Shrink, { turn, unit }: UnitPosition): boo
 export const clearedUntil = (before: UnitPosition, turn: number, open: () => readonly Unit[]): UnitPosition => {
   if (before.turn < turn) return before;
   const newest = open().findLast(({ kind }) => kind === "round")?.position ?? 0;
-  return before.turn > turn || before.unit > newest ? { turn, unit: newest } : before;
+  return { turn, unit: before.turn > turn ? newest : Math.min(before.unit, newest) };
 };
 
 const shrinkBy = (message: Message, rule: Shrink): Message => {

@@ -68,9 +68,7 @@ class Expected {
 
 /** Returns the second number of an id, such as 3 of `2.3` or `2.3.0`; null if it has none. */
 const numberIn = (id: string): number | null => {
-  const start = id.indexOf(".") + 1;
-  const end = id.indexOf(".", start);
-  const number = start === 0 ? Number.NaN : Number(id.slice(start, end < 0 ? undefined : end));
+  const number = Number(id.split(".")[1]);
   return Number.isSafeInteger(number) ? number : null;
 };
 

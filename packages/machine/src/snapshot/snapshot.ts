@@ -90,7 +90,7 @@ export const readSnapshot = (
   chunk: (id: string) => string | undefined,
 ): Either.Either<string, ReadSnapshot> => {
   const end = head.indexOf("\n");
-  const header = headerIn(head.slice(0, Math.max(end, 0)));
+  const header = headerIn(head.substring(0, end));
   if (Either.isLeft(header)) return header;
   const { seq, anchor, digest } = header.right;
   const body = head.slice(end + 1);

@@ -133,7 +133,7 @@ const packUsage = (usage: Usage): PackedUsage => {
   const costs = Object.entries(cost).map(([currency, tally]) => [currency, packTally(tally, calls - unpriced)]);
   const packed: Json[] = [calls, ...figures, unpriced === calls ? null : unpriced];
   if (costs.length > 0) packed.push(...costs);
-  else while (packed.length > 1 && packed.at(-1) === null) packed.pop();
+  else while (packed.at(-1) === null) packed.pop();
   return packed;
 };
 

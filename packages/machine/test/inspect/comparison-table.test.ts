@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { messageFromDraft } from "../../src/index.ts";
 import { comparisonTable, firstWords } from "../../src/inspect.ts";
 import type { PromptComparison } from "../../src/inspect/comparison.ts";
 
@@ -76,6 +77,42 @@ test("the table has figures only if a call was compared, and rows only for what 
   `);
 });
 
+test("the table gives a change of one as a share, and a share of less than half a percent as 0 without a sign", () => {
+  const lines = linesOf([journal], { tokens: 1_000 }, { sent: 5, tokens: 1_001 });
+  expect(lines.find((line) => line.startsWith("prompts sent"))).toMatch(/ 4 +5 +\+1 \(\+25 %\)$/);
+  expect(lines.find((line) => line.startsWith("tokens sent"))).toMatch(/ 1000 +1001 +\+1 \(0 %\)$/);
+});
+
+/** Returns a text in so many columns, and one in a column more with its form in a table. */
+const around = (columns: number): readonly [string, string, string] => {
+  const text = "x".repeat(columns);
+  return [text, `${text}x`, `${text.slice(1)}…`];
+};
+
+test("the table cuts the reason of an unreadable journal and of a broken law at 160 columns", () => {
+  const [fitting, long, cut] = around(160);
+  const reasons = [fitting, long].map((reason) => linesOf([{ ...journal, unreadable: reason, calls: 0 }])[0]);
+  expect(reasons).toEqual([`a: can't be compared: ${fitting}`, `a: can't be compared: ${cut}`]);
+  const laws = [fitting, long].flatMap((reason) => broken(1).map((law) => ({ ...law, reason })));
+  const lines = linesOf([journal], { broken: laws });
+  expect(lines.slice(-2).map((line) => line.split("): ")[1])).toEqual([fitting, cut]);
+});
+
+test("the table cuts the words of a message at 40 columns, and the policy with its reason at 80", () => {
+  const [text, longText, cutText] = around(40);
+  const [reason, longReason, cutReason] = around(80 - "keep-all@1: ".length);
+  const sketchOf = (content: string, why: string) => ({
+    ...sketch,
+    message: messageFromDraft("1.0", { role: "user", content }),
+    reason: why,
+  });
+  const differing = { ...first, before: sketchOf(text, reason), after: sketchOf(longText, longReason) };
+  expect(linesOf([{ ...journal, differing: 1, first: differing }]).slice(1, 3)).toEqual([
+    `  before  1 message, 10 tokens: 1.0 user "${text}" (keep-all@1: ${reason})`,
+    `  after   1 message, 10 tokens: 1.0 user "${cutText}" (keep-all@1: ${cutReason})`,
+  ]);
+});
+
 test.each([
   [5, 5, null],
   [6, 5, "  and 1 more"],
@@ -91,6 +128,8 @@ test.each([
   ["exactly ten", "aaaaaaaaaa", "aaaaaaaaaa"],
   ["one column more", "aaaaaaaaaaa", "aaaaaaaaa…"],
   ["a wide character at the last column", "aaaaaaaa明日", "aaaaaaaa…"],
+  ["accents, which take no column", "e\u0301".repeat(10), "e\u0301".repeat(10)],
+  ["a letter with an accent more", "e\u0301".repeat(11), `${"e\u0301".repeat(9)}…`],
   ["a word after a few spaces", `a${" ".repeat(78)}b`, "a b"],
   ["a word after very many spaces", `a${" ".repeat(79)}b`, "a…"],
 ])("firstWords shows %s in at most ten columns", (_, text, shown) => {

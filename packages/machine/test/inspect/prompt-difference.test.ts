@@ -18,6 +18,8 @@ test.each<readonly [readonly Message[], readonly Message[], string]>([
   [[said("2.0", "b")], [said("1.0", "a"), said("2.0", "b")], 'user 1.0: +"a"'],
   [[said("s", "Be brief.", "system")], [said("s", "Be kind.", "system")], "system: −brief. +kind."],
   [[named("ada")], [named("bob")], "user 1.0: other fields of the same words"],
+  [[said("1.0", "a".repeat(60))], [], `user 1.0: −"${"a".repeat(60)}"`],
+  [[said("1.0", "a".repeat(61))], [], `user 1.0: −"${"a".repeat(59)}…"`],
   [many(4), [], [0, 1, 2, 3].map((at) => `user ${at}.0: −"a"`).join("; ")],
   [many(5), [], `${[0, 1, 2, 3].map((at) => `user ${at}.0: −"a"`).join("; ")}; and 1 more`],
 ])("the changes of the messages of a prompt are described by what differs, case %#", (recorded, now, described) => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { conversationMachine, type Entry, type MachineOptions, textOf } from "../../src/index.ts";
-import { keepAll, lastTurns, type Policy, type SummaryWanted } from "../../src/policies.ts";
-import { asking } from "../hand-made.ts";
+import { keepAll, lastTurns, type Policy, type SummaryWanted, tokenWindow } from "../../src/policies.ts";
+import { asking, characterCounter } from "../hand-made.ts";
 import { Talk } from "../talk.ts";
 import { rehearsed, stepsRehearsed } from "./rehearsed.ts";
 
@@ -49,6 +49,20 @@ describe("the room of the prompts of a rehearsal", () => {
       [true, 60],
     ]);
   });
+});
+
+test("a rehearsal keeps the room of a turn whose call failed and was made again", () => {
+  const talk = new Talk(conversationMachine({ retry: { attempts: 2 } }));
+  const entries: Entry[] = [talk.beginning];
+  for (const text of ["One", "Two"]) entries.push(talk.ask(`${text}?`).entry, talk.reply(`${text}.`).entry);
+  entries.push(talk.ask("Three?").entry, talk.fail({ retryable: true }).entry, talk.fire("retry").entry);
+  const calls = rehearsed(conversationMachine({ policy: tokenWindow() }), entries);
+  expect(calls.map(({ attempt, available, messages }) => [attempt, available, messages.length])).toEqual([
+    [1, null, 1],
+    [1, null, 3],
+    [1, null, 5],
+    [2, null, 5],
+  ]);
 });
 
 type Wishes = { readonly [newest: number]: SummaryWanted };
@@ -155,4 +169,91 @@ test("a rehearsal reports a policy that fails only once it has to do without the
     );
   expect(failures(1_000)).toEqual([null, null, null]);
   expect(failures(30)).toEqual([null, null, 'policy "asking@1" threw: no decision without a summary']);
+});
+
+test("a rehearsal waits for a summary again after a turn that was cancelled while it waited for one", () => {
+  const policy: Policy = {
+    ...asking(({ history }) => ([...history.newestFirst()].length === 0 ? null : covering(1, 1))),
+    decide: ({ withoutSummary }) => {
+      if (withoutSummary) throw new Error("no decision without a summary");
+      return { from: null, reason: "all of it" };
+    },
+  };
+  const machine = conversationMachine({ policy, budget: { tokens: 30, reserve: 0 } });
+  const talk = new Talk(machine);
+  const entries: Entry[] = [talk.beginning, talk.ask("Why?").entry, talk.reply("So. ".repeat(40)).entry];
+  entries.push(talk.ask("And?").entry, talk.tell({ type: "cancel.requested" }).entry, talk.ask("So?").entry);
+  const waits = entries.map((entry) => "decided" in entry && entry.decided?.compacting !== undefined);
+  expect(waits).toEqual([false, false, false, true, false, true]);
+  expect(stepsRehearsed(machine, entries).map(({ failed }) => failed)).toEqual(Array.from({ length: 5 }, () => null));
+});
+
+test("a rehearsal takes the recorded summary at once if a prompt does not fit without it", () => {
+  const recorder = new Talk(conversationMachine({ policy: wanting({ 1: covering(1, 1) }) }));
+  const entries: Entry[] = [recorder.beginning, recorder.ask("Why?").entry, recorder.reply("So. ".repeat(40)).entry];
+  entries.push(recorder.reply("About one.").entry, recorder.ask("And then? ".repeat(5)).entry);
+  const policy: Policy = {
+    ...asking(({ history, measure, available }) => {
+      const [newest] = history.newestFirst();
+      const isFull = measure({ from: null }) > (available ?? 0);
+      return isFull && newest?.summaries.length === 0 ? covering(1, 1) : null;
+    }),
+    decide: ({ history, withoutSummary }) => {
+      if (withoutSummary) throw new Error("no decision without a summary");
+      const [newest] = history.newestFirst();
+      return newest === undefined || newest.summaries.length === 0
+        ? { from: null, reason: "all of it" }
+        : { from: { turn: 2, unit: 0 }, summarised: { from: 1, to: 1 }, reason: "summed up" };
+    },
+  };
+  const machine = conversationMachine({ policy, counter: characterCounter, budget: { tokens: 200, reserve: 0 } });
+  const steps = stepsRehearsed(machine, entries);
+  expect(steps.map(({ failed }) => failed)).toEqual([null, null, null, null]);
+  const { fits, messages = [] } = steps.at(-1)?.call ?? {};
+  expect(fits).toBe(true);
+  expect(messages.map(textOf)).toEqual([expect.stringContaining("About one."), "And then? ".repeat(5)]);
+});
+
+test("a rehearsal shows a policy its last cut, and reports a cut only at the call where it changes", () => {
+  const talk = new Talk(conversationMachine());
+  const entries: Entry[] = [talk.beginning];
+  for (const text of ["One", "Two", "Three", "Four"])
+    entries.push(talk.ask(`${text}?`).entry, talk.reply(`${text}.`).entry);
+  const seen: (number | null)[] = [];
+  const policy: Policy = {
+    ...keepAll(),
+    name: "own",
+    decide: ({ history, lastCut }) => {
+      seen.push(lastCut?.from?.turn ?? null);
+      const [newest] = history.newestFirst();
+      return { from: (newest?.number ?? 0) < 2 ? null : { turn: 2, unit: 0 }, reason: "from the second turn" };
+    },
+  };
+  const calls = rehearsed(conversationMachine({ policy }), entries);
+  expect(calls.map(({ cuts }) => cuts)).toEqual([false, false, true, false]);
+  expect(new Set(seen.slice(0, 3))).toEqual(new Set([null]));
+  expect(seen.at(-1)).toBe(2);
+});
+
+test("a rehearsal takes the cut of a prompt that does not fit for no cut, since the prompt is not sent", () => {
+  const talk = new Talk(conversationMachine());
+  const entries: Entry[] = [talk.beginning];
+  for (const text of ["One?", "Two?", "Why? ".repeat(100), "Four?"])
+    entries.push(talk.ask(text).entry, talk.reply("So.").entry);
+  const policy: Policy = {
+    ...keepAll(),
+    name: "own",
+    decide: ({ history }) => {
+      const [newest] = history.newestFirst();
+      const from = (newest?.number ?? 0) < 2 ? null : { turn: Number.MAX_SAFE_INTEGER, unit: 0 };
+      return { from, reason: "only the open turn" };
+    },
+  };
+  const calls = rehearsed(conversationMachine({ policy, budget: { tokens: 60, reserve: 0 } }), entries);
+  expect(calls.map(({ fits, cuts }) => [fits, cuts])).toEqual([
+    [true, false],
+    [true, false],
+    [false, false],
+    [true, true],
+  ]);
 });

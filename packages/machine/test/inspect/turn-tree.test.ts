@@ -56,3 +56,12 @@ test("turnTree puts the open turn at the end of the path, also of a path that wa
   expect(tree.following[2]).toEqual([6, 3]);
   expect(tree.following[3]).toEqual([8]);
 });
+
+test("treeRows does not indent the newest branch if the head is at the beginning", () => {
+  const talk = new Talk(conversationMachine());
+  say(talk);
+  say(talk, 0);
+  talk.tell({ type: "head.moved", to: 0 });
+  expect(rowsOf(talk)).toEqual(["- 0", "  + 1", "- 2"]);
+  expect([...turnTree(talk.state, toArray(talk.state.context.conversation.turns)).path]).toEqual([0]);
+});

@@ -224,4 +224,14 @@ describe("of later events, a copy", () => {
     ]);
     expect(entries.at(-1)?.event).toMatchObject({ seqs: [2, 3] });
   });
+
+  test("lists the messages that arrived in the thread's open turn", () => {
+    const talk = new CheckedTalk();
+    talk.say("one", "first");
+    talk.ask("two");
+    const { entry } = talk.tell({ type: "message.appended", message: { role: "user", content: "by the way" } });
+    const { entries, left } = forked(talk.entries);
+    expect(left.entries).toEqual([{ seq: entry.seq, type: "message.appended" }]);
+    expect(wholeTextsOf(foldOf(entries))).toEqual(["one", "first"]);
+  });
 });

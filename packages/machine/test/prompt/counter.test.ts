@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import {
   conversationMachine,
+  type Message,
   messageFromDraft,
   messageFromReply,
   messageFromResult,
@@ -61,6 +62,32 @@ test("the estimate grows with the text, and counts every kind of part", () => {
     messageFromResult(call, "completed", "12345678"),
   ];
   for (const message of messages) expect(countMessage(estimateCounter, message)).toBeGreaterThan(one + 1);
+});
+
+const inSearch = { callId: "1.1.0", providerCallId: null, name: "search" };
+
+test.each<readonly [string, Message, number]>([
+  ["no part", messageFromDraft("1", { role: "user", content: "" }), 4],
+  ["a text of 8 characters", messageFromDraft("1", { role: "user", content: "12345678" }), 4 + 2],
+  ["a text of 9 characters", messageFromDraft("1", { role: "user", content: "123456789" }), 4 + 3],
+  [
+    "a field",
+    messageFromDraft("1", { role: "user", content: [{ type: "data", field: "question", value: [1] }] }),
+    4 + 3,
+  ],
+  [
+    "an image",
+    messageFromDraft("1", { role: "user", content: [{ type: "image", url: "https://a.b/c.png" }] }),
+    4 + 765,
+  ],
+  ["an unknown part", messageFromDraft("1", { role: "user", content: [{ type: "opaque", value: { a: 1 } }] }), 4 + 2],
+  ["a thought", messageFromReply("1", "1", { content: [{ type: "reasoning", text: "12345678" }] }), 4 + 2],
+  ["a refusal", messageFromReply("1", "1", { content: [{ type: "refusal", text: "12345678" }] }), 4 + 2],
+  ["a call", messageFromReply("1", "1", { toolCalls: [{ id: null, name: "search", arguments: "12345678" }] }), 4 + 4],
+  ["a result", messageFromResult(inSearch, "completed", "12345678"), 4 + 2],
+])("estimateCounter counts a message with %s exactly", (_, message, tokens) => {
+  expect(countMessage(estimateCounter, message)).toBe(tokens);
+  expect(countPrompt(estimateCounter, [message, message])).toBe(3 + 2 * tokens);
 });
 
 const long = said("1.0", "user", "x".repeat(5_000));

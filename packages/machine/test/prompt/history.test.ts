@@ -109,6 +109,10 @@ const threads: readonly (readonly [string, State])[] = [
   ["with an abandoned branch", played(seed, say("one", "1"), say("two", "2"), back(1), add("assistant"), round)],
   ["with pinned messages", played(seed, say("q", "a"), ...answersOnly, round, pin("0.1"), pin("2.1"), pin("5.1.0"))],
   ["with a pinned message in its last turn", played([], say("question", "a"), add("assistant"), round, pin("3.2"))],
+  [
+    "with a pinned question among the answers of a turn",
+    played([], add("user", "assistant", "assistant", "user", "assistant"), pin("1.3")),
+  ],
   ["whose turn is open", played(seed, say("q", "a"), ...answersOnly, open)],
   [
     "whose open turn has a pinned message",

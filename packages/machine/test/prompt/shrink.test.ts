@@ -8,8 +8,10 @@ import {
   messageFromResult,
   textOf,
 } from "../../src/index.ts";
-import { shortestShrink, type Shrink, shrinkMessage } from "../../src/prompt/shrink.ts";
+import { clearedUntil, shortestShrink, type Shrink, shrinkMessage } from "../../src/prompt/shrink.ts";
+import { unitsOf } from "../../src/prompt/unit.ts";
 import { runs } from "../runs.ts";
+import { messagesOf } from "./policies/made-up-history.ts";
 
 const rule = (more: Partial<Shrink> = {}): Shrink => ({
   rule: "headAndTail",
@@ -142,6 +144,11 @@ describe("shrinkMessage", () => {
     }
   });
 
+  test.each(["\ud7ff", "\ue000"])("%j is shown where it fits, because it is not half of a character", (character) => {
+    const shrunk = shrinkMessage(result(character.repeat(300)), [rule()]);
+    expect(textOf(shrunk)).toHaveLength(200);
+  });
+
   test.each([
     ["the end of the beginning", rule({ rule: "reference" }), 1],
     ["the end of the beginning, of an odd length", rule({ rule: "reference", characters: 201 }), 1],
@@ -166,5 +173,32 @@ describe("shrinkMessage", () => {
     const shrunk = shrinkMessage(image, [rule({ rule: "clear" })]);
     expect(JSON.stringify(shrunk)).not.toContain("AAAA");
     expect(shrinkMessage(image, [rule()])).toBe(image);
+  });
+});
+
+test("the mark of a cleared result names the call if it is shorter than any limit with the id", () => {
+  const markOf = (id: string): string =>
+    textOf(shrinkMessage(result("a".repeat(1_000), id), [rule({ rule: "clear" })]));
+  const longest = shortestShrink - markOf("i").length;
+  expect(markOf("i".repeat(longest))).toHaveLength(199);
+  expect(markOf("i".repeat(longest + 1))).toBe("[Left out to save room.]");
+});
+
+describe("clearedUntil", () => {
+  const open = unitsOf(3, messagesOf(3, ["Look", ["seen"], ["unseen"], "Well", "Go on"]));
+
+  test.each([
+    ["in an earlier turn", { turn: 2, unit: 9 }, { turn: 2, unit: 9 }],
+    ["in the open turn", { turn: 3, unit: 1 }, { turn: 3, unit: 1 }],
+    ["at the newest round", { turn: 3, unit: 2 }, { turn: 3, unit: 2 }],
+    ["after the newest round", { turn: 3, unit: 3 }, { turn: 3, unit: 2 }],
+    ["after the open turn", { turn: 4, unit: 0 }, { turn: 3, unit: 2 }],
+  ])("never covers the newest round of the open turn for a position %s", (_, before, until) => {
+    expect(clearedUntil(before, 3, () => open)).toEqual(until);
+  });
+
+  test("covers nothing of an open turn without rounds", () => {
+    const talked = unitsOf(3, messagesOf(3, ["One", "Two", "Three"]));
+    expect(clearedUntil({ turn: 3, unit: 2 }, 3, () => talked)).toEqual({ turn: 3, unit: 0 });
   });
 });

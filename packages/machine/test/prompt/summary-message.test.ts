@@ -103,6 +103,7 @@ test("summaryLines cuts a long question at 200 characters, never inside a surrog
     expect(clip(`${"x".repeat(199)}${character}`)).toBe(`${"x".repeat(199)}…`);
     expect(clip(`${"x".repeat(198)}${character}y`)).toBe(`${"x".repeat(198)}${character}…`);
   }
+  expect(clip(`a${" ".repeat(3_998)}bc`)).toBe("a b");
   expect(clip(`a \n\t b${" ".repeat(4_000)}c`)).toBe("a b");
 });
 

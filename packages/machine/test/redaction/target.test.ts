@@ -301,6 +301,14 @@ describe("a missing target is refused with a reason", () => {
     },
   );
 
+  test("a turn, in a thread without one and in a thread with an open one", () => {
+    const open = new CheckedTalk();
+    const reasonOf = () => entriesToRedact(open.entries, { turn: 9 });
+    expect(reasonOf()).toEqual(Either.left("there is no turn 9; there are none, and 0 for what it began with"));
+    open.ask("one");
+    expect(reasonOf()).toEqual(Either.left("there is no turn 9; there are 1 to 1, and 0 for what it began with"));
+  });
+
   test("an empty journal", () => {
     expect(entriesToRedact([], { turn: 0 })).toEqual(Either.left("entry 0: the journal is empty"));
   });

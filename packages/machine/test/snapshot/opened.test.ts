@@ -144,10 +144,22 @@ describe("a snapshot whose chunk can't be fetched", () => {
       const damage = damageOf(look);
       expect(snapshot.chunks.has(damage.chunk)).toBe(true);
       expect(damage.cause).toBe(locked);
-      expect(damage.message).toContain("the database is locked");
+      expect(damage.message).toBe(
+        `chunk "${damage.chunk}" of the snapshot can't be read: the database is locked; drop the snapshot and fold the journal`,
+      );
     }
     isLocked = false;
     expect(loadAll(state)).toEqual(talk.state);
+  });
+
+  test("gives a text that was thrown in place of an error as the reason", () => {
+    const { state } = right(
+      readSnapshot(snapshot.head, () => {
+        // Only JavaScript throws a text.
+        throw "locked" as unknown as Error;
+      }),
+    );
+    expect(damageOf(() => loadAll(state)).message).toContain("of the snapshot can't be read: locked;");
   });
 
   test("names one that is not there, which may be fetched when it is known", () => {
@@ -183,6 +195,8 @@ describe("a snapshot whose chunk can't be fetched", () => {
     const read = readSnapshot(head, () => {
       throw new Error("the database is locked");
     });
-    expect(Either.isLeft(read) && read.left).toMatch(/"seed.*the database is locked/);
+    expect(Either.isLeft(read) && read.left).toMatch(
+      /^it can't be read: chunk "seed.*can't be read: the database is locked/,
+    );
   });
 });

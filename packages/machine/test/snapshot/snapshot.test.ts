@@ -298,6 +298,15 @@ test("a seed of many messages is written once, and gone with its chunk", () => {
   expect(Either.isLeft(gone) && gone.left).toMatch(/"seed.*is not there/);
 });
 
+test.each([
+  [31, 0],
+  [32, 1],
+])("a seed of %i messages is written into %i chunks", (length, chunks) => {
+  const seed = Array.from({ length }, (_, index) => ({ role: "user" as const, content: `seed ${index}` }));
+  const talk = new Talk(windowed, { seed });
+  expect(takeSnapshot(talk.state, talk.beginning, new StoredChunks()).chunks.size).toBe(chunks);
+});
+
 test("a snapshot of another journal has another anchor", () => {
   const talk = new Talk(windowed);
   const { entry } = talk.ask("hello");

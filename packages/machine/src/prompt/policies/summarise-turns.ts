@@ -115,7 +115,7 @@ function* newest({ newestFirst }: PolicyInput["history"], most: number): Generat
 /** Returns the largest count below a bound that passes, if all smaller ones pass too; 0 if none does. */
 const largest = (below: number, passes: (count: number) => boolean): number => {
   let low = 0;
-  let high = Math.max(0, below - 1);
+  let high = below - 1;
   while (low < high) {
     const middle = Math.ceil((low + high) / 2);
     if (passes(middle)) low = middle;

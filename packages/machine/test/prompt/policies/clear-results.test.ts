@@ -128,6 +128,20 @@ describe("clearResults", () => {
     expect(decided(undone, policy)).toEqual(["1.1.0"]);
   });
 
+  test("says that nothing is cleared if a prompt that does not fit has no more rounds than are kept", () => {
+    const made: MadeUp = { turns: [{ number: 1, messages: rounds(1, 2) }], budget: { tokens: 100, reserve: 0 } };
+    const decision = clearResults({ keep: 2 }).decide(inputOf(made));
+    expect(decision).toEqual({ from: null, reason: "no more than 2 rounds have results" });
+  });
+
+  test("a cut of all results stays as it is while no more rounds come", () => {
+    const policy = clearResults({ keep: 0, slack: 1, when: "always" });
+    const made = { turns: [{ number: 1, messages: rounds(1, 2) }] };
+    const lastCut = cutOf(policy.decide(inputOf(made)));
+    const talkedOn = { turns: [...made.turns, turn(2, "q", "a")], lastCut };
+    expect(cutOf(policy.decide(inputOf(talkedOn)))).toEqual(lastCut);
+  });
+
   test("pressed, slack does not keep a prompt from fitting", () => {
     const policy = clearResults({ keep: 1, slack: 5 });
     const at = (count: number, tokens: number): MadeUp => ({

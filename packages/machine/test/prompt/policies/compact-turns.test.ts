@@ -85,6 +85,13 @@ describe("when a summary is wanted", () => {
     expect(next({ turns: long, ...room(1_000) })?.covers).toEqual({ from: 1, to: 1 });
   });
 
+  test("the request counts the counter's tokens for a prompt and for its two messages", () => {
+    const counter = { ...characters, perMessage: 3, perPrompt: 10 };
+    // Each turn takes 166 with its headings. The prompt, the instruction, its two messages and the summary take 57.
+    const upTo = (tokens: number) => next({ turns: turns(30), counter, ...room(tokens) })?.covers.to;
+    expect([upTo(6 * 166 + 57), upTo(6 * 166 + 56)]).toEqual([6, 5]);
+  });
+
   test("one that failed is tried half as long, and after two failures again every few turns", () => {
     const failing = (failures: { readonly [turn: number]: number }, count = 11): MadeUp => ({
       turns: turns(count).map((one) => ({ ...one, summaryFailures: failures[one.number] ?? 0 })),

@@ -367,6 +367,7 @@ describe("compose of parts that can't be", () => {
 
   test("one without a name is refused", () => {
     expect(() => compose(keepAll(), policyOf("", keepAll().decide))).toThrow("policy 1 has no name");
+    expect(() => compose(policyOf("", keepAll().decide), keepAll())).toThrow("policy 0 has no name");
   });
 
   test.each<readonly [string, Policy["decide"]]>([

@@ -52,6 +52,14 @@ test.each([
     expect(policy.summariser?.instruction).toMatch(new RegExp(`in at most ${words} words\\.$`));
 });
 
+test.each<readonly [string, Policy, readonly [monotone: boolean, stable: boolean]]>([
+  ["lastTurns with slack", lastTurns(3, { slack: 1 }), [false, true]],
+  ["tokenWindow that cuts deep", tokenWindow({ cutTo: 0.5 }), [false, true]],
+  ["omitFields without names", omitFields([]), [true, true]],
+])("%s declares whether it is monotone and stable", (_, { monotone, stable }, claims) => {
+  expect([monotone, stable]).toEqual(claims);
+});
+
 // Whether policies declare that they show the newest turns first. Law P11 checks it.
 
 test.each<readonly [string, Policy, Policy["newestFirst"]]>([

@@ -74,3 +74,16 @@ describe("lastMessages", () => {
     expect(() => lastMessages(options)).toThrow(word);
   });
 });
+
+test.each<readonly [LastMessagesOptions, boolean, boolean]>([
+  [{}, false, true],
+  [{ max: 5, keepRecent: 4 }, false, true],
+  [{ max: 5, keepRecent: 5 }, true, false],
+  [{ max: 5, keepRecent: 5, keepSystem: false }, false, false],
+  [{ max: 0 }, true, false],
+])(
+  "with the options %j, lastMessages declares that it is monotone: %s, and stable: %s",
+  (options, monotone, stable) => {
+    expect(lastMessages(options)).toMatchObject({ monotone, stable });
+  },
+);

@@ -182,6 +182,12 @@ describe("tokenWindow with cutTo", () => {
   });
 });
 
+test("tokenWindow shows at least the newest unit after a deeper cut, and nothing else of its turn but the question", () => {
+  const turns = [turn(1, "q".repeat(50), "a".repeat(50)), turn(2, "q".repeat(5), ["found"], "a".repeat(60))];
+  expect(shownIds(tokenWindow({ cutTo: 0.5 }), { turns, ...budgeted(100) })).toEqual(["2.0", "2.2"]);
+  expect(shownIds(tokenWindow(), { turns, ...budgeted(100) })).toHaveLength(4);
+});
+
 describe("tokenWindow in a machine", () => {
   /** Hides the machine's own search for the newest units. */
   const turnByTurn = (policy: Policy): Policy => ({
