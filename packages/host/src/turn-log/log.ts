@@ -43,7 +43,7 @@ export class TurnLog {
   #endedStep = 0;
   #waiting: LogReader[] = [];
   /** The newest of the parts that were shown elsewhere and have arrived here, with its step. */
-  #elsewhere = { epoch: -1, index: -1, step: 0 };
+  #elsewhere: { readonly epoch: number; readonly index: number; readonly step: number } | null = null;
   /** The newest step that the journal gave first: parts of it from elsewhere repeat them. 0: none. */
   journalledStep = 0;
 
@@ -103,11 +103,11 @@ export class TurnLog {
   /** Appends a part from elsewhere, unless it is kept. Missing parts before it become `parts.dropped`. */
   appendShown({ part, place: { epoch, index, offset } }: PlacedPart): void {
     const before = this.#elsewhere;
-    if (this.hasEnded || epoch < before.epoch) return;
+    if (this.hasEnded || (before !== null && epoch < before.epoch)) return;
     const last = this.#newestOf(epoch);
-    const newest = epoch === before.epoch ? before.index : (last?.index ?? -1);
+    const newest = before?.epoch === epoch ? before.index : (last?.index ?? -1);
     if (index < newest) return;
-    this.#elsewhere = { epoch, index, step: "step" in part ? part.step : before.step };
+    this.#elsewhere = { epoch, index, step: "step" in part ? part.step : (before?.step ?? 0) };
     if (this.isLate(part, this.#elsewhere.step)) return;
     if (last !== undefined && index === newest) {
       if (last.index === index) this.#continue(last, part, offset);

@@ -89,4 +89,22 @@ describe("a filter of keys", () => {
       "sk-tea",
     ]);
   });
+
+  test("replaces a key at once when its last piece arrives, also if a longer key is known", () => {
+    const other = `${header}-and-more-than-that`;
+    const pieces = keyFilter([other, key]).pieces();
+    expect(["It is ", key.slice(0, 9), key.slice(9), "."].map((piece) => pieces.push(piece))).toEqual([
+      "It is ",
+      "",
+      "[redacted]",
+      ".",
+    ]);
+    expect(pieces.end()).toBe("");
+  });
+
+  test("removes keys of eight characters, and leaves shorter ones", () => {
+    expect(keyFilter(["12345678", "1234567"]).text("12345678, 1234567.")).toBe("[redacted], 1234567.");
+    const pieces = keyFilter(["1234567"]).pieces();
+    expect([pieces.push("1234567"), pieces.end()]).toEqual(["1234567", ""]);
+  });
 });

@@ -52,6 +52,26 @@ describe("redaction", () => {
     expect(await journalOf(store)).toEqual(journal);
   });
 
+  test("a repeated redaction makes the store rewrite the entry again, and a copy without the words is not rewritten", async () => {
+    const { clock, inner } = stored();
+    const rewritten: unknown[] = [];
+    const store = overriding(inner, {
+      rewrite: async (lease, entries) => {
+        rewritten.push([lease.threadId, ...entries.map(({ seq }) => seq)]);
+        await inner.rewrite(lease, entries);
+      },
+    });
+    const { host } = stage({ clock, store, script: [says("1"), says("2")] });
+    await host.ask("one");
+    await host.thread().fork({ threadId: "copy" });
+    await host.ask("my SECRET");
+    for (let times = 0; times < 2; times++) await host.thread().redact({ message: "2.0" }, { copies: ["copy"] });
+    expect(rewritten).toEqual([
+      ["default", 3],
+      ["default", 3],
+    ]);
+  });
+
   test.each([{ turn: 7 }, { message: "9.9" }, { seqs: [99] }])(
     "of what is not there is refused: %j",
     async (target) => {

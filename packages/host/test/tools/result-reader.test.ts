@@ -87,6 +87,11 @@ describe("a reader of results", () => {
     expect(pieces.map((piece) => piece.replace(mark, "")).join("")).toBe("🦜a🦜".repeat(30));
   });
 
+  test("gives no more than two characters if so many are wanted, and a pair of surrogates is not split", async () => {
+    const pieces = piecesOf(await stateWith("a🦜".repeat(40)), { characters: 2 }, 200);
+    expect(pieces.slice(0, 4).map((piece) => piece.replace(mark, ""))).toEqual(["a", "🦜", "a", "🦜"]);
+  });
+
   test("may be asked to begin anywhere, and never begins within a character", async () => {
     const state = await stateWith("a🦜b");
     expect(readOn(state, { callId: "1.1.0", from: 2 })).toBe("🦜b");

@@ -1,4 +1,5 @@
 import type { AskPart } from "@colloquy/host";
+import type { RequestApproval } from "@colloquy/machine";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { cursorAt, HandleCursor, LogCursor, placeOf } from "../../src/turn-log/cursor.ts";
@@ -276,5 +277,43 @@ describe("HandleCursor", () => {
     cursor.follow(logOf(request("a"), request("a"), request("b"), lost, request("a"), ended), "first");
     cursor.endTurn(ended);
     expect(await partsOf(cursor)).toEqual([request("a"), request("b"), lost, request("a"), ended]);
+  });
+
+  test("a handle shows the end of a wait for the model only if the log has it", async () => {
+    const cursor = new HandleCursor();
+    const waits: AskPart = { type: "wait.started", for: "model", until: null };
+    cursor.follow(logOf(waits, text("a"), waits, waitEnded, ended), "first");
+    cursor.endTurn(ended);
+    expect(await partsOf(cursor)).toEqual([waits, text("a"), waits, waitEnded, ended]);
+  });
+
+  test("a live handle shows the start of a turn once, and another handle as often as the log has it", async () => {
+    const next: AskPart = { type: "turn.started", turn: 2, askIds: ["a"] };
+    const replayed: AskPart = { type: "replay.started", turn: 1, step: 1, synthesised: true };
+    const log = logOf(started, step(1), replayed, started, step(1), next, ended);
+    const shown = [true, false].map(async (isLive) => {
+      const cursor = new HandleCursor(isLive);
+      cursor.follow(log, "first");
+      cursor.endTurn(ended);
+      return partsOf(cursor);
+    });
+    expect(await Promise.all(shown)).toEqual([
+      [started, step(1), replayed, step(1), next, ended],
+      [started, step(1), replayed, started, step(1), next, ended],
+    ]);
+  });
+
+  test("a handle requests each approval once, and all of them again after a replay has begun", async () => {
+    const request = (id: string): AskPart => {
+      const call = { turn: 1, step: 1, position: 0, callId: "1.1.0", name: "f", arguments: {} };
+      const approval = { type: "request_approval", id, because: "declared", ...call } as const;
+      // Only its id counts here.
+      return { type: "approval.requested", turn: 1, step: 1, request: approval as unknown as RequestApproval };
+    };
+    const replayed: AskPart = { type: "replay.started", turn: 1, step: 1, synthesised: true };
+    const cursor = new HandleCursor();
+    cursor.follow(logOf(request("a"), request("b"), request("a"), replayed, request("b"), ended), "first");
+    cursor.endTurn(ended);
+    expect(await partsOf(cursor)).toEqual([request("a"), request("b"), replayed, request("b"), ended]);
   });
 });

@@ -1,6 +1,6 @@
 import type { AskPart } from "@colloquy/host";
 import { expect, test } from "vitest";
-import { TurnLogs, TurnWriter } from "../../src/turn-log/log.ts";
+import { TurnLog, TurnLogs, TurnWriter } from "../../src/turn-log/log.ts";
 import { manualClock } from "../stage.ts";
 
 const started = (askId: string): AskPart => ({ type: "turn.started", turn: 1, askIds: [askId] });
@@ -19,4 +19,36 @@ test("a writer continues the log of a turn that starts again, and forgets that o
   writer.record(1, started("b"));
   expect(writer.log(1).parts).toEqual([started("b")]);
   expect(logs.of("t", 1)).toBe(writer.log(1));
+});
+
+const at = { turn: 1, step: 1 };
+const call = { ...at, position: 0, name: "f" };
+const result = (callId: string): AskPart => ({
+  type: "toolResult",
+  ...call,
+  callId,
+  outcome: "completed",
+  content: null,
+});
+
+test.each<readonly [what: string, part: AskPart, step: number, isLate: boolean]>([
+  ["a text of the journalled step", text("a"), 1, true],
+  ["a text of a later step", text("a"), 2, false],
+  ["a result that the log has", result("1.1.0"), 1, true],
+  ["another result of the step", result("1.1.1"), 1, false],
+  ["the end of the step, if the log does not have it", { type: "step.ended", ...at }, 1, false],
+  ["the end of a step that the log has", { type: "step.ended", turn: 1, step: 0 }, 0, true],
+  [
+    "a request that the log does not have",
+    { type: "result.requested", ...call, callId: "1.1.0", arguments: "" },
+    1,
+    false,
+  ],
+])("a part that arrives after the journal gave its step is late unless it may follow the reply: %s", (...given) => {
+  const [, part, step, isLate] = given;
+  const log = new TurnLog(1);
+  for (const kept of [{ type: "step.ended", turn: 1, step: 0 } as const, result("1.1.0")]) log.append(7, kept);
+  expect(log.isLate(part, step)).toBe(false);
+  log.journalledStep = 1;
+  expect(log.isLate(part, step)).toBe(isLate);
 });
