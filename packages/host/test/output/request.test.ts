@@ -72,6 +72,37 @@ describe("the request for an output", () => {
     ]);
   });
 
+  test("by a tool: text is shown in the end if the arguments do not arrive, and calls are counted without the output", async () => {
+    const deltas: LlmDelta[] = [];
+    const { context: given, read } = outputRequest(await callIn("tool"), context(deltas));
+    const texts = [
+      { type: "text", text: "I " },
+      { type: "text", text: "can't." },
+    ] as const;
+    for (const delta of texts) given.onDelta(delta);
+    for (const index of [3, 5, 3])
+      given.onDelta({ type: "toolCall", index, id: `${index}`, name: "look", arguments: "{}" });
+    expect(deltas.map((delta) => (delta.type === "toolCall" ? delta.index : delta.type))).toEqual([0, 1, 0]);
+    const outcome = outcomeOf({ content: "I can't." });
+    expect(read(outcome)).toEqual(outcome);
+    expect(deltas.slice(3)).toEqual(texts);
+  });
+
+  test("by a tool: only the first call of the tool is the output", async () => {
+    const deltas: LlmDelta[] = [];
+    const { context: given } = outputRequest(await callIn("tool"), context(deltas));
+    for (const [index, written] of [
+      [1, "{"],
+      [2, "[1]"],
+      [1, "}"],
+    ] as const)
+      given.onDelta({ type: "toolCall", index, id: "1", name: "title", arguments: written });
+    expect(deltas).toEqual([
+      { type: "text", text: "{" },
+      { type: "text", text: "}" },
+    ]);
+  });
+
   test("by a tool takes the answer of a handler that passes on the null that servers write for no text", async () => {
     const { read } = outputRequest(await callIn("tool"), context());
     // A handler in JavaScript has no types.
@@ -207,6 +238,16 @@ describe("what a strict mode takes", () => {
     expect(strict.match(/"additionalProperties":false/g)?.length).toBe(strict.match(/"type":"object"/g)?.length);
     const named = { type: "object", properties: { type: { type: "string", enum: ["object"] } }, required: ["type"] };
     expect(strictSchema(named)).toEqual({ ...named, additionalProperties: false });
+    const nullable = { type: ["object", "null"], definitions: { a: { type: "object" } }, enum: [{ type: "object" }] };
+    expect(strictSchema(nullable)).toEqual({
+      ...nullable,
+      additionalProperties: false,
+      definitions: { a: { type: "object", additionalProperties: false } },
+    });
+    expect(strictSchema({ items: { allOf: [{ type: "object" }, true] }, type: ["null"] })).toEqual({
+      items: { allOf: [{ type: "object", additionalProperties: false }, true] },
+      type: ["null"],
+    });
     expect(strictSchema({ oneOf: [{ type: "object" }] })).toEqual({
       anyOf: [{ type: "object", additionalProperties: false }],
     });
