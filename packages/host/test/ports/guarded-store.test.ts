@@ -99,10 +99,7 @@ test("a store has as long to renew a lease as the host says, and the usual time 
   const { clock, store } = guarded(() => ({ renew: () => never, release: () => never }));
   const errors: unknown[] = [];
   for (const call of [store.renew(lease, 1), store.release(lease)])
-    void call.then(
-      () => {},
-      (error: unknown) => errors.push(error),
-    );
+    void errorOf(call).then((error) => errors.push(error));
   await clock.advance(299);
   expect(errors).toEqual([]);
   await clock.advance(1);

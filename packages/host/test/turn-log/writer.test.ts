@@ -52,3 +52,19 @@ test.each<readonly [what: string, part: AskPart, step: number, isLate: boolean]>
   log.journalledStep = 1;
   expect(log.isLate(part, step)).toBe(isLate);
 });
+
+test("a log continues a text that was shown elsewhere after a part from here, and knows its place", () => {
+  const log = new TurnLog(1);
+  const lost: AskPart = { type: "thread.lost", turn: 1 };
+  const show = (words: string, offset: number): void =>
+    log.appendShown({ part: text(words), place: { epoch: 7, index: 0, offset } });
+  show("ab", 0);
+  log.append(8, lost);
+  show("bcd", 1);
+  show("ef", 4);
+  expect(log.parts).toEqual([text("ab"), lost, text("cdef")]);
+  expect([0, 2].map((position) => log.at(position))).toMatchObject([
+    { epoch: 7, index: 0, offset: 0 },
+    { epoch: 7, index: 0, offset: 2 },
+  ]);
+});
