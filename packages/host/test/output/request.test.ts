@@ -1,7 +1,9 @@
 import { type LlmDelta, type LlmOutcome, outputRequest, strictProblems, strictSchema } from "@colloquy/host";
 import { type CallLlm, textOf, type JsonObject } from "@colloquy/machine";
+import * as Either from "fp-ts/lib/Either.js";
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
+import { wantedOutput } from "../../src/output/expected.ts";
 import { held, partsOf, says, type ScriptedStep, settle, stage } from "../stage.ts";
 
 const schema = z.object({ title: z.string(), tags: z.array(z.string()) });
@@ -226,6 +228,33 @@ describe("what a strict mode takes", () => {
     ]);
     expect(reasonOf({ ...object, patternProperties: {} })[0]).toMatch(/^: it is a record/);
     expect(reasonOf({ ...object, additionalProperties: { type: "string" } })[0]).toMatch(/^: it is a record/);
+  });
+
+  test("an output is native and repaired twice unless its options say otherwise", () => {
+    const schema = { jsonSchema: { type: "object", properties: {}, additionalProperties: false } };
+    const expected = { name: "o", schema: schema.jsonSchema, mode: "native", repairs: 2 };
+    expect(wantedOutput({ name: "o", schema })).toEqual(Either.right({ expected, schema: null }));
+    const more = { mode: "tool", repairs: 0 } as const;
+    expect(wantedOutput({ name: "o", schema, ...more })).toEqual(
+      Either.right({ expected: { ...expected, ...more }, schema: null }),
+    );
+  });
+
+  test("the refusal of a native output names the first problem with its place, and how many others there are", () => {
+    const refusal = (jsonSchema: JsonObject): string =>
+      Either.getOrElse<string, unknown>((reason) => reason)(
+        wantedOutput({ name: "o", schema: { jsonSchema } }),
+      ) as string;
+    const optional = { type: "object", properties: { a: { type: "string" } }, additionalProperties: false };
+    expect(refusal(optional)).toBe(
+      'output "o" is not what mode "native" takes: a: it is optional; require it, and let it be null (nullable). Change the schema, or use mode "tool" or "prompted"',
+    );
+    expect(refusal({ ...optional, properties: { a: { type: "string", default: "x" }, b: {} } })).toContain(
+      "(nullable) (and 3 more: strictProblems lists them). Change",
+    );
+    expect(refusal({ type: "string" })).toContain(
+      "takes: the root must be an object; put what it is into a member. Change",
+    );
   });
 
   test("a default that is required all the same is one by itself", () => {

@@ -299,3 +299,15 @@ describe("refused in words", () => {
     expect(await entriesOf(store)).toEqual(before);
   });
 });
+
+test("a call of the tenth turn is answered and found again like one of the first", async () => {
+  const { host } = stage({ script: [call, says("done")] });
+  const thread = host.thread();
+  for (let turn = 1; turn < 10; turn++) await thread.addTurn([{ role: "user", content: `${turn}` }]);
+  host.ask("Tidy up.", asking).catch(() => {});
+  await settle();
+  const { turn } = await thread.answerTool("10.1.0", "Yes.");
+  expect(await turn).toMatchObject({ turn: 10, text: "done" });
+  expect(await thread.answerTool("10.1.0", "Yes.")).toMatchObject({ threadId: "default" });
+  expect(String(await errorOf(thread.answerTool("10.1.0", "No.")))).toContain("was answered before (completed)");
+});
