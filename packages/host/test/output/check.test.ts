@@ -20,6 +20,7 @@ test.each<readonly [text: string, value: unknown]>([
   ["  ```[1]```  ", [1]],
   ["```json\n[1]", undefined],
   ["[1]```", undefined],
+  ["a[1]```", undefined],
   ["[1]\n```\n[2]\n```", undefined],
 ])("the text %j is an answer only if it is JSON as a whole or in one code fence", (text, value) => {
   expect(checkText(text, anything, manualClock())).toMatchObject(
