@@ -362,4 +362,15 @@ describe("redaction", () => {
     for (const each of ["default", "copy"]) expect(await said(store, each)).not.toContain("SECRET");
     expect((await texts(copy)).slice(2, 4)).toEqual(["[redacted]", "of the copy"]);
   });
+
+  test("of the first turn leaves the first turn of a copy that began before it", async () => {
+    const { host, store } = stage({ script: ["1", "own"].map(says) });
+    const thread = host.thread();
+    await thread.ask("my SECRET");
+    const { thread: copy } = await thread.fork({ threadId: "copy", turn: 0 });
+    await copy.ask("words of its own");
+    await thread.redact({ turn: 1 }, { copies: ["copy"] });
+    expect(await said(store, "default")).not.toContain("SECRET");
+    expect(await texts(copy)).toEqual(["words of its own", "own"]);
+  });
 });
