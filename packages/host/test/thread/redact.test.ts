@@ -2,7 +2,7 @@ import { messagesOf } from "@colloquy/machine";
 import type { RedactionTarget } from "@colloquy/machine/storage";
 import { describe, expect, test } from "vitest";
 import { EventRefusedError, ThreadHeldError, ThreadUnknownError } from "@colloquy/host";
-import type { Store } from "@colloquy/host";
+import type { Observer, Store } from "@colloquy/host";
 import { overriding } from "../gated-store.ts";
 import { summarising } from "../summarising.ts";
 import { entriesOf, errorOf, held, journalOf, says, settle, stage, texts, during, stored } from "../stage.ts";
@@ -32,13 +32,20 @@ describe("redaction", () => {
     expect(JSON.stringify(model.calls.at(-1)?.messages)).not.toContain("SECRET");
   });
 
-  test("a redaction tells observers that the messages of the thread changed", async () => {
+  test("a redaction shows observers its entry, and tells them that the messages of the thread changed", async () => {
     const signals: string[] = [];
-    const { host } = stage({ script: [says("fine")], observers: [{ signal: ({ type }) => void signals.push(type) }] });
+    const entries: unknown[] = [];
+    const observer: Observer = {
+      signal: ({ type }) => void signals.push(type),
+      entry: ({ seq, event }, threadId, { before, after }) =>
+        void entries.push([seq, event.type, threadId, before?.context.seq, after.context.seq]),
+    };
+    const { host } = stage({ script: [says("fine")], observers: [observer] });
     await host.ask("my SECRET");
-    signals.length = 0;
+    for (const seen of [signals, entries]) seen.length = 0;
     await host.thread().redact({ turn: 1 });
     expect(signals).toEqual(["thread.updated"]);
+    expect(entries).toEqual([[3, "thread.redacted", "default", 2, 3]]);
   });
 
   test("of one message leaves the others of its turn; again it finds nothing", async () => {

@@ -1,5 +1,5 @@
 import type { AskPart } from "@colloquy/host";
-import type { PartBatch } from "@colloquy/host/store";
+import { LeaseLostError, type PartBatch } from "@colloquy/host/store";
 import { expect, test } from "vitest";
 import { TurnLog, TurnLogs } from "../../src/turn-log/log.ts";
 import { partsIn, PartSink, StoredParts } from "../../src/turn-log/sink.ts";
@@ -135,4 +135,39 @@ test("a reader of the store's parts asks for those after the last batch, and for
     ["t", { at: clock.now(), after: null }],
     ["t", { at: clock.now(), after: { token: 7, number: 3 }, turn: 1 }],
   ]);
+});
+
+test.each(["was ended", "lost its lease"])("a sink that %s starts no timer for later parts", async (how) => {
+  const clock = manualClock();
+  const lease = { threadId: "t", token: 7, owner: "me" };
+  const append = async (): Promise<void> => {
+    throw new LeaseLostError(lease);
+  };
+  const logging = { log: { append, read: async () => [] }, clock, everyMs: 10, keepMs: 1_000, report: () => {} };
+  const sink = new PartSink(logging, lease);
+  const log = new TurnLog(1);
+  if (how === "lost its lease") {
+    log.append(7, text("a"));
+    sink.added(log);
+    await clock.advance(10);
+  } else await sink.end();
+  log.append(7, text("b"));
+  sink.added(log);
+  expect(clock.sleepers).toBe(0);
+});
+
+test("a sink writes no batch without parts", async () => {
+  const clock = manualClock();
+  const numbers: number[] = [];
+  const append = async (_: unknown, { number }: PartBatch): Promise<void> => void numbers.push(number);
+  const logging = { log: { append, read: async () => [] }, clock, everyMs: 10, keepMs: 1_000, report: () => {} };
+  const sink = new PartSink(logging, { threadId: "t", token: 7, owner: "me" });
+  const log = new TurnLog(1);
+  log.append(7, text("a"));
+  sink.added(log);
+  await clock.advance(10);
+  sink.added(log);
+  await clock.advance(10);
+  await sink.end();
+  expect(numbers).toEqual([0]);
 });

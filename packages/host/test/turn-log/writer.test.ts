@@ -21,6 +21,36 @@ test("a writer continues the log of a turn that starts again, and forgets that o
   expect(logs.of("t", 1)).toBe(writer.log(1));
 });
 
+test("a writer tells its sink of each part but partial outputs, which the text has, and keeps an ended turn for a time", async () => {
+  const clock = manualClock();
+  const logs = new TurnLogs(clock, 1_000);
+  const told: number[] = [];
+  const writer = new TurnWriter("t", logs, 7, { added: (log) => void told.push(log.end) });
+  const partial: AskPart = { type: "output.partial", turn: 1, step: 1, attempt: 1, value: {} };
+  for (const part of [started("a"), text("{"), partial]) writer.record(1, part);
+  expect(told).toEqual([1, 2]);
+  await clock.advance(2_000);
+  expect(logs.of("t", 1)?.end).toBe(2);
+  writer.record(1, { type: "turn.ended", turn: 1, status: "completed" });
+  await clock.advance(999);
+  expect(logs.of("t", 1)?.end).toBe(3);
+  await clock.advance(1);
+  expect(logs.of("t", 1)).toBeUndefined();
+});
+
+test("a writer keeps a turn for a time after it went on to another one, or stopped", async () => {
+  const clock = manualClock();
+  const logs = new TurnLogs(clock, 1_000);
+  const writer = new TurnWriter("t", logs, 7, null);
+  writer.end();
+  for (const turn of [1, 2]) writer.record(turn, { type: "turn.started", turn, askIds: [`${turn}`] });
+  await clock.advance(1_000);
+  expect([logs.of("t", 1), logs.of("t", 2)?.end, writer.newest]).toEqual([undefined, 1, 2]);
+  writer.end();
+  await clock.advance(1_000);
+  expect(logs.of("t", 2)).toBeUndefined();
+});
+
 const at = { turn: 1, step: 1 };
 const call = { ...at, position: 0, name: "f" };
 const result = (callId: string): AskPart => ({
