@@ -73,6 +73,15 @@ describe("a filter of keys", () => {
     expect(JSON.parse(filter.text(mixed))).toMatchObject({ p: JSON.parse(String.raw`"C:\\u0041 \"\n\u0022"`) });
   });
 
+  test("leaves escapes alone in a text that is not JSON, where they hide nothing from a reader", () => {
+    const filter = keyFilter(["aws/secret/1=="]);
+    const text = String.raw`It is aws\/secret\/1==`;
+    expect(filter.text(text)).toBe(text);
+    expect(filter.text(` [${JSON.stringify("aws/secret/1==").replaceAll("/", String.raw`\/`)}]`)).toBe(
+      ' ["[redacted]"]',
+    );
+  });
+
   test("gives back the value itself where there is nothing to take out", () => {
     const value = { a: ["words", 1, null, { b: true }] };
     expect(keyFilter([key]).json(value)).toBe(value);
