@@ -211,7 +211,7 @@ const stepOf = (part: AskPart): number => ("step" in part ? part.step : 1);
 function* repliesIn({ number, messages, answer, steps }: ReplayedTurn) {
   let step = 0;
   for (const message of messages) {
-    if (message.role !== "assistant" || message.synthesised === true) continue;
+    if (message.role !== "assistant") continue;
     const at = message.id === answer ? steps : (stepOfCalls(message, number) ?? step + 1);
     // The last step is that of the answer.
     const last = answer === null || message.id === answer ? steps : steps - 1;

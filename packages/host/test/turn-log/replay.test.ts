@@ -163,6 +163,20 @@ describe("completeLog", () => {
     expect(completed(...shown)).toEqual(added);
   });
 
+  test("completion from the journal ends no step before the one before a replay", () => {
+    const third: readonly AskPart[] = [
+      { type: "step.started", turn: 1, step: 3 },
+      { type: "step.ended", turn: 1, step: 3 },
+      ...second.slice(3),
+    ];
+    const log = new TurnLog(1);
+    for (const part of [...first.slice(0, -1), ...second.slice(0, 3), ...third.slice(0, 1), anew(3)])
+      log.append(7, part);
+    const { end } = log;
+    completeLog(log, [...first, ...second.slice(0, 3), ...third]);
+    expect(log.parts.slice(end)).toEqual(third);
+  });
+
   test("completion from the journal adds no result again of a tool that gave nothing", () => {
     const turn = turnNumbered(stateAfter(ask, says(called), gives(null), gives("2", 0), says({ content: "Done." })), 1);
     const log = new TurnLog(1);
