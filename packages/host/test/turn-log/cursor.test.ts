@@ -1,7 +1,7 @@
 import type { AskPart } from "@colloquy/host";
 import type { RequestApproval } from "@colloquy/machine";
 import fc from "fast-check";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { cursorAt, HandleCursor, LogCursor, placeOf } from "../../src/turn-log/cursor.ts";
 import { ofJournal, partsMax, TurnLog } from "../../src/turn-log/log.ts";
 import { joined } from "../joined.ts";
@@ -254,6 +254,18 @@ describe("HandleCursor", () => {
     log.append(7, text("b"));
     expect((await last).value).toEqual(text("b"));
     expect(cursor.place).toEqual({ turn: 1, epoch: 7, index: 2, offset: 2 });
+  });
+
+  test("a handle with several readers waits only once for the next part of its log", async () => {
+    const cursor = new HandleCursor();
+    const log = logOf(started);
+    cursor.follow(log, "first");
+    await cursor.next();
+    const waits = vi.spyOn(log, "wakeLater");
+    const readers = [cursor.next(), cursor.next()];
+    expect(waits).toHaveBeenCalledTimes(1);
+    for (const number of [1, 2]) log.append(7, step(number));
+    expect((await Promise.all(readers)).map(({ value }) => value)).toEqual([step(1), step(2)]);
   });
 
   test("a handle that starts at a place reads only the log, from that place on", async () => {
