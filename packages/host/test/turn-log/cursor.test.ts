@@ -208,6 +208,14 @@ describe("HandleCursor", () => {
     ]);
   });
 
+  test("a handle shows that a step is void even if that is the first part that it reads", async () => {
+    const lost: AskPart = { type: "thread.lost", turn: 1 };
+    const cursor = new HandleCursor();
+    cursor.follow(logOf(lost, step(1), lost, ended), "first");
+    cursor.endTurn(ended);
+    expect(await partsOf(cursor)).toEqual([lost, step(1), lost, ended]);
+  });
+
   test("a handle reports another wait after the first part of its log", async () => {
     const cursor = new HandleCursor();
     cursor.beginWait(1);
