@@ -135,3 +135,16 @@ test("a lease that comes in time is not renewed", async () => {
   expect(await store.acquire("t", "me", 1)).toMatchObject({ threadId: "t", owner: "me" });
   expect(renewals).toBe(0);
 });
+
+test("a host sees the optional parts that a store has, and no others", () => {
+  const names = ["search", "inbox", "parts", "engine"] as const;
+  const { clock, inner } = stored();
+  const members = Object.entries(overriding(inner, {})).filter(([name]) => !names.some((other) => other === name));
+  // Only optional members are missing.
+  const plain = Object.fromEntries(members) as unknown as Store;
+  const optional = (store: Store) => {
+    const guarded = guardedStore(store, { clock, timeoutMs: 1_000, renewMs: 300 });
+    return names.filter((name) => name in guarded);
+  };
+  expect([optional(plain), optional(inner)]).toEqual([[], ["search", "inbox", "parts"]]);
+});
