@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import type { SchemaResult, StandardSchema } from "../../src/tools/schema.ts";
 import { approvableArguments, readArguments } from "../../src/tools/arguments.ts";
 
 const nested = (levels: number): string => "[".repeat(levels) + "]".repeat(levels);
@@ -20,6 +21,21 @@ test.each([
   ['{"a":1}', { a: 1 }],
 ])("a tool reads the written arguments %j as %j", (written, value) => {
   expect(readArguments(written, null, {})).toEqual({ value, parsed: value });
+});
+
+test("a tool gets the value of its schema, at once or later, or the model gets the issues", async () => {
+  const giving = (result: SchemaResult<unknown>, isLater: boolean): StandardSchema => ({
+    "~standard": { version: 1, vendor: "own", validate: () => (isLater ? Promise.resolve(result) : result) },
+  });
+  for (const isLater of [false, true]) {
+    const read = readArguments('{"a":"1"}', giving({ value: { a: 1 } }, isLater), {});
+    expect(read instanceof Promise).toBe(isLater);
+    expect(await read).toEqual({ value: { a: 1 }, parsed: { a: "1" } });
+    const issues = [{ message: "no number", path: ["a"] }];
+    expect(await readArguments('{"a":"1"}', giving({ issues }, isLater), {})).toEqual({
+      problem: 'The arguments do not fit: "a": no number. Call again with arguments that do.',
+    });
+  }
 });
 
 test.each<[what: string, value: unknown, isShown: boolean]>([
