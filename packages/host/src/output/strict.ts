@@ -100,8 +100,8 @@ const keywordsOfKind = ["type", "enum", "const", "anyOf", "oneOf", "allOf", "$re
 /** Resolves a root that is a reference into itself, as in a recursive schema. */
 const resolved = (schema: Keywords, root: Keywords): Keywords => {
   const { $ref: reference } = schema;
-  if (typeof reference !== "string") return schema;
-  const [, keyword, name] = /^#\/(\$defs|definitions)\/([^/]+)$/.exec(reference) ?? [];
+  const [, keyword, name] =
+    (typeof reference === "string" ? /^#\/(\$defs|definitions)\/([^/]+)$/.exec(reference) : null) ?? [];
   const found = membersOf(root[keyword ?? ""]).find(([each]) => each === name)?.[1];
   return isRecord(found) ? found : schema;
 };

@@ -135,6 +135,6 @@ const compareTexts = (one: string, other: string): number => {
     const { value: mine } = left.next();
     const { value: yours } = right.next();
     if (mine === undefined || yours === undefined) return Number(mine !== undefined) - Number(yours !== undefined);
-    if (mine !== yours) return (mine.codePointAt(0) ?? 0) - (yours.codePointAt(0) ?? 0);
+    if (mine !== yours) return Number(mine.codePointAt(0)) - Number(yours.codePointAt(0));
   }
 };

@@ -45,8 +45,7 @@ export const importedJournal = (values: readonly unknown[], threadId: string): r
   const decoded = decodeJournal(plainCopy(values, threadId));
   if (Either.isLeft(decoded))
     throw new ImportRefusedError(threadId, decoded.left.index, describeDecodeError(decoded.left));
-  const own = threadIdIn(decoded.right) ?? (decoded.right.length === 0 ? threadId : null);
-  if (own === null) throw new ImportRefusedError(threadId, 0, "it is the journal of a thread without an id");
+  const own = threadIdIn(decoded.right) ?? threadId;
   // It may have been read while a redaction was in progress.
   const redacted = withRedactions(decoded.right);
   const lost = lostEventIn(redacted);

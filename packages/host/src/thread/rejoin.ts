@@ -1,5 +1,4 @@
-import { askNamed, type AskStatus, type Refusal, type State, type Turn, turnNumbered } from "@colloquy/machine";
-import { loadMessages } from "@colloquy/machine/storage";
+import { askNamed, type AskStatus, type Refusal, type State, type Turn } from "@colloquy/machine";
 import type { AskHandle } from "../ask/ask-handle.ts";
 import { EarlierAsk } from "../ask/earlier-ask.ts";
 import { AskRefusedError } from "../boundary/errors.ts";
@@ -93,11 +92,7 @@ class RejoinedAsk extends EarlierAsk {
 
   #settleBy(state: State): boolean {
     const known = askNamed(state, this.askId);
-    if (known === null || isUnderWay.has(known.status)) return false;
-    const turn = known.turn === null ? undefined : turnNumbered(state, known.turn);
-    if (turn === undefined) return this.isKnownTo(state);
-    this.ended(loadMessages(turn));
-    return true;
+    return known !== null && !isUnderWay.has(known.status) && this.isKnownTo(state);
   }
 
   /** Reads all parts of an ended turn: those that were shown and agree with the journal, and the rest. */

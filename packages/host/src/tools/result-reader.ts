@@ -74,7 +74,7 @@ const markOf = (callId: string, begin: number, end: number, length: number): str
   `\n[… characters ${begin} to ${end} of the ${length} of call ${callId}; the rest begins at from ${end} …]`;
 
 /** Returns whether an index splits a surrogate pair. */
-const isWithin = (text: string, index: number): boolean => (text.codePointAt(index - 1) ?? 0) > 0xffff;
+const isWithin = (text: string, index: number): boolean => Number(text.codePointAt(index - 1)) > 0xffff;
 
 const textOfCall = (state: State, callId: string): string => {
   for (const message of messagesOfTurn(state, Number(callId.split(".")[0]))) {

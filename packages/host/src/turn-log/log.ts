@@ -43,7 +43,7 @@ export class TurnLog {
   #endedStep = 0;
   #waiting: LogReader[] = [];
   /** The newest of the parts that were shown elsewhere and have arrived here, with its step. */
-  #elsewhere = { epoch: -1, index: -1, step: 0 };
+  #elsewhere: { readonly epoch: number; readonly index: number; readonly step: number } | null = null;
   /** The newest step that the journal gave first: parts of it from elsewhere repeat them. 0: none. */
   journalledStep = 0;
 
@@ -103,11 +103,11 @@ export class TurnLog {
   /** Appends a part from elsewhere, unless it is kept. Missing parts before it become `parts.dropped`. */
   appendShown({ part, place: { epoch, index, offset } }: PlacedPart): void {
     const before = this.#elsewhere;
-    if (this.hasEnded || epoch < before.epoch) return;
+    if (this.hasEnded || (before !== null && epoch < before.epoch)) return;
     const last = this.#newestOf(epoch);
-    const newest = epoch === before.epoch ? before.index : (last?.index ?? -1);
+    const newest = before?.epoch === epoch ? before.index : (last?.index ?? -1);
     if (index < newest) return;
-    this.#elsewhere = { epoch, index, step: "step" in part ? part.step : before.step };
+    this.#elsewhere = { epoch, index, step: "step" in part ? part.step : (before?.step ?? 0) };
     if (this.isLate(part, this.#elsewhere.step)) return;
     if (last !== undefined && index === newest) {
       if (last.index === index) this.#continue(last, part, offset);
@@ -213,16 +213,15 @@ export const isInJournal = (part: AskPart): boolean => {
 
 /** Returns whether a part continues the text of the one before it, so that the two can be shown as one. */
 const goesOnWith = (last: AskPart, next: AskPart): boolean => {
-  if (last.type !== next.type || !("attempt" in last && "attempt" in next)) return false;
-  if (last.step !== next.step || last.attempt !== next.attempt) return false;
-  return !("position" in last && "position" in next) || last.position === next.position;
+  const isSame = "attempt" in last && "attempt" in next && last.step === next.step && last.attempt === next.attempt;
+  return isSame && last.type === next.type && positionOf(last) === positionOf(next);
 };
 
+const positionOf = (part: AskPart): number | null => ("position" in part ? part.position : null);
+
 /** Returns the text of a delta, which may grow; null for any other part. */
-export const textOfDelta = (part: AskPart): string | null => {
-  if (part.type === "toolCall.delta") return part.arguments;
-  return "text" in part ? part.text : null;
-};
+export const textOfDelta = (part: AskPart): string | null =>
+  part.type === "toolCall.delta" ? part.arguments : "text" in part ? part.text : null;
 
 /** Returns the same delta with another text. Any other part is returned unchanged. */
 export const withText = (part: AskPart, text: string): AskPart => {
@@ -387,7 +386,7 @@ export class TurnWriter implements PartRecorder {
 
   log(turn: number): TurnLog {
     if (this.#log?.turn === turn) return this.#log;
-    if (this.#log !== null) this.end();
+    this.end();
     return (this.#log = this.#logs.open(this.#threadId, turn));
   }
 

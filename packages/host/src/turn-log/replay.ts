@@ -32,7 +32,7 @@ export const replayOf = ({ answer, messages, ...turn }: Turn): readonly AskPart[
 
 /** Appends to the log of a turn those of its parts that only its journal has. */
 export const completeLog = (log: TurnLog, whole: readonly AskPart[]): void => {
-  for (const { index, part } of notShown(log.parts, whole)) log.appendOfJournal(index, part);
+  for (const { index, part } of notShown(log, whole)) log.appendOfJournal(index, part);
 };
 
 /**
@@ -48,7 +48,7 @@ export const completeOpenLog = (log: TurnLog, epoch: number, state: State): void
   if (newest === 0) return;
   // Earlier steps are complete.
   const later = whole.filter((part) => !("step" in part) || part.step >= log.journalledStep);
-  const missing = notShown(log.parts, later);
+  const missing = notShown(log, later);
   if (missing.length > 0) log.journalledStep = newest;
   for (const { part } of missing) log.append(epoch, part);
 };
@@ -80,18 +80,18 @@ const replay = (turn: ReplayedTurn): readonly AskPart[] => {
 };
 
 /** Returns the parts that were not shown yet. A step that differs is shown again, after `replay.started`. */
-const notShown = (shown: readonly AskPart[], whole: readonly AskPart[]): readonly ReplayedPart[] => {
-  const seen = seenIn(shown);
+const notShown = (log: TurnLog, whole: readonly AskPart[]): readonly ReplayedPart[] => {
+  const seen = seenIn(log.parts);
   const rest: ReplayedPart[] = [];
   for (const [index, part] of whole.entries()) {
     const left = seen.leftOf(part);
     // No part can be added to a step after its end, or after a later step, was shown. That says its end as well.
     const isLate = left !== null && "step" in part && seen.hasPassed(part.step);
     const isEnd = part.type === "step.ended";
-    if (left === "differs" || (isLate && !isEnd)) return anewFrom(stepOf(part), whole, rest);
+    if (left === "differs" || (isLate && !isEnd)) return anewFrom(log.turn, stepOf(part), whole, rest);
     if (left !== null && !isLate) rest.push({ index: index + 1, part: left });
   }
-  return shown.length === 0 ? anewFrom(1, whole, []) : rest;
+  return log.end === 0 ? anewFrom(log.turn, 1, whole, []) : rest;
 };
 
 /** Returns whether the shown parts agree with the journal; not if words were redacted since. */
@@ -101,13 +101,13 @@ export const agrees = (shown: readonly AskPart[], whole: readonly AskPart[]): bo
 };
 
 const anewFrom = (
+  turn: number,
   step: number,
   whole: readonly AskPart[],
   before: readonly ReplayedPart[],
 ): readonly ReplayedPart[] => {
   const found = whole.findIndex((part) => part.type === "step.started" && part.step === step);
   const from = step === 1 ? 0 : found;
-  const turn = whole[0]?.type === "turn.started" ? whole[0].turn : 0;
   return [
     ...before.filter(({ index }) => index <= from),
     { index: from, part: { type: "replay.started", turn, step, synthesised: true } },
@@ -211,7 +211,7 @@ const stepOf = (part: AskPart): number => ("step" in part ? part.step : 1);
 function* repliesIn({ number, messages, answer, steps }: ReplayedTurn) {
   let step = 0;
   for (const message of messages) {
-    if (message.role !== "assistant" || message.synthesised === true) continue;
+    if (message.role !== "assistant") continue;
     const at = message.id === answer ? steps : (stepOfCalls(message, number) ?? step + 1);
     // The last step is that of the answer.
     const last = answer === null || message.id === answer ? steps : steps - 1;

@@ -213,7 +213,9 @@ describe("a caller", () => {
       const { host, store } = stage({ script: [says("1")] });
       await host.ask("one");
       const options = { threadId: "copy", metadata: metadata as { readonly a: 1 } };
-      expect(await errorOf(host.thread().fork(options))).toMatchObject({ refusal: { kind: "invalid" } });
+      expect(await errorOf(host.thread().fork(options))).toMatchObject({
+        refusal: { kind: "invalid", reason: expect.stringContaining("metadata") },
+      });
       expect(await store.read("copy")).toEqual([]);
     },
   );

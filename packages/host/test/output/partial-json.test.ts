@@ -102,6 +102,11 @@ describe("JSON that is being written", () => {
     const [once, twice] = [shownOf(10_000), shownOf(20_000)];
     expect(once).toBeGreaterThan(100);
     expect(twice - once).toBeLessThan(60);
+    const growing = new ShownOutput();
+    const whole = `[${"1,".repeat(3_199)} `;
+    // Shown again after a 64th of its 6400 characters.
+    const pieces = [whole, `${"1,".repeat(49)} `, "1", ",1,"];
+    expect(pieces.map((piece) => growing.add(piece) !== undefined)).toEqual([true, false, true, false]);
     const short = new ShownOutput();
     expect(["{", " ", '"a":1,'].map((piece) => short.add(piece))).toEqual([{}, undefined, { a: 1 }]);
   });

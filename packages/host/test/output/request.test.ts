@@ -1,7 +1,9 @@
 import { type LlmDelta, type LlmOutcome, outputRequest, strictProblems, strictSchema } from "@colloquy/host";
 import { type CallLlm, textOf, type JsonObject } from "@colloquy/machine";
+import * as Either from "fp-ts/lib/Either.js";
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
+import { wantedOutput } from "../../src/output/expected.ts";
 import { held, partsOf, says, type ScriptedStep, settle, stage } from "../stage.ts";
 
 const schema = z.object({ title: z.string(), tags: z.array(z.string()) });
@@ -69,6 +71,37 @@ describe("the request for an output", () => {
       { type: "text", text: '{"title":' },
       { type: "toolCall", index: 0, id: "2", name: "look", arguments: "{}" },
       reasoning,
+    ]);
+  });
+
+  test("by a tool: text is shown in the end if the arguments do not arrive, and calls are counted without the output", async () => {
+    const deltas: LlmDelta[] = [];
+    const { context: given, read } = outputRequest(await callIn("tool"), context(deltas));
+    const texts = [
+      { type: "text", text: "I " },
+      { type: "text", text: "can't." },
+    ] as const;
+    for (const delta of texts) given.onDelta(delta);
+    for (const index of [3, 5, 3])
+      given.onDelta({ type: "toolCall", index, id: `${index}`, name: "look", arguments: "{}" });
+    expect(deltas.map((delta) => (delta.type === "toolCall" ? delta.index : delta.type))).toEqual([0, 1, 0]);
+    const outcome = outcomeOf({ content: "I can't." });
+    expect(read(outcome)).toEqual(outcome);
+    expect(deltas.slice(3)).toEqual(texts);
+  });
+
+  test("by a tool: only the first call of the tool is the output", async () => {
+    const deltas: LlmDelta[] = [];
+    const { context: given } = outputRequest(await callIn("tool"), context(deltas));
+    for (const [index, written] of [
+      [1, "{"],
+      [2, "[1]"],
+      [1, "}"],
+    ] as const)
+      given.onDelta({ type: "toolCall", index, id: "1", name: "title", arguments: written });
+    expect(deltas).toEqual([
+      { type: "text", text: "{" },
+      { type: "text", text: "}" },
     ]);
   });
 
@@ -197,6 +230,33 @@ describe("what a strict mode takes", () => {
     expect(reasonOf({ ...object, additionalProperties: { type: "string" } })[0]).toMatch(/^: it is a record/);
   });
 
+  test("an output is native and repaired twice unless its options say otherwise", () => {
+    const schema = { jsonSchema: { type: "object", properties: {}, additionalProperties: false } };
+    const expected = { name: "o", schema: schema.jsonSchema, mode: "native", repairs: 2 };
+    expect(wantedOutput({ name: "o", schema })).toEqual(Either.right({ expected, schema: null }));
+    const more = { mode: "tool", repairs: 0 } as const;
+    expect(wantedOutput({ name: "o", schema, ...more })).toEqual(
+      Either.right({ expected: { ...expected, ...more }, schema: null }),
+    );
+  });
+
+  test("the refusal of a native output names the first problem with its place, and how many others there are", () => {
+    const refusal = (jsonSchema: JsonObject): string =>
+      Either.getOrElse<string, unknown>((reason) => reason)(
+        wantedOutput({ name: "o", schema: { jsonSchema } }),
+      ) as string;
+    const optional = { type: "object", properties: { a: { type: "string" } }, additionalProperties: false };
+    expect(refusal(optional)).toBe(
+      'output "o" is not what mode "native" takes: a: it is optional; require it, and let it be null (nullable). Change the schema, or use mode "tool" or "prompted"',
+    );
+    expect(refusal({ ...optional, properties: { a: { type: "string", default: "x" }, b: {} } })).toContain(
+      "(nullable) (and 3 more: strictProblems lists them). Change",
+    );
+    expect(refusal({ type: "string" })).toContain(
+      "takes: the root must be an object; put what it is into a member. Change",
+    );
+  });
+
   test("a default that is required all the same is one by itself", () => {
     const schema = { type: "object", properties: { a: { type: "string", default: "x" } }, required: ["a"] };
     expect(strictProblems(schema)).toEqual([{ path: "a", reason: expect.stringMatching(/default/) }]);
@@ -207,6 +267,16 @@ describe("what a strict mode takes", () => {
     expect(strict.match(/"additionalProperties":false/g)?.length).toBe(strict.match(/"type":"object"/g)?.length);
     const named = { type: "object", properties: { type: { type: "string", enum: ["object"] } }, required: ["type"] };
     expect(strictSchema(named)).toEqual({ ...named, additionalProperties: false });
+    const nullable = { type: ["object", "null"], definitions: { a: { type: "object" } }, enum: [{ type: "object" }] };
+    expect(strictSchema(nullable)).toEqual({
+      ...nullable,
+      additionalProperties: false,
+      definitions: { a: { type: "object", additionalProperties: false } },
+    });
+    expect(strictSchema({ items: { allOf: [{ type: "object" }, true] }, type: ["null"] })).toEqual({
+      items: { allOf: [{ type: "object", additionalProperties: false }, true] },
+      type: ["null"],
+    });
     expect(strictSchema({ oneOf: [{ type: "object" }] })).toEqual({
       anyOf: [{ type: "object", additionalProperties: false }],
     });

@@ -17,6 +17,12 @@ test("a store reads JSON, and names what is damaged", () => {
   expect(() => parseStored("store s", "[", "entry 1")).toThrow("store s: entry 1 is not JSON; restore it");
 });
 
+test("an error of storage has a name, its kind, and its cause", () => {
+  const cause = new Error("disk");
+  const error = new StorageError("io", "store s: it cannot be read", { cause });
+  expect(error).toMatchObject({ name: "StorageError", kind: "io", message: "store s: it cannot be read", cause });
+});
+
 test("a store keeps the id of an inbox item that it cannot read, and refuses an answer that it cannot read", () => {
   const items = [
     [() => "a", '{"id":"b","event":1}'],

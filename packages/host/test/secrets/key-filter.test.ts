@@ -73,6 +73,15 @@ describe("a filter of keys", () => {
     expect(JSON.parse(filter.text(mixed))).toMatchObject({ p: JSON.parse(String.raw`"C:\\u0041 \"\n\u0022"`) });
   });
 
+  test("leaves escapes alone in a text that is not JSON, where they hide nothing from a reader", () => {
+    const filter = keyFilter(["aws/secret/1=="]);
+    const text = String.raw`It is aws\/secret\/1==`;
+    expect(filter.text(text)).toBe(text);
+    expect(filter.text(` [${JSON.stringify("aws/secret/1==").replaceAll("/", String.raw`\/`)}]`)).toBe(
+      ' ["[redacted]"]',
+    );
+  });
+
   test("gives back the value itself where there is nothing to take out", () => {
     const value = { a: ["words", 1, null, { b: true }] };
     expect(keyFilter([key]).json(value)).toBe(value);
@@ -88,5 +97,23 @@ describe("a filter of keys", () => {
       " blue: ",
       "sk-tea",
     ]);
+  });
+
+  test("replaces a key at once when its last piece arrives, also if a longer key is known", () => {
+    const other = `${header}-and-more-than-that`;
+    const pieces = keyFilter([other, key]).pieces();
+    expect(["It is ", key.slice(0, 9), key.slice(9), "."].map((piece) => pieces.push(piece))).toEqual([
+      "It is ",
+      "",
+      "[redacted]",
+      ".",
+    ]);
+    expect(pieces.end()).toBe("");
+  });
+
+  test("removes keys of eight characters, and leaves shorter ones", () => {
+    expect(keyFilter(["12345678", "1234567"]).text("12345678, 1234567.")).toBe("[redacted], 1234567.");
+    const pieces = keyFilter(["1234567"]).pieces();
+    expect([pieces.push("1234567"), pieces.end()]).toEqual(["1234567", ""]);
   });
 });

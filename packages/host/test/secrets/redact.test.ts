@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { redact } from "../../src/secrets/redact.ts";
+import { charactersRead, redact, secretsOf } from "../../src/secrets/redact.ts";
 
 test.each([
   ["Incorrect API key provided: sk-proj-abc123DEF456ghi. Find it at https://example.org/keys.", "abc123"],
@@ -50,3 +50,24 @@ test.each(["x-password=hunter2", "--password=hunter2", "a.my-db-password: hunter
     expect(redact(text)).not.toContain("hunter2");
   },
 );
+
+test("redact reads the first 4096 characters of a text, and drops the rest", () => {
+  expect(charactersRead).toBe(4096);
+  const text = " a".repeat(3_000);
+  expect(redact(text)).toBe(text.slice(0, 4096));
+});
+
+test("the secrets of foreign code are its texts, and none if it fails, which is reported", () => {
+  const failures: unknown[] = [];
+  const noted = (thrown: unknown): void => void failures.push(thrown);
+  // Callers in JavaScript may pass any value.
+  const odd = ["a", 7, null, "b"] as unknown as readonly string[];
+  expect(secretsOf(() => odd, noted)).toEqual(["a", "b"]);
+  expect(secretsOf(() => undefined, noted)).toEqual([]);
+  expect(failures).toEqual([]);
+  const fail = (): never => {
+    throw new Error("broken");
+  };
+  expect([secretsOf(fail, noted), secretsOf(fail)]).toEqual([[], []]);
+  expect(failures.map(String)).toEqual(["Error: broken"]);
+});

@@ -1,6 +1,7 @@
 import { conversationMachine, type JsonObject, start, transition } from "@colloquy/machine";
 import type { SpanAttributes, SpansOptions } from "@colloquy/host/telemetry";
 import { expect, test } from "vitest";
+import { hrTimeOf } from "../../src/telemetry/span.ts";
 import { isA, spansIn } from "./kit.ts";
 
 /** Returns the request attributes of a span for a call with these parameters. */
@@ -69,4 +70,15 @@ test("parameters have the names of the conventions, whichever provider's they ha
   expect(shown({ temperature: "hot", seed: null, stop: [1], reasoning_effort: { secret: "x" }, apiKey: "x" })).toEqual(
     {},
   );
+});
+
+test("a time is whole seconds and fewer nanoseconds than a second has, between 1970 and 2554", () => {
+  expect([-5, 0, 0.25, 1_999.5, 1_999.999_999_9, 1e21].map(hrTimeOf)).toEqual([
+    [0, 0],
+    [0, 0],
+    [0, 250_000],
+    [1, 999_500_000],
+    [1, 999_999_999],
+    [18_446_744_073, 0],
+  ]);
 });

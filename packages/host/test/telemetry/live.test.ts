@@ -281,6 +281,9 @@ describe("a live observer", () => {
   );
 });
 
+const sumOf = (value: unknown): number =>
+  typeof value === "object" && value !== null && "sum" in value ? Number(value.sum) : 0;
+
 test("durations and tokens are metrics, of few attributes", async () => {
   const exporter = new InMemoryMetricExporter(AggregationTemporality.CUMULATIVE);
   const reader = new PeriodicExportingMetricReader({ exporter, exportIntervalMillis: 3_600_000 });
@@ -305,6 +308,19 @@ test("durations and tokens are metrics, of few attributes", async () => {
       "gen_ai.client.inference.operation.output_tokens {token}",
     ]
   `);
+  const totalOf = (name: string): number =>
+    points.reduce((sum, [of, , , value]) => sum + (of === name ? sumOf(value) : 0), 0);
+  const spent = live.spans().map(({ name, startTime, endTime }) => ({
+    name,
+    seconds: (timeOf(endTime) - timeOf(startTime)) / 1_000,
+  }));
+  const spentBy = (operation: string): number =>
+    spent.reduce((sum, { name, seconds }) => sum + (name.startsWith(operation) ? seconds : 0), 0);
+  expect(spentBy("invoke_agent")).toBeGreaterThan(0);
+  expect(totalOf("gen_ai.invoke_agent.duration")).toBeCloseTo(spentBy("invoke_agent"), 9);
+  expect(totalOf("gen_ai.client.inference.duration")).toBeCloseTo(spentBy("chat"), 9);
+  expect(totalOf("gen_ai.client.inference.operation.input_tokens")).toBe(40);
+  expect(totalOf("gen_ai.client.inference.operation.output_tokens")).toBe(9);
   const input = points.filter(([name]) => name.endsWith("input_tokens"));
   expect(input.map(([, , attributes]) => attributes)).toMatchInlineSnapshot(`
     [

@@ -73,6 +73,52 @@ test("the span of a tool call has the requests for its approval, and their answe
   `);
 });
 
+test("a denied call has an unknown outcome only if it was started before, in any step and at any position", () => {
+  const wrote = (step: number, ...names: readonly string[]): Entry["event"] => ({
+    type: "llm.completed",
+    at: 1,
+    effectId: `t/1.${step}#1`,
+    reply: { toolCalls: names.map((name, index) => ({ id: `${index}`, name, arguments: "{}" })) },
+    finishReason: "tool_calls",
+  });
+  const withheld = (position: number, because: "unknown_outcome" | "declared"): Entry["event"] => ({
+    type: "tool.withheld",
+    at: 1,
+    effectId: `t/1.2.${position}#1`,
+    because,
+    arguments: {},
+  });
+  const denied = (position: number): Entry["event"] => ({
+    type: "approval.answered",
+    at: 1,
+    effectId: `t/1.2.${position}!approval-1`,
+    approved: false,
+  });
+  const events: readonly Entry["event"][] = [
+    { type: "ask.received", at: 0, askId: "a", input: "Pay." },
+    wrote(1, "look"),
+    { type: "tool.completed", at: 1, effectId: "t/1.1.0#1", content: "a bill" },
+    wrote(2, "pay", "pay"),
+    { type: "tool.started", at: 1, effectId: "t/1.2.0#1" },
+    withheld(0, "unknown_outcome"),
+    withheld(1, "declared"),
+    denied(1),
+    denied(0),
+  ];
+  const started: Entry = { seq: 0, format: 2, event: { type: "thread.started", at: 0, threadId: "t" } };
+  // None of the events starts a thread.
+  const entries = [started, ...events.map((event, index) => ({ seq: index + 1, event }) as Entry)];
+  expect(
+    spansIn(entries, { open: true }).flatMap(({ operation, attributes }) =>
+      operation === "execute_tool" ? [[attributes["gen_ai.tool.call.id"], attributes["error.type"]]] : [],
+    ),
+  ).toEqual([
+    ["1.1.0", undefined],
+    ["1.2.1", "refused"],
+    ["1.2.0", "unknown"],
+  ]);
+});
+
 test("a stopped turn ends its open spans", () => {
   expect(treeIn("cancel", "colloquy.turn.status", "error.type", "gen_ai.response.finish_reasons"))
     .toMatchInlineSnapshot(`

@@ -181,6 +181,29 @@ test("spans with content show what server and model chose, others only known ver
   ]);
 });
 
+test("without a list of tools, a called tool counts as invented if its call was answered at once", () => {
+  const toolCalls = ["invented", "works"].map((name, index) => ({ id: `${index}`, name, arguments: "{}" }));
+  const entries: readonly Entry[] = [
+    { seq: 0, format: 2, event: { type: "thread.started", at: 0, threadId: "t" } },
+    { seq: 1, event: { type: "ask.received", at: 0, askId: "a", input: "Go on." } },
+    {
+      seq: 2,
+      event: {
+        type: "llm.completed",
+        at: 0,
+        effectId: "t/1.1#1",
+        promptDigest: "",
+        reply: { toolCalls },
+        finishReason: "tool_calls",
+      },
+      decided: { results: [{ position: 0, outcome: "failed", content: [{ type: "text", text: "unknown" }] }] },
+    },
+  ];
+  const toolsOf = (shown: readonly Entry[]): readonly string[] =>
+    spansIn(shown, { open: true }).flatMap(({ name }) => (name.startsWith("execute_tool") ? [name] : []));
+  expect(toolsOf(entries)).toEqual(["execute_tool", "execute_tool works"]);
+});
+
 test("a long model name that does not end in a digit does not block the process", async () => {
   const model = `gpt-4o${"1".repeat(10_000)}x`;
   const { journal } = await runHost(

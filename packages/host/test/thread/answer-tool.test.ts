@@ -3,7 +3,21 @@ import type { CallLlm, CallTool } from "@colloquy/machine";
 import { describe, expect, test, vi } from "vitest";
 import * as zod from "zod";
 import { EventRefusedError, ThreadUnknownError } from "@colloquy/host";
-import { calls, echo, entriesOf, errorOf, journalOf, partsOf, says, settle, stage, texts, answered } from "../stage.ts";
+import { overriding } from "../gated-store.ts";
+import {
+  calls,
+  echo,
+  entriesOf,
+  errorOf,
+  journalOf,
+  partsOf,
+  says,
+  settle,
+  stage,
+  texts,
+  answered,
+  stored,
+} from "../stage.ts";
 
 const day = 86_400_000;
 
@@ -298,4 +312,35 @@ describe("refused in words", () => {
     expect(String(await errorOf(host.ask("Q", { tools })))).toMatch(words);
     expect(await entriesOf(store)).toEqual(before);
   });
+});
+
+test("a call of the tenth turn is answered and found again like one of the first", async () => {
+  const { host } = stage({ script: [call, says("done")] });
+  const thread = host.thread();
+  for (let turn = 1; turn < 10; turn++) await thread.addTurn([{ role: "user", content: `${turn}` }]);
+  host.ask("Tidy up.", asking).catch(() => {});
+  await settle();
+  const { turn } = await thread.answerTool("10.1.0", "Yes.");
+  expect(await turn).toMatchObject({ turn: 10, text: "done" });
+  expect(await thread.answerTool("10.1.0", "Yes.")).toMatchObject({ threadId: "default" });
+  expect(String(await errorOf(thread.answerTool("10.1.0", "No.")))).toContain("was answered before (completed)");
+});
+
+test("an answer to a call that is being stored waits until it is stored", async () => {
+  const { clock, inner } = stored();
+  const gate = Promise.withResolvers<void>();
+  const store = overriding(inner, {
+    append: async (...given) => {
+      if (given[2].some(({ event }) => event.type === "llm.completed")) await gate.promise;
+      await inner.append(...given);
+    },
+  });
+  const { host } = stage({ clock, store, script: [call, says("done")] });
+  const asked = host.ask("Tidy up.", asking);
+  await settle();
+  const answering = host.thread().answerTool("1.1.0", "Yes.");
+  await settle();
+  gate.resolve();
+  expect(await answering).toMatchObject({ threadId: "default" });
+  expect(await asked).toMatchObject({ text: "done" });
 });

@@ -89,6 +89,7 @@ test("a thread shows its state after any entry, and how it differs after another
   const thread = host.thread();
   await thread.ask("one");
   await thread.ask("two");
+  expect((await thread.at(0)).context.seq).toBe(0);
   const then = await thread.at(2);
   expect(then.value).toBe("completed");
   expect(messagesOf(then).map(textOf)).toEqual(["one", "1"]);

@@ -25,3 +25,20 @@ test("a recovery of many threads lets the timers of the process fire between the
   expect(order).toHaveLength(names.length + 1);
   expect([order.at(0), order.at(-1)]).not.toContain("timer");
 });
+
+test("a recovery looks at sixteen threads at once", async () => {
+  const { clock, store: inner } = await afterCrash(Array.from({ length: 20 }, (_, index) => `thread ${index}`));
+  await clock.advance(leaseTtlMs + 1);
+  const looked = new Set<string>();
+  const never = new Promise<never>(() => {});
+  const store = overriding(inner, {
+    read: async (threadId) => {
+      looked.add(threadId);
+      return never;
+    },
+  });
+  const { host } = recovering({ clock, store });
+  host.start();
+  await clock.advance(1);
+  expect(looked.size).toBe(16);
+});

@@ -2,7 +2,7 @@ import { messagesOf } from "@colloquy/machine";
 import type { RedactionTarget } from "@colloquy/machine/storage";
 import { describe, expect, test } from "vitest";
 import { EventRefusedError, ThreadHeldError, ThreadUnknownError } from "@colloquy/host";
-import type { Store } from "@colloquy/host";
+import type { Observer, Store } from "@colloquy/host";
 import { overriding } from "../gated-store.ts";
 import { summarising } from "../summarising.ts";
 import { entriesOf, errorOf, held, journalOf, says, settle, stage, texts, during, stored } from "../stage.ts";
@@ -32,13 +32,20 @@ describe("redaction", () => {
     expect(JSON.stringify(model.calls.at(-1)?.messages)).not.toContain("SECRET");
   });
 
-  test("a redaction tells observers that the messages of the thread changed", async () => {
+  test("a redaction shows observers its entry, and tells them that the messages of the thread changed", async () => {
     const signals: string[] = [];
-    const { host } = stage({ script: [says("fine")], observers: [{ signal: ({ type }) => void signals.push(type) }] });
+    const entries: unknown[] = [];
+    const observer: Observer = {
+      signal: ({ type }) => void signals.push(type),
+      entry: ({ seq, event }, threadId, { before, after }) =>
+        void entries.push([seq, event.type, threadId, before?.context.seq, after.context.seq]),
+    };
+    const { host } = stage({ script: [says("fine")], observers: [observer] });
     await host.ask("my SECRET");
-    signals.length = 0;
+    for (const seen of [signals, entries]) seen.length = 0;
     await host.thread().redact({ turn: 1 });
     expect(signals).toEqual(["thread.updated"]);
+    expect(entries).toEqual([[3, "thread.redacted", "default", 2, 3]]);
   });
 
   test("of one message leaves the others of its turn; again it finds nothing", async () => {
@@ -50,6 +57,26 @@ describe("redaction", () => {
     const journal = await journalOf(store);
     expect(await thread.redact({ message: "1.0" })).toEqual([]);
     expect(await journalOf(store)).toEqual(journal);
+  });
+
+  test("a repeated redaction makes the store rewrite the entry again, and a copy without the words is not rewritten", async () => {
+    const { clock, inner } = stored();
+    const rewritten: unknown[] = [];
+    const store = overriding(inner, {
+      rewrite: async (lease, entries) => {
+        rewritten.push([lease.threadId, ...entries.map(({ seq }) => seq)]);
+        await inner.rewrite(lease, entries);
+      },
+    });
+    const { host } = stage({ clock, store, script: [says("1"), says("2")] });
+    await host.ask("one");
+    await host.thread().fork({ threadId: "copy" });
+    await host.ask("my SECRET");
+    for (let times = 0; times < 2; times++) await host.thread().redact({ message: "2.0" }, { copies: ["copy"] });
+    expect(rewritten).toEqual([
+      ["default", 3],
+      ["default", 3],
+    ]);
   });
 
   test.each([{ turn: 7 }, { message: "9.9" }, { seqs: [99] }])(
@@ -341,5 +368,16 @@ describe("redaction", () => {
     await thread.redact({ turn: 2 }, { copies: ["copy"] });
     for (const each of ["default", "copy"]) expect(await said(store, each)).not.toContain("SECRET");
     expect((await texts(copy)).slice(2, 4)).toEqual(["[redacted]", "of the copy"]);
+  });
+
+  test("of the first turn leaves the first turn of a copy that began before it", async () => {
+    const { host, store } = stage({ script: ["1", "own"].map(says) });
+    const thread = host.thread();
+    await thread.ask("my SECRET");
+    const { thread: copy } = await thread.fork({ threadId: "copy", turn: 0 });
+    await copy.ask("words of its own");
+    await thread.redact({ turn: 1 }, { copies: ["copy"] });
+    expect(await said(store, "default")).not.toContain("SECRET");
+    expect(await texts(copy)).toEqual(["words of its own", "own"]);
   });
 });

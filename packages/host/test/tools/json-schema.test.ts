@@ -70,6 +70,7 @@ test.each<[string, JsonObject, Json, Json]>([
 test("what is no schema, or leads nowhere, allows everything", () => {
   for (const schema of [undefined, null, {}, { pattern: "(" }, { $ref: "#/$defs/no" }, { $ref: "https://example.org" }])
     expect(issuesOf(schema, "a")).toEqual([]);
+  for (const multipleOf of [0, -2]) expect(issuesOf({ multipleOf }, 5)).toEqual([]);
 });
 
 test("issues in words are as many and as long as a model can use", () => {

@@ -87,10 +87,34 @@ describe("a reader of results", () => {
     expect(pieces.map((piece) => piece.replace(mark, "")).join("")).toBe("🦜a🦜".repeat(30));
   });
 
+  test("gives no more than two characters if so many are wanted, and a pair of surrogates is not split", async () => {
+    const pieces = piecesOf(await stateWith("a🦜".repeat(40)), { characters: 2 }, 200);
+    expect(pieces.slice(0, 4).map((piece) => piece.replace(mark, ""))).toEqual(["a", "🦜", "a", "🦜"]);
+  });
+
   test("may be asked to begin anywhere, and never begins within a character", async () => {
     const state = await stateWith("a🦜b");
     expect(readOn(state, { callId: "1.1.0", from: 2 })).toBe("🦜b");
     expect(readOn(state, { callId: "1.1.0", from: 3 })).toBe("b");
+  });
+
+  test("begins before a pair of surrogates that it was asked to begin in, and before no other character", async () => {
+    const state = await stateWith("a\u{10000}b\uffffc");
+    expect(readOn(state, { callId: "1.1.0", from: 2 })).toBe("\u{10000}b\uffffc");
+    expect(readOn(state, { callId: "1.1.0", from: 5 })).toBe("c");
+  });
+
+  test("gives a text whole that needs no more room than a piece with its mark, and a longer one in pieces", async () => {
+    const [whole, longer] = [await stateWith("x".repeat(200)), await stateWith("x".repeat(201))];
+    expect(piecesOf(whole, {}, 200)).toEqual(["x".repeat(200)]);
+    expect(piecesOf(longer, {}, 200)).toHaveLength(2);
+  });
+
+  test("gives pieces of 2,000 characters, with their marks, if nothing else is wanted", async () => {
+    const state = await stateWith("x".repeat(9_999));
+    const piece = readOn(state, { callId: "1.1.0" });
+    expect(piece).toBe(readOn(state, { callId: "1.1.0" }, { characters: 2_000 }));
+    expect(piece).not.toBe(readOn(state, { callId: "1.1.0" }, { characters: 2_001 }));
   });
 
   test("refuses arguments that it does not know", async () => {
@@ -107,7 +131,9 @@ describe("a reader of results", () => {
     expect(() => readOn(state, { callId: "1.1.0", from: 5 })).toThrow(/from is 5; the result of call 1.1.0 has 5/);
     expect(() => readOn(state, { callId: "1.1.0", from: -1 })).toThrow(/from is -1/);
     expect(() => readOn(state, { callId: "1.1.0", characters: 0 })).toThrow(/characters is 0/);
-    expect(readOn(await stateWith(null), { callId: "1.1.0" })).toBe("");
+    const empty = await stateWith(null);
+    expect(readOn(empty, { callId: "1.1.0" })).toBe("");
+    expect(() => readOn(empty, { callId: "1.1.0", from: 1 })).toThrow(/has 0 characters/);
   });
 
   test("counts what is no text as the marks do", async () => {

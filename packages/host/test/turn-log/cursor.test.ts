@@ -1,6 +1,7 @@
 import type { AskPart } from "@colloquy/host";
+import type { RequestApproval } from "@colloquy/machine";
 import fc from "fast-check";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { cursorAt, HandleCursor, LogCursor, placeOf } from "../../src/turn-log/cursor.ts";
 import { ofJournal, partsMax, TurnLog } from "../../src/turn-log/log.ts";
 import { joined } from "../joined.ts";
@@ -207,6 +208,14 @@ describe("HandleCursor", () => {
     ]);
   });
 
+  test("a handle shows that a step is void even if that is the first part that it reads", async () => {
+    const lost: AskPart = { type: "thread.lost", turn: 1 };
+    const cursor = new HandleCursor();
+    cursor.follow(logOf(lost, step(1), lost, ended), "first");
+    cursor.endTurn(ended);
+    expect(await partsOf(cursor)).toEqual([lost, step(1), lost, ended]);
+  });
+
   test("a handle reports another wait after the first part of its log", async () => {
     const cursor = new HandleCursor();
     cursor.beginWait(1);
@@ -255,6 +264,18 @@ describe("HandleCursor", () => {
     expect(cursor.place).toEqual({ turn: 1, epoch: 7, index: 2, offset: 2 });
   });
 
+  test("a handle with several readers waits only once for the next part of its log", async () => {
+    const cursor = new HandleCursor();
+    const log = logOf(started);
+    cursor.follow(log, "first");
+    await cursor.next();
+    const waits = vi.spyOn(log, "wakeLater");
+    const readers = [cursor.next(), cursor.next()];
+    expect(waits).toHaveBeenCalledTimes(1);
+    for (const number of [1, 2]) log.append(7, step(number));
+    expect((await Promise.all(readers)).map(({ value }) => value)).toEqual([step(1), step(2)]);
+  });
+
   test("a handle that starts at a place reads only the log, from that place on", async () => {
     const cursor = new HandleCursor(false, { turn: 1, epoch: 7, index: 0, offset: 0 });
     expect(cursor.place).toEqual({ turn: 1, epoch: 7, index: 0, offset: 0 });
@@ -276,5 +297,43 @@ describe("HandleCursor", () => {
     cursor.follow(logOf(request("a"), request("a"), request("b"), lost, request("a"), ended), "first");
     cursor.endTurn(ended);
     expect(await partsOf(cursor)).toEqual([request("a"), request("b"), lost, request("a"), ended]);
+  });
+
+  test("a handle shows the end of a wait for the model only if the log has it", async () => {
+    const cursor = new HandleCursor();
+    const waits: AskPart = { type: "wait.started", for: "model", until: null };
+    cursor.follow(logOf(waits, text("a"), waits, waitEnded, ended), "first");
+    cursor.endTurn(ended);
+    expect(await partsOf(cursor)).toEqual([waits, text("a"), waits, waitEnded, ended]);
+  });
+
+  test("a live handle shows the start of a turn once, and another handle as often as the log has it", async () => {
+    const next: AskPart = { type: "turn.started", turn: 2, askIds: ["a"] };
+    const replayed: AskPart = { type: "replay.started", turn: 1, step: 1, synthesised: true };
+    const log = logOf(started, step(1), replayed, started, step(1), next, ended);
+    const shown = [true, false].map(async (isLive) => {
+      const cursor = new HandleCursor(isLive);
+      cursor.follow(log, "first");
+      cursor.endTurn(ended);
+      return partsOf(cursor);
+    });
+    expect(await Promise.all(shown)).toEqual([
+      [started, step(1), replayed, step(1), next, ended],
+      [started, step(1), replayed, started, step(1), next, ended],
+    ]);
+  });
+
+  test("a handle requests each approval once, and all of them again after a replay has begun", async () => {
+    const request = (id: string): AskPart => {
+      const call = { turn: 1, step: 1, position: 0, callId: "1.1.0", name: "f", arguments: {} };
+      const approval = { type: "request_approval", id, because: "declared", ...call } as const;
+      // Only its id counts here.
+      return { type: "approval.requested", turn: 1, step: 1, request: approval as unknown as RequestApproval };
+    };
+    const replayed: AskPart = { type: "replay.started", turn: 1, step: 1, synthesised: true };
+    const cursor = new HandleCursor();
+    cursor.follow(logOf(request("a"), request("b"), request("a"), replayed, request("b"), ended), "first");
+    cursor.endTurn(ended);
+    expect(await partsOf(cursor)).toEqual([request("a"), request("b"), replayed, request("b"), ended]);
   });
 });

@@ -141,6 +141,11 @@ describe("completeLog", () => {
       [{ ...second[1], text: "ne." } as AskPart, ...second.slice(2)],
     ],
     ["a replay of the second step that has not begun", [...first, ...second.slice(0, 2), anew(2)], second],
+    [
+      "a replay of the whole turn that has not begun",
+      [...first, ...second.slice(0, 2), anew(1)],
+      [...first.slice(1), ...second],
+    ],
     ["a step that began twice", [...first, ...second.slice(0, 2), second[0] as AskPart], second.slice(1)],
     ["only the start of the turn", first.slice(0, 1), whole.slice(1)],
     [
@@ -158,6 +163,30 @@ describe("completeLog", () => {
     expect(completed(...shown)).toEqual(added);
   });
 
+  test("completion from the journal ends no step before the one before a replay", () => {
+    const third: readonly AskPart[] = [
+      { type: "step.started", turn: 1, step: 3 },
+      { type: "step.ended", turn: 1, step: 3 },
+      ...second.slice(3),
+    ];
+    const log = new TurnLog(1);
+    for (const part of [...first.slice(0, -1), ...second.slice(0, 3), ...third.slice(0, 1), anew(3)])
+      log.append(7, part);
+    const { end } = log;
+    completeLog(log, [...first, ...second.slice(0, 3), ...third]);
+    expect(log.parts.slice(end)).toEqual(third);
+  });
+
+  test("completion from the journal adds no result again of a tool that gave nothing", () => {
+    const turn = turnNumbered(stateAfter(ask, says(called), gives(null), gives("2", 0), says({ content: "Done." })), 1);
+    const log = new TurnLog(1);
+    const replayed = turn === undefined ? [] : replayOf(turn);
+    for (const part of replayed.slice(0, -1))
+      log.append(7, part.type === "toolResult" && part.callId === "1.1.0" ? { ...part, content: null } : part);
+    completeLog(log, replayed);
+    expect([log.end, replayed.length]).toEqual([whole.length, whole.length]);
+  });
+
   test("agrees returns false only if the parts of a log differ from those of the journal", () => {
     expect([agrees([], whole), agrees(first, whole), agrees(whole, whole)]).toEqual([true, true, true]);
     expect(agrees([...first.slice(0, 3), textOf("Two ")], whole)).toBe(false);
@@ -171,6 +200,8 @@ describe("completeLog", () => {
     expect([log.parts.slice(4), log.journalledStep]).toEqual([first.slice(4, 7), 1]);
     completeOpenLog(log, 7, state);
     expect(log.end).toBe(7);
+    completeOpenLog(log, 7, stateAfter(...rounds));
+    expect(log.parts.slice(7)).toEqual(first.slice(7, 8));
     const empty = new TurnLog(1);
     completeOpenLog(empty, 7, state);
     expect(empty.parts).toEqual([anew(1), ...first.slice(0, 7)]);

@@ -1,8 +1,8 @@
 import type { AskPart } from "@colloquy/host";
-import type { PartBatch } from "@colloquy/host/store";
+import { LeaseLostError, type PartBatch } from "@colloquy/host/store";
 import { expect, test } from "vitest";
-import { TurnLog } from "../../src/turn-log/log.ts";
-import { partsIn, PartSink } from "../../src/turn-log/sink.ts";
+import { TurnLog, TurnLogs } from "../../src/turn-log/log.ts";
+import { partsIn, PartSink, StoredParts } from "../../src/turn-log/sink.ts";
 import { manualClock } from "../stage.ts";
 
 const text = (words: string, step = 1): AskPart => ({ type: "text.delta", turn: 1, step, attempt: 1, text: words });
@@ -97,4 +97,77 @@ test("the sink of a turn that ends before its first batch is due leaves no timer
     sink.added(shown);
   }
   expect(clock.sleepers).toBe(0);
+});
+
+test("a turn that was read from the store to its end is dropped some time after that, even if its reader continues", async () => {
+  const clock = manualClock();
+  const logs = new TurnLogs(clock, 1_000);
+  const ended: AskPart = { type: "turn.ended", turn: 1, status: "completed" };
+  const body = JSON.stringify([
+    [0, 0, text("a")],
+    [1, 0, ended],
+  ]);
+  const log = { append: async () => {}, read: async () => [{ token: 7, number: 0, turn: 1, at: 0, until: 9, body }] };
+  const stored = new StoredParts("t", { log, clock, everyMs: 10, keepMs: 1_000, report: () => {} }, logs);
+  await stored.read();
+  await clock.advance(999);
+  expect(logs.of("t", 1)?.parts).toEqual([text("a"), ended]);
+  await clock.advance(1);
+  expect(logs.of("t", 1)).toBeUndefined();
+});
+
+test("a reader of the store's parts asks for those after the last batch, and for one turn only if it wants one", async () => {
+  const clock = manualClock();
+  const asked: unknown[] = [];
+  const batch = { token: 7, number: 3, turn: 1, at: 0, until: 9, body: JSON.stringify([[0, 0, text("a")]]) };
+  const log = {
+    append: async () => {},
+    read: async (...given: readonly unknown[]) => {
+      asked.push(given);
+      return [batch];
+    },
+  };
+  const logging = { log, clock, everyMs: 10, keepMs: 1_000, report: () => {} };
+  const stored = new StoredParts("t", logging, new TurnLogs(clock, 1_000));
+  await stored.read();
+  await stored.read(1);
+  expect(asked).toEqual([
+    ["t", { at: clock.now(), after: null }],
+    ["t", { at: clock.now(), after: { token: 7, number: 3 }, turn: 1 }],
+  ]);
+});
+
+test.each(["was ended", "lost its lease"])("a sink that %s starts no timer for later parts", async (how) => {
+  const clock = manualClock();
+  const lease = { threadId: "t", token: 7, owner: "me" };
+  const append = async (): Promise<void> => {
+    throw new LeaseLostError(lease);
+  };
+  const logging = { log: { append, read: async () => [] }, clock, everyMs: 10, keepMs: 1_000, report: () => {} };
+  const sink = new PartSink(logging, lease);
+  const log = new TurnLog(1);
+  if (how === "lost its lease") {
+    log.append(7, text("a"));
+    sink.added(log);
+    await clock.advance(10);
+  } else await sink.end();
+  log.append(7, text("b"));
+  sink.added(log);
+  expect(clock.sleepers).toBe(0);
+});
+
+test("a sink writes no batch without parts", async () => {
+  const clock = manualClock();
+  const numbers: number[] = [];
+  const append = async (_: unknown, { number }: PartBatch): Promise<void> => void numbers.push(number);
+  const logging = { log: { append, read: async () => [] }, clock, everyMs: 10, keepMs: 1_000, report: () => {} };
+  const sink = new PartSink(logging, { threadId: "t", token: 7, owner: "me" });
+  const log = new TurnLog(1);
+  log.append(7, text("a"));
+  sink.added(log);
+  await clock.advance(10);
+  sink.added(log);
+  await clock.advance(10);
+  await sink.end();
+  expect(numbers).toEqual([0]);
 });
