@@ -26,7 +26,6 @@ export const legOfQueued = async (
 ): Promise<ReadableLeg> => {
   const place = { threadId: thread.id, askId };
   const queued = await queuedFacts(thread, place);
-  if (queued !== null && queued.endedAt !== null) return withdrawnLeg(queued);
   const begun = (async () => {
     try {
       let later = await newsIn(handle);

@@ -197,3 +197,16 @@ test("TurnOutput streams the arguments of a caller's tool, and holds back those 
   expect(await deltas("look_up")).toEqual(['"delta":"{\\"id"', '"delta":"\\":1}"']);
   expect(await deltas("weather")).toEqual([]);
 });
+
+test.each([
+  ["text", { content_index: 0 }],
+  ["refusal", { content_index: 0 }],
+  ["reasoning", { summary_index: 0 }],
+] as const)("LegWriter names the first part of each item in every event of a %s", (kind, where) => {
+  const events: LegEvent[] = [];
+  const writer = new LegWriter((event) => void events.push(event));
+  writer.write(kind, "Hm.", () => ({ threadId: "t", turn: 1, step: 1, index: 0 }));
+  writer.closePiece("completed");
+  const inParts = events.filter(({ type }) => !type.startsWith("response.output_item."));
+  expect(inParts).toMatchObject([1, 2, 3, 4].map(() => ({ output_index: 0, ...where })));
+});

@@ -204,6 +204,22 @@ test("promptChange lists the added, removed and changed messages between two pro
   expect(change.changed[0]?.before.id).toBe("3.1");
 });
 
+test("promptView shows no tokens of a unit that its counter can't count", () => {
+  const unable: Counter = {
+    ...counter,
+    countPart: () => {
+      throw new Error("it is unable");
+    },
+  };
+  const { machine, state } = talk({ counter: unable }, [asked]);
+  const { view, units } = promptView(state, { machine, as: "sent", seq: 9, reported: null });
+  expect(units.map(({ tokens, sentTokens }) => [tokens, sentTokens])).toEqual([
+    [null, null],
+    [null, null],
+  ]);
+  for (const segments of [view.sent, view.whole]) expect(segmentsOf(segments)).toEqual(["0 system 0", "1 open 0"]);
+});
+
 test("promptView throws an error if no model call is outstanding", () => {
   expect(() => viewOf(decision, "sent", turn(1))).toThrow("no model call is outstanding");
 });

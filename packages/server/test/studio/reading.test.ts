@@ -1,3 +1,4 @@
+import { getEventListeners } from "node:events";
 import { type AskPart, createHost, type LlmHandler, memoryStore, type Store } from "@colloquy/host";
 import { conversationMachine, type Event, type ReplyDraft, start, type State, transition } from "@colloquy/machine";
 import { compactTurns } from "@colloquy/machine/policies";
@@ -133,6 +134,21 @@ test("threads that change are given when they do, and none when nothing happens"
   ending.abort();
   expect((await last).done).toBe(true);
   expect(clock.pending()).toEqual([]);
+  await close();
+});
+
+test("changedThreads leaves no listener on its signal between two looks at the store", async () => {
+  const { clock, store, host, close } = parts();
+  const ending = new AbortController();
+  const changes = changedThreads({ store, clock, everyMs: 100, signal: ending.signal });
+  for (const threadId of ["a", "b", "c"]) {
+    const next = changes.next();
+    await clock.advance(100);
+    await host.thread(threadId).start();
+    await clock.advance(100);
+    expect((await next).value).toMatchObject([{ threadId }]);
+    expect(getEventListeners(ending.signal, "abort")).toEqual([]);
+  }
   await close();
 });
 

@@ -1,0 +1,40 @@
+import { expect, test } from "vitest";
+import { z } from "zod";
+import type { Route } from "../src/index.ts";
+import { at, errorOf, serving } from "./serving.ts";
+
+const echo: Route = {
+  method: "POST",
+  path: "/echo",
+  handle: async (call) => Response.json(await call.body(z.strictObject({ text: z.string() }))),
+};
+
+/** A request whose body arrives in these pieces, without a length. */
+const inPieces = (pieces: readonly Uint8Array[], end: (body: ReadableStreamDefaultController) => void): Request => {
+  const body = new ReadableStream<Uint8Array>({
+    start: (controller) => {
+      for (const piece of pieces) controller.enqueue(piece);
+      end(controller);
+    },
+  });
+  // Cast: a stream needs `duplex`, which the type lacks.
+  const streamed = { body, duplex: "half" } as RequestInit;
+  return at("/echo", { method: "POST", ...streamed, headers: { "content-type": "application/json" } });
+};
+
+test("a body is read whose characters are cut at any byte", async () => {
+  const server = serving({}, echo);
+  const bytes = new TextEncoder().encode(JSON.stringify({ text: "é€😀" }));
+  const pieces = Array.from(bytes, (byte) => Uint8Array.of(byte));
+  const response = await server.fetch(inPieces(pieces, (body) => body.close()));
+  expect(await response.json()).toEqual({ text: "é€😀" });
+});
+
+test("a body that ends within a character, or breaks off, is refused", async () => {
+  const server = serving({}, echo);
+  const half = [new TextEncoder().encode('{"text":"'), Uint8Array.of(0xe2, 0x82)];
+  const cut = await server.fetch(inPieces(half, (body) => body.close()));
+  expect(await errorOf(cut)).toMatchObject({ status: 400, message: "the body is no UTF-8" });
+  const broken = await server.fetch(inPieces([], (body) => body.error(new Error("it is gone"))));
+  expect(await errorOf(broken)).toMatchObject({ status: 400, message: "the body broke off" });
+});

@@ -1,0 +1,45 @@
+import type { AskHandle, HostedThread } from "@colloquy/host";
+import { never, reply } from "@colloquy/runtime-test/models";
+import { expect, test } from "vitest";
+import { untilTurnsEnd } from "../../src/ui/ask-of-page.ts";
+import { stage } from "./page.ts";
+
+const asking = async () => {
+  const { host } = stage([never(), reply("Three.")]);
+  const thread = host.thread("t");
+  const [one, two, three] = ["one", "two", "three"].map((askId) =>
+    thread.ask(askId, { askId, overlap: "queue" }),
+  ) as unknown as readonly [AskHandle, AskHandle, AskHandle]; // as many as there are ids
+  two.catch(() => {});
+  one.catch(() => {});
+  await expect
+    .poll(async () => (await thread.asks()).map(({ status }) => status))
+    .toEqual(["open", "queued", "queued"]);
+  return { host, thread, one, two, three };
+};
+
+test("a page's message waits no longer for asks that were withdrawn or cancelled", async () => {
+  const { host, thread, three } = await asking();
+  const { signal } = new AbortController();
+  const waits = [untilTurnsEnd(thread, signal, "three"), untilTurnsEnd(thread, signal)];
+  await thread.cancel("never mind", "two");
+  await thread.cancel("never mind", "one");
+  await Promise.all(waits);
+  expect((await three).text).toBe("Three.");
+  await host.close();
+});
+
+test("a page learns that the asks before its message can't be followed", async () => {
+  const { host, thread } = await asking();
+  async function* failing(): AsyncGenerator<never, void> {
+    yield* [];
+    throw new Error("the store failed");
+  }
+  // Cast: only these members are used.
+  const broken = { look: thread.look.bind(thread), rejoin: failing } as unknown as HostedThread;
+  const { signal } = new AbortController();
+  await expect(untilTurnsEnd(broken, signal, "two")).rejects.toThrow("the store failed");
+  await untilTurnsEnd(broken, signal, "one");
+  await untilTurnsEnd(broken, signal, "no such ask");
+  await host.close();
+});
