@@ -46,3 +46,44 @@ test("an item with which the conversation began can't be removed, and the client
   expect((await client.conversations.items.list("t")).data).toEqual([item]);
   await host.close();
 });
+
+const members = (count: number, key = 1, text = 1): Record<string, string> =>
+  Object.fromEntries(
+    Array.from({ length: count }, (_, index) => [String.fromCodePoint(97 + index).repeat(key), "x".repeat(text)]),
+  );
+
+test.each<readonly [string, object, number]>([
+  ["16 members of metadata, with keys of 64 and texts of 512 characters", { metadata: members(16, 64, 512) }, 200],
+  ["17 members of metadata", { metadata: members(17) }, 400],
+  ["a key of 65 characters", { metadata: members(1, 65) }, 400],
+  ["a text of 513 characters", { metadata: members(1, 1, 513) }, 400],
+  ["20 items", { items: Array.from({ length: 20 }, () => said("user", "Hi")) }, 200],
+  ["21 items", { items: Array.from({ length: 21 }, () => said("user", "Hi")) }, 400],
+  ["no metadata and no items", { metadata: null, items: null }, 200],
+])("a conversation with %s is answered by its status", async (_, body, status) => {
+  const { host, client } = served();
+  const made = await client.conversations.create(body).then(
+    () => 200,
+    (error: unknown) => (error instanceof OpenAI.APIError ? error.status : error),
+  );
+  expect(made).toBe(status);
+  await host.close();
+});
+
+test("a list has as many items as a client asks for, from 1 to 100, and 20 if it does not say", async () => {
+  const { host, client } = served();
+  const seed = Array.from({ length: 101 }, (_, index) => ({ role: "user" as const, content: `${index}` }));
+  await host.thread("t").start({ seed });
+  const counted = async (query: { readonly limit?: number }) => {
+    const { data, has_more: hasMore } = await client.conversations.items.list("t", query);
+    return [data.length, hasMore];
+  };
+  expect(await counted({ limit: 1 })).toEqual([1, true]);
+  expect(await counted({})).toEqual([20, true]);
+  expect(await counted({ limit: 100 })).toEqual([100, true]);
+  await expect(counted({ limit: 0 })).rejects.toThrow("limit");
+  await expect(counted({ limit: 101 })).rejects.toThrow("limit");
+  await host.thread("short").start({ seed: seed.slice(0, 20) });
+  expect((await client.conversations.items.list("short")).has_more).toBe(false);
+  await host.close();
+});

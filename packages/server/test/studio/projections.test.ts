@@ -172,6 +172,27 @@ test.each([
   expect(usageWords(usages.reduce((sum, usage) => usageMonoid.concat(sum, usage), noUsage))).toBe(words);
 });
 
+test("the difference of two threads shows at most 100 messages of each", () => {
+  const machine = conversationMachine(options);
+  const seeded = (name: string) =>
+    start(machine, {
+      threadId: name,
+      at: 0,
+      seed: Array.from({ length: 102 }, (_, index) => ({
+        role: "user" as const,
+        content: index === 0 ? "Hello" : `${name} ${index}`,
+      })),
+    }).state;
+  const { alike, left, right } = differenceOf(seeded("a"), seeded("b"));
+  const textsIn = (messages: typeof left) =>
+    messages.map(({ parts }) => parts.map((part) => "text" in part && part.text).join());
+  expect(alike).toBe(1);
+  expect([left, right].map((messages) => [textsIn(messages).at(0), textsIn(messages).at(-1)])).toEqual([
+    ["a 1", "a 100"],
+    ["b 1", "b 100"],
+  ]);
+});
+
 describe("a row of the timeline", () => {
   const quiet = start(conversationMachine(options), { threadId: "t", at: 0 }).state;
   /** Makes the row of an event that is journalled with these decisions and marks. */

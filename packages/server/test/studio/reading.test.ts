@@ -3,11 +3,11 @@ import { type AskPart, createHost, type LlmHandler, memoryStore, type Store } fr
 import { conversationMachine, type Event, type ReplyDraft, start, type State, transition } from "@colloquy/machine";
 import { compactTurns } from "@colloquy/machine/policies";
 import { sequentialIds, virtualClock } from "@colloquy/runtime-test";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { usable } from "../../src/http/list-page.ts";
 import type { Call } from "../../src/http/route.ts";
 import { changedThreads } from "../../src/studio/reading/changed-threads.ts";
-import { runningText, threadReader } from "../../src/studio/reading/thread-reader.ts";
+import { itemReader, runningText, threadReader } from "../../src/studio/reading/thread-reader.ts";
 import { turnView } from "../../src/studio/projections/turn-view.ts";
 import { trips } from "./kit/trip.ts";
 
@@ -134,6 +134,53 @@ test("threads that change are given when they do, and none when nothing happens"
   ending.abort();
   expect((await last).done).toBe(true);
   expect(clock.pending()).toEqual([]);
+  await close();
+});
+
+test("changedThreads asks for threads that changed up to a minute before it started, as other clocks may lag", async () => {
+  const { clock, store, close } = parts();
+  await clock.advance(100_000);
+  const listed: unknown[] = [];
+  const list = store.list.bind(store);
+  vi.spyOn(store, "list").mockImplementation((options) => {
+    listed.push(options);
+    return list(options);
+  });
+  const ending = new AbortController();
+  const next = changedThreads({ store, clock, everyMs: 100, signal: ending.signal }).next();
+  await clock.advance(99);
+  expect(listed).toEqual([{ updated: { from: clock.now() - 99 - 60_000 } }]);
+  ending.abort();
+  expect((await next).done).toBe(true);
+  await close();
+});
+
+test("itemReader reads the figures of a thread again only when the thread changed or was created again", async () => {
+  const { store, host, close } = parts();
+  const read = itemReader(host);
+  const looks = vi.spyOn(host, "thread");
+  const figures = async () =>
+    (await read((await store.list({})).threads)).map(({ threadId, turns }) => [threadId, turns]);
+  const counted = async () => [await figures(), looks.mock.calls.length] as const;
+  await host.ask("Hello?", { threadId: "a" });
+  await host.thread("b").start();
+  const [first, begun] = await counted();
+  expect(Object.fromEntries(first)).toEqual({ a: 1, b: 0 });
+  expect(await counted()).toEqual([first, begun]);
+  await host.ask("And again?", { threadId: "a" });
+  const asked = looks.mock.calls.length;
+  const [grown, after] = await counted();
+  expect([Object.fromEntries(grown), after - asked]).toEqual([{ a: 2, b: 0 }, 1]);
+  const failing = vi.spyOn(host, "thread").mockImplementation(() => {
+    // Cast: only this member is used.
+    return { look: () => Promise.reject(new Error("unreadable")) } as unknown as ReturnType<typeof host.thread>;
+  });
+  const [stored] = (await store.list({})).threads;
+  if (stored === undefined) throw new Error("a thread is stored");
+  const unread = { title: "", place: null, approvals: 0, turns: 0, tokens: null, cost: null };
+  for (const change of [{ seq: stored.seq + 1 }, { createdAt: stored.createdAt + 1 }, { threadId: "c" }])
+    expect(await read([{ ...stored, ...change }])).toEqual([{ ...stored, ...change, ...unread }]);
+  failing.mockRestore();
   await close();
 });
 
