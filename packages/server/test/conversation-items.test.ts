@@ -1,4 +1,5 @@
-import { createHost, memoryStore } from "@colloquy/runtime-node";
+import { createHost, type Host, memoryStore } from "@colloquy/runtime-node";
+import { virtualClock } from "@colloquy/runtime-test";
 import { scriptedModel } from "@colloquy/runtime-test/models";
 import OpenAI from "openai";
 import { expect, test } from "vitest";
@@ -7,6 +8,10 @@ import { threadServer } from "../src/index.ts";
 /** Makes a server with an empty model, and a client of it. */
 const served = () => {
   const host = createHost({ llm: scriptedModel([]), store: memoryStore() });
+  return { host, ...clientOf(host) };
+};
+
+const clientOf = (host: Host) => {
   const server = threadServer(host);
   const client = new OpenAI({
     apiKey: "any",
@@ -14,7 +19,7 @@ const served = () => {
     maxRetries: 0,
     fetch: (url, init) => server.fetch(new Request(url, init)),
   });
-  return { host, client };
+  return { client };
 };
 
 const said = (role: "system" | "developer" | "user" | "assistant", content: string) =>
@@ -85,5 +90,27 @@ test("a list has as many items as a client asks for, from 1 to 100, and 20 if it
   await expect(counted({ limit: 101 })).rejects.toThrow("limit");
   await host.thread("short").start({ seed: seed.slice(0, 20) });
   expect((await client.conversations.items.list("short")).has_more).toBe(false);
+  await host.close();
+});
+
+test("conversations are listed from the newest, or from the oldest if a client asks for that, with their times in seconds", async () => {
+  const clock = virtualClock(1_500);
+  const host = createHost({ llm: scriptedModel([]), store: memoryStore({ clock }), clock });
+  const { client } = clientOf(host);
+  for (const id of ["a", "b", "c"]) {
+    await host.thread(id).start();
+    await clock.advance(1_499);
+  }
+  const listed = async (query: string) => {
+    const { data } = await client.get<unknown, { data: { id: string; created_at: number }[] }>(
+      `/conversations${query}`,
+    );
+    return data.map(({ id, created_at: at }) => `${id} ${at}`);
+  };
+  const all = ["a 1", "b 2", "c 4"];
+  expect(await listed("?order=asc")).toEqual(all);
+  expect(await listed("?order=desc")).toEqual(all.toReversed());
+  expect(await listed("")).toEqual(all.toReversed());
+  expect(await listed("?order=asc&after=a&limit=1")).toEqual(["b 2"]);
   await host.close();
 });

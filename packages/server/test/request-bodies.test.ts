@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { z } from "zod";
-import type { Route } from "../src/index.ts";
-import { at, errorOf, serving } from "./serving.ts";
+import { HttpError, type Route } from "../src/index.ts";
+import { at, errorOf, get, post, serving } from "./serving.ts";
 
 const echo: Route = {
   method: "POST",
@@ -37,4 +37,33 @@ test("a body that ends within a character, or breaks off, is refused", async () 
   expect(await errorOf(cut)).toMatchObject({ status: 400, message: "the body is no UTF-8" });
   const broken = await server.fetch(inPieces([], (body) => body.error(new Error("it is gone"))));
   expect(await errorOf(broken)).toMatchObject({ status: 400, message: "the body broke off" });
+});
+
+test("a body of just as many bytes as may be is read, with its length or without, and no larger one", async () => {
+  const body = JSON.stringify({ text: "é€😀" });
+  const bytes = new TextEncoder().encode(body);
+  for (const [bodyBytesMax, status] of [
+    [bytes.byteLength, 200],
+    [bytes.byteLength - 1, 413],
+  ] as const) {
+    const server = serving({ bodyBytesMax }, echo);
+    const half = bytes.byteLength / 2;
+    const pieces = inPieces([bytes.slice(0, half), bytes.slice(half)], (stream) => stream.close());
+    for (const request of [pieces, post("/echo", body, { "content-length": `${bytes.byteLength}` })])
+      expect((await server.fetch(request)).status).toBe(status);
+  }
+});
+
+test.each([
+  [400, "invalid_request_error"],
+  [499, "invalid_request_error"],
+  [500, "server_error"],
+  [503, "server_error"],
+])("an error of the status %i is of the type %s for a client", async (status, type) => {
+  const failing = get("/failing", () => Promise.reject(new HttpError(status, "no")));
+  const response = await serving({}, failing).fetch(at("/failing"));
+  expect([response.status, await response.json()]).toEqual([
+    status,
+    { error: { message: "no", type, param: null, code: null } },
+  ]);
 });

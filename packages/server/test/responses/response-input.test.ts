@@ -94,6 +94,17 @@ test.each<readonly [string, string | readonly JsonObject[] | undefined, object]>
     [user("a"), { type: "local_shell_call", call_id: one, action: { type: "exec", command: ["ls"] } }, output(one)],
     { history: ["user assistant tool"] },
   ],
+  ...[
+    { type: "custom_tool_call", call_id: one, name: "look", input: "x" },
+    { type: "local_shell_call", call_id: one, arguments: "{}", action: { type: "exec", command: ["ls"] } },
+  ].map(
+    (sent) =>
+      [
+        `an output with a ${sent.type}, which has no name or no arguments`,
+        [user("a"), sent, output(one)],
+        { history: ["user assistant tool"] },
+      ] as const,
+  ),
   [
     "an approval",
     [approval("mcpr1_1_1_0_t")],

@@ -184,6 +184,23 @@ test("itemReader reads the figures of a thread again only when the thread change
   await close();
 });
 
+test("itemReader keeps the figures of the 10,000 threads that were read last", async () => {
+  const { host, close } = parts();
+  const looked: (string | undefined)[] = [];
+  vi.spyOn(host, "thread").mockImplementation((threadId) => {
+    looked.push(threadId);
+    // Cast: only this member is used.
+    return { look: async () => null } as unknown as ReturnType<typeof host.thread>;
+  });
+  const read = itemReader(host);
+  const stored = (index: number) => ({ threadId: `t${index}`, seq: 0, createdAt: 0, updatedAt: 0, metadata: {} });
+  await read(Array.from({ length: 10_001 }, (_, index) => stored(index)));
+  expect(looked).toHaveLength(10_001);
+  await read([stored(1), stored(10_000), stored(0)]);
+  expect(looked.slice(10_001)).toEqual(["t0"]);
+  await close();
+});
+
 test("changedThreads leaves no listener on its signal between two looks at the store", async () => {
   const { clock, store, host, close } = parts();
   const ending = new AbortController();
@@ -257,6 +274,7 @@ describe("the text of an open turn so far", () => {
     ["what is in the log", writing(), logging([1, text("It "), text("rains")], [1, text(".")]), "It rains."],
     ["what is in the log if that has more", writing("It"), logging([1, text("It rains")]), "It rains"],
     ["what is in the journal if that has more", writing("It rains"), logging([1, text("It")]), "It rains"],
+    ["what is in the journal if the log has as much", writing("It"), logging([1, text("So")]), "It"],
     ["what is in the journal if the log cannot be read", writing("It"), failing, "It"],
     ["what the newest holder wrote", writing(), logging([1, text("Rain, ")], [2, text("It rains")]), "It rains"],
     ["what was written after a replay", writing(), logging([1, text("Rain, "), again, text("It")]), "It"],

@@ -1,6 +1,6 @@
 import { fails, reply, type ScriptLine } from "@colloquy/runtime-test/models";
 import { expect, test } from "vitest";
-import { at } from "../serving.ts";
+import { at, post } from "../serving.ts";
 import { Chat, painted, stage, watchedServer } from "./page.ts";
 
 const served = (...script: readonly ScriptLine[]) => {
@@ -25,4 +25,13 @@ test("a page that opens with its newest turns gets as many as it asks for, and i
   expect(counts).toEqual([2, 4, 6]);
   for (const last of ["0", "1.5", "-1", "x"])
     expect((await server.fetch(at(`/ui/t/messages?last=${last}`))).status).toBe(400);
+});
+
+test("a page that sends back a whole answer gets all of it again", async () => {
+  const { server, load } = served(reply("Hi."));
+  await new Chat({ server }).sendMessage({ text: "Hello?" });
+  const messages = await load();
+  const again = await (await server.fetch(post("/ui", { id: "t", messages }))).text();
+  expect(again).toContain('"delta":"Hi."');
+  expect(again).not.toContain("data-differs");
 });

@@ -43,3 +43,17 @@ test("a page learns that the asks before its message can't be followed", async (
   await untilTurnsEnd(broken, signal, "no such ask");
   await host.close();
 });
+
+test("a page's message waits no longer once its turn has started, which also answers an ask before it", async () => {
+  const { host } = stage([never(), never()], { machine: { overlap: { type: "merge", max: 8 } } });
+  const thread = host.thread("t");
+  for (const askId of ["one", "two", "three"]) thread.ask(askId, { askId }).catch(() => {});
+  const statuses = async () => (await thread.asks()).map(({ status }) => status);
+  await expect.poll(statuses).toEqual(["open", "queued", "queued"]);
+  const waits = untilTurnsEnd(thread, new AbortController().signal, "three");
+  await thread.cancel("never mind", "one");
+  await waits;
+  expect(await statuses()).toEqual(["cancelled", "open", "open"]);
+  await thread.cancel("enough");
+  await host.close();
+});
