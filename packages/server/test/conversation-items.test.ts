@@ -2,7 +2,8 @@ import { createHost, type Host, memoryStore } from "@colloquy/runtime-node";
 import { virtualClock } from "@colloquy/runtime-test";
 import { scriptedModel } from "@colloquy/runtime-test/models";
 import OpenAI from "openai";
-import { expect, test } from "vitest";
+import type { HostedThread } from "@colloquy/host";
+import { expect, test, vi } from "vitest";
 import { threadServer } from "../src/index.ts";
 
 /** Makes a server with an empty model, and a client of it. */
@@ -102,9 +103,8 @@ test("conversations are listed from the newest, or from the oldest if a client a
     await clock.advance(1_499);
   }
   const listed = async (query: string) => {
-    const { data } = await client.get<unknown, { data: { id: string; created_at: number }[] }>(
-      `/conversations${query}`,
-    );
+    // Cast: the server promises these members.
+    const { data } = (await client.get(`/conversations${query}`)) as { data: { id: string; created_at: number }[] };
     return data.map(({ id, created_at: at }) => `${id} ${at}`);
   };
   const all = ["a 1", "b 2", "c 4"];
@@ -112,5 +112,30 @@ test("conversations are listed from the newest, or from the oldest if a client a
   expect(await listed("?order=desc")).toEqual(all.toReversed());
   expect(await listed("")).toEqual(all.toReversed());
   expect(await listed("?order=asc&after=a&limit=1")).toEqual(["b 2"]);
+  await host.close();
+});
+
+test("an item is not removed when another caller adds a turn at the same time, which stays", async () => {
+  const { host, client } = served();
+  const { id } = await client.conversations.create({ items: [said("user", "Hi"), said("assistant", "Hello.")] });
+  const thread = host.thread(id);
+  // Cast: all threads of a host have one prototype.
+  const threads = Object.getPrototypeOf(thread) as Pick<HostedThread, "undo">;
+  const { undo } = threads;
+  vi.spyOn(threads, "undo").mockImplementationOnce(async function (this: HostedThread, ...given) {
+    await thread.addTurn([{ role: "user", content: "Me too" }]);
+    return undo.apply(this, given);
+  });
+  const [newest] = (await client.conversations.items.list(id)).data;
+  await expect(client.conversations.items.delete(newest?.id ?? "", { conversation_id: id })).rejects.toThrow(
+    "the conversation went on meanwhile; nothing was removed",
+  );
+  vi.restoreAllMocks();
+  const { data } = await client.conversations.items.list(id, { order: "asc" });
+  expect(data.map((item) => ("content" in item ? item.content : null))).toMatchObject([
+    [{ text: "Hi" }],
+    [{ text: "Hello." }],
+    [{ text: "Me too" }],
+  ]);
   await host.close();
 });

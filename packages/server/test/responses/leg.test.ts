@@ -79,3 +79,22 @@ test("a reader of a response whose events were dropped is told to read it again"
   leg.log.lose();
   await expect(leg.log.read(100).next()).rejects.toThrow("read it again");
 });
+
+test("a reader can't begin after events that no client has read here", async () => {
+  const leg = legOf(3);
+  expect([leg.blocks(0) === null, leg.blocks(1) === null]).toEqual([false, true]);
+  await leg.log.read(0).next();
+  expect([leg.blocks(3) === null, leg.blocks(4) === null]).toEqual([false, true]);
+});
+
+test("a reader that waits is sent each event when it comes, and learns of the end", async () => {
+  const leg = legOf(2);
+  const reader = leg.log.read(0);
+  await reader.next();
+  const waiting = reader.next();
+  leg.log.add({ type: "response.output_text.delta", delta: "x" });
+  expect((await waiting).value).toContain('"sequence_number":2');
+  const last = reader.next();
+  leg.log.end();
+  expect((await last).done).toBe(true);
+});

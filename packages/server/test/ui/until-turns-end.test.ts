@@ -1,7 +1,9 @@
 import type { AskHandle, HostedThread } from "@colloquy/host";
 import { never, reply } from "@colloquy/runtime-test/models";
 import { expect, test } from "vitest";
+import { threadServer } from "../../src/index.ts";
 import { untilTurnsEnd } from "../../src/ui/ask-of-page.ts";
+import { post } from "../serving.ts";
 import { stage } from "./page.ts";
 
 const asking = async () => {
@@ -55,5 +57,25 @@ test("a page's message waits no longer once its turn has started, which also ans
   await waits;
   expect(await statuses()).toEqual(["cancelled", "open", "open"]);
   await thread.cancel("enough");
+  await host.close();
+});
+
+test("a message that is about to join the open turn is asked once, even if its page sends it again", async () => {
+  const { host } = stage([never(), never()], { machine: { overlap: { type: "steer", max: 8 } } });
+  const server = threadServer(host);
+  const send = async (id: string): Promise<void> => {
+    const messages = [{ id, role: "user", parts: [{ type: "text", text: id }] }];
+    await (await server.fetch(post("/ui", { id: "t", messages }))).body?.cancel();
+  };
+  const statuses = async () => (await host.thread("t").asks()).map(({ status }) => status);
+  await send("one");
+  await expect.poll(statuses).toEqual(["open"]);
+  for (let times = 1; times <= 2; times++) {
+    await send("two");
+    await expect.poll(statuses).toEqual(["open", "joining"]);
+  }
+  await send("three");
+  await expect.poll(statuses).toEqual(["open", "joining", "joining"]);
+  await host.thread("t").cancel("enough");
   await host.close();
 });
