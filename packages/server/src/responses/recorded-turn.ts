@@ -11,6 +11,7 @@ import {
   usageOfCall,
 } from "@colloquy/machine";
 import { callIdAt, placeIn, turnOfEffect } from "@colloquy/machine/hosting";
+import { placeOfCall } from "../items/item.ts";
 import { resultsOf } from "../items/pieces.ts";
 import { type SaidTurn, saidIn } from "../items/turn-items.ts";
 import type { Leg } from "./leg.ts";
@@ -164,7 +165,7 @@ class TurnReader {
   /** Yields the result of a call as the thread has it. It may come again, which changes nothing. */
   *#result(callId: string): Generator<TurnPart> {
     const result = this.#results.get(callId);
-    const [turn = 0, step = 0, position = 0] = callId.split(".").map(Number);
+    const { turn, step, index: position } = placeOfCall("", callId);
     if (result !== undefined) {
       const { name, outcome, content } = result;
       yield { type: "toolResult", turn, step, position, callId, name, outcome, content };

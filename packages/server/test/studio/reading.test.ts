@@ -155,6 +155,39 @@ test("changedThreads asks for threads that changed up to a minute before it star
   await close();
 });
 
+test("changedThreads ends at once if it is no longer wanted when it has asked the store, and leaves no timer", async () => {
+  const { clock, store, close } = parts();
+  const ending = new AbortController();
+  const list = store.list.bind(store);
+  vi.spyOn(store, "list").mockImplementation(async (options) => {
+    ending.abort();
+    return list(options);
+  });
+  const changes = changedThreads({ store, clock, everyMs: 100, signal: ending.signal });
+  expect((await changes.next()).done).toBe(true);
+  expect(clock.pending()).toEqual([]);
+  await close();
+});
+
+test("changedThreads asks a store that failed again", async () => {
+  const { clock, store, host, close } = parts();
+  const ending = new AbortController();
+  const changes = changedThreads({ store, clock, everyMs: 100, signal: ending.signal });
+  const next = changes.next();
+  await clock.advance(50);
+  vi.spyOn(store, "list").mockRejectedValueOnce(new Error("the store is away"));
+  await host.thread("a").start();
+  await clock.advance(50);
+  await clock.advance(100);
+  expect((await next).value).toMatchObject([{ threadId: "a" }]);
+  const last = changes.next();
+  await clock.advance(50);
+  ending.abort();
+  expect((await last).done).toBe(true);
+  expect([clock.pending(), getEventListeners(ending.signal, "abort")]).toEqual([[], []]);
+  await close();
+});
+
 test("itemReader reads the figures of a thread again only when the thread changed or was created again", async () => {
   const { store, host, close } = parts();
   const read = itemReader(host);
