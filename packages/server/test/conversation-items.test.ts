@@ -139,3 +139,27 @@ test("an item is not removed when another caller adds a turn at the same time, w
   ]);
   await host.close();
 });
+
+test("a conversation is begun under a system message among its items, and loses its metadata if a client sends none", async () => {
+  const { host, client } = served();
+  const items = [said("system", "Shout."), said("user", "Hi")];
+  const { id } = await client.conversations.create({ items, metadata: { topic: "books" } });
+  const system = await host.thread(id).look((state) => state.context.conversation.system?.parts);
+  expect(system).toMatchObject([{ text: "Shout." }]);
+  expect(await client.post(`/conversations/${id}`, { body: {} })).toMatchObject({ id, metadata: {} });
+  await host.close();
+});
+
+test("nothing is added to a conversation that is not there, or by a client that adds no items", async () => {
+  const { host, client } = served();
+  const items = [said("user", "Hi")];
+  await expect(client.conversations.items.create("none", { items })).rejects.toMatchObject({ status: 404 });
+  const { id } = await client.conversations.create({ items });
+  expect((await client.conversations.items.create(id, { items: [] })).data).toEqual([]);
+  expect((await client.conversations.items.list(id)).data).toHaveLength(1);
+  for (const item of [`msg_1_0_9_${id}`, `msg_9_0_0_${id}`, "msg_9"])
+    await expect(client.conversations.items.retrieve(item, { conversation_id: id })).rejects.toMatchObject({
+      status: 404,
+    });
+  await host.close();
+});

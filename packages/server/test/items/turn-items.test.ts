@@ -154,3 +154,19 @@ test.each<readonly [string, Partial<SaidTurn>, readonly string[]]>([
     }),
   ).toEqual(expected);
 });
+
+test("a message with an image says of how much detail that is, and has its text as it was", () => {
+  const image = { type: "image", url: "https://example.org/cat.png" };
+  const message = messageOf({ id: "u", role: "user", parts: [{ type: "text", text: "What is it?" }, image] });
+  const turn = { threadId: "t", number: 1, messages: [message], answer: null, isCut: false, steps: 0 };
+  expect(itemsOfTurn({ ...turn, callerTools: new Set() })).toMatchObject([
+    {
+      type: "message",
+      status: "completed",
+      content: [
+        { type: "input_text", text: "What is it?" },
+        { type: "input_image", detail: "auto", image_url: "https://example.org/cat.png" },
+      ],
+    },
+  ]);
+});

@@ -87,14 +87,15 @@ test("a reader can't begin after events that no client has read here", async () 
   expect([leg.blocks(3) === null, leg.blocks(4) === null]).toEqual([false, true]);
 });
 
-test("a reader that waits is sent each event when it comes, and learns of the end", async () => {
+test("each reader that waits is sent each event when it comes, and learns of the end", async () => {
   const leg = legOf(2);
-  const reader = leg.log.read(0);
-  await reader.next();
-  const waiting = reader.next();
+  const readers = [leg.log.read(0), leg.log.read(0)];
+  const all = () => Promise.all(readers.map((reader) => reader.next()));
+  await all();
+  const waiting = all();
   leg.log.add({ type: "response.output_text.delta", delta: "x" });
-  expect((await waiting).value).toContain('"sequence_number":2');
-  const last = reader.next();
+  for (const { value } of await waiting) expect(value).toContain('"sequence_number":2');
+  const last = all();
   leg.log.end();
-  expect((await last).done).toBe(true);
+  expect((await last).map(({ done }) => done)).toEqual([true, true]);
 });

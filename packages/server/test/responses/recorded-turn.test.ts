@@ -37,6 +37,18 @@ test("a record of a turn has nothing of a later turn, nor its usage", async () =
   await host.close();
 });
 
+test("a record has nothing of an answer that was refused for its form", async () => {
+  const host = createHost({ llm: scriptedModel([reply("Five."), reply('{"n":5}')]), store: memoryStore() });
+  const thread = host.thread("t");
+  const output = { name: "count", mode: "prompted", schema: { jsonSchema: { type: "object" } } } as const;
+  await thread.ask("How many?", { output });
+  const entries = await thread.exportJournal();
+  const record = turnRecord(entries, await thread.at(entries.length - 1), 1);
+  expect(entries.map(({ event }) => event.type)).toContain("output.refused");
+  expect(record?.output.items).toMatchObject([{ type: "message", content: [{ text: '{"n":5}' }] }]);
+  await host.close();
+});
+
 test("a record has the next response of a turn from its approval on, while its tool runs", async () => {
   const clock = virtualClock();
   const slow = tool({

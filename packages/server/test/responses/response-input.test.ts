@@ -186,3 +186,13 @@ test.each<readonly [string, readonly JsonObject[], string, string]>([
     expect.objectContaining({ status: 400, message: expect.stringContaining(words), param }),
   );
 });
+
+test.each<readonly [object, string]>([
+  [{ output: "4", error: "no" }, "4"],
+  [{ output: null, error: "it failed" }, "it failed"],
+  [{}, ""],
+])("the result of a call that a server ran is its output, or else its error: %j", (more, expected) => {
+  const ran = { type: "mcp_call", id: "mcp_1_1_0_t", name: "look", arguments: "{}", ...more };
+  const { history } = readInput({ input: [user("a"), ran] });
+  expect(history.flat().find(({ role }) => role === "tool")).toMatchObject({ content: expected });
+});

@@ -191,6 +191,7 @@ test("RunningTurns tells a caller that awaits a further response when the turn h
   other.running.follow(failing() as unknown as Parameters<typeof other.running.follow>[0]);
   await expect(other.next).rejects.toThrow("the store failed");
   expect([turns.of("t", 1), turns.of("t", 2)]).toEqual([one.running, undefined]);
+  expect([...one.running.legs.keys(), ...other.running.legs.keys()]).toEqual([1]);
 });
 
 test("RunningTurns keeps a turn until the last of its responses is dropped", async () => {

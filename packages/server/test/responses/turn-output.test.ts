@@ -210,3 +210,14 @@ test.each([
   const inParts = events.filter(({ type }) => !type.startsWith("response.output_item."));
   expect(inParts).toMatchObject([1, 2, 3, 4].map(() => ({ output_index: 0, ...where })));
 });
+
+test("LegWriter ends a call with its arguments as they are, if those that were written were others", () => {
+  const events: LegEvent[] = [];
+  const writer = new LegWriter((event) => void events.push(event));
+  const at = { threadId: "t", turn: 1, step: 1, index: 0 };
+  writer.writeCall(at, { callId: "1.1.0", name: "look_up", arguments: '{"a"' });
+  writer.closeCall(at, { callId: "1.1.0", name: "look_up", arguments: '{"b":1}' });
+  expect(events.flatMap((event) => ("delta" in event ? [event["delta"]] : []))).toEqual(['{"a"']);
+  expect(events.at(-2)).toMatchObject({ type: "response.function_call_arguments.done", arguments: '{"b":1}' });
+  expect(writer.items).toMatchObject([{ arguments: '{"b":1}', status: "completed" }]);
+});

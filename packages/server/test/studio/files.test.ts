@@ -1,6 +1,6 @@
 import { createHost, memoryStore, type Store, systemClock } from "@colloquy/runtime-node";
 import { scriptedModel } from "@colloquy/runtime-test/models";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { threadServer } from "../../src/index.ts";
 import { studioRoutes } from "../../src/studio/index.ts";
 import { at, errorOf } from "../serving.ts";
@@ -58,4 +58,11 @@ test("the studio says that a store can't be searched", async () => {
   const response = await server.fetch(at("/studio/api/search?words=word"));
   expect(await errorOf(response)).toMatchObject({ status: 501, message: expect.stringContaining("can't be searched") });
   expect(await (await server.fetch(at("/studio/api/setup"))).json()).toMatchObject({ searches: false });
+});
+
+test("the studio tells nobody but its operator why its store can't list threads", async () => {
+  const { server, store } = await served();
+  vi.spyOn(store, "list").mockRejectedValue(new Error("the disk is gone"));
+  const { status, message } = await errorOf(await server.fetch(at("/studio/api/threads")));
+  expect([status, message]).toEqual([500, expect.not.stringContaining("disk")]);
 });

@@ -169,6 +169,17 @@ test("changedThreads ends at once if it is no longer wanted when it has asked th
   await close();
 });
 
+test("a thread is read after a read of it failed", async () => {
+  const { store, host, close } = parts();
+  await host.thread("a").start();
+  const read = threadReader(store);
+  vi.spyOn(store, "read").mockRejectedValueOnce(new Error("the store is away"));
+  const both = [read("a"), read("a")];
+  await expect(both[0]).rejects.toThrow("the store is away");
+  expect((await both[1])?.entries).toHaveLength(1);
+  await close();
+});
+
 test("changedThreads asks a store that failed again", async () => {
   const { clock, store, host, close } = parts();
   const ending = new AbortController();

@@ -264,6 +264,7 @@ describe("routes that look", () => {
     ["turn?thread=trip&turn=99", 404, "there is no such turn"],
     ["turn?thread=trip", 404, "there is no such turn"],
     ["prompt?thread=trip&policy=none", 400, "there is no such policy"],
+    ["unit?thread=trip&seq=1&from=99", 404, "the prompt has no such unit"],
     ["search", 400, "words is missing in the query"],
   ])("refuse %s", async (path, status, words) => {
     const [code, { error }] = await ask<Refused>(path);

@@ -2,6 +2,7 @@ import { EventRefusedError } from "@colloquy/host";
 import { fails, never, reply, type ScriptLine, streams, toolCalls } from "@colloquy/runtime-test/models";
 import { expect, test } from "vitest";
 import { HttpError, toUiMessageStream, type UiMessageChunk, uiMessageStreamResponse } from "../../src/index.ts";
+import { messageForUser, textForUser } from "../../src/ui/message-for-user.ts";
 import { withErrors } from "../../src/ui/ui-stream.ts";
 import { allOf, messageOf, seat, stage } from "./page.ts";
 
@@ -221,4 +222,41 @@ test("a response asks for a part only when its client reads, and for none after 
   expect(taken).toEqual(["part"]);
   await reader?.cancel();
   await expect.poll(() => taken).toEqual(["part", "end"]);
+});
+
+test("a stream that waits for its page has the results of the calls that were run meanwhile", async () => {
+  const { host } = stage([
+    toolCalls([
+      { name: "seat", arguments: {} },
+      { name: "echo", arguments: { a: 1 } },
+    ]),
+  ]);
+  const chunks = await allOf(
+    toUiMessageStream(host.ask("Hello?", { threadId: "t", tools: [seat] }), { thread: host.thread("t") }),
+  );
+  expect(chunks.filter(({ type }) => type === "tool-output-available")).toMatchObject([
+    { toolCallId: "1.1.1", output: { a: 1 } },
+  ]);
+  expect(chunks.at(-1)).toEqual({ type: "finish", finishReason: "tool-calls" });
+  await host.close();
+});
+
+test("a stream of a turn that was cancelled without a reason gives none", async () => {
+  const { host } = stage([never()]);
+  const ask = host.ask("Hello?", { threadId: "t" });
+  const chunks: UiMessageChunk[] = [];
+  for await (const chunk of toUiMessageStream(ask)) {
+    chunks.push(chunk);
+    if (chunk.type === "start") await host.thread("t").cancel();
+  }
+  expect(chunks.filter(({ type }) => type === "abort")).toEqual([{ type: "abort" }]);
+  await host.close();
+});
+
+test("a page reads the sentence of the server if the function for its errors fails", () => {
+  const failing = (): never => {
+    throw new Error("a mistake");
+  };
+  expect(textForUser(new HttpError(404, "no"), failing)).toBe(messageForUser(new HttpError(404, "no")).text);
+  expect(textForUser(new HttpError(404, "no"), (_, { kind }) => `It is ${kind}.`)).toBe("It is denied.");
 });

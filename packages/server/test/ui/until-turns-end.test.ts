@@ -1,9 +1,11 @@
-import type { AskHandle, HostedThread } from "@colloquy/host";
+import { type AskHandle, EventRefusedError, type HostedThread } from "@colloquy/host";
 import { never, reply } from "@colloquy/runtime-test/models";
 import { expect, test } from "vitest";
 import { threadServer } from "../../src/index.ts";
+import { resume, stop } from "../../src/ui/chat.ts";
 import { untilTurnsEnd } from "../../src/ui/ask-of-page.ts";
 import { post } from "../serving.ts";
+import { WaitingPages } from "../../src/ui/waiting-pages.ts";
 import { stage } from "./page.ts";
 
 const asking = async () => {
@@ -77,5 +79,35 @@ test("a message that is about to join the open turn is asked once, even if its p
   await send("three");
   await expect.poll(statuses).toEqual(["open", "joining", "joining"]);
   await host.thread("t").cancel("enough");
+  await host.close();
+});
+
+test("a page that stops a turn learns whether it was still open", async () => {
+  const { host } = stage([never()]);
+  const refused = new EventRefusedError("t", { kind: "stale", reason: "it has ended" });
+  const stopping = (cancel: (reason: string, askId: string) => Promise<void>, ...statuses: readonly string[]) => {
+    const asks = async () => statuses.map((status, index) => ({ askId: `${index}`, status }));
+    // Cast: only these members are used.
+    return stop({ asks, cancel } as unknown as HostedThread);
+  };
+  const failing = (error: Error) => () => Promise.reject(error);
+  expect(await stopping(async () => {}, "completed", "open")).toBe(true);
+  expect(await stopping(async () => {}, "completed", "queued")).toBe(false);
+  expect(await stopping(failing(refused), "open")).toBe(false);
+  expect(
+    await stopping((_, askId) => (askId === "0" ? Promise.resolve() : Promise.reject(refused)), "open", "open"),
+  ).toBe(true);
+  await expect(stopping(failing(new Error("the store failed")), "open")).rejects.toThrow("the store failed");
+  await host.close();
+});
+
+test("a turn is cancelled whose client has left before its stream is resumed", async () => {
+  const { host } = stage([never()]);
+  const thread = host.thread("t");
+  const ask = thread.ask("Hi");
+  for await (const part of ask) if (part.type === "turn.started") break;
+  expect(await resume(thread, { gone: AbortSignal.abort(), waiting: new WaitingPages() })).not.toBeNull();
+  await expect(ask).rejects.toThrow("the user stopped it, or left");
+  expect(await resume(thread, { gone: AbortSignal.abort(), waiting: new WaitingPages() })).toBeNull();
   await host.close();
 });
