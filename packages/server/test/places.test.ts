@@ -36,3 +36,13 @@ test("a page of an allowed origin may send the headers that it asks for, and rea
   expect(await asked("GET", { origin })).toEqual([origin, null, "*"]);
   expect(await asked("GET", {})).toEqual([null, null, null]);
 });
+
+test("a route may answer with what it fetched, whose headers can't be changed", async () => {
+  const server = serving(
+    {},
+    get("/fetched", () => fetch("data:text/css,hello")),
+  );
+  const answer = await server.fetch(at("/fetched", { headers: { "x-request-id": "r1" } }));
+  expect([answer.status, await answer.text()]).toEqual([200, "hello"]);
+  expect(["content-type", "x-request-id"].map((name) => answer.headers.get(name))).toEqual(["text/css", "r1"]);
+});

@@ -67,3 +67,9 @@ test.each([
     { error: { message: "no", type, param: null, code: null } },
   ]);
 });
+
+test("a body that does not say what it is is refused", async () => {
+  const body = new TextEncoder().encode('{"text":"a"}');
+  const request = at("/echo", { method: "POST", body });
+  expect([request.headers.get("content-type"), (await serving({}, echo).fetch(request)).status]).toEqual([null, 415]);
+});

@@ -87,10 +87,9 @@ interface News {
   readonly isBeginning: boolean;
 }
 
-/** Returns the next news; null if the turn or the parts have ended. */
+/** Returns the next news; null if the parts have ended. */
 const newsIn = async (handle: AskHandle): Promise<News | "queued" | null> => {
   for await (const part of handle) {
-    if (part.type === "turn.ended") return null;
     if (part.type === "signal" && part.signal.type === "ask.queued") return "queued";
     // Parts that are dropped, or made from the journal, may begin later.
     if ("turn" in part && part.type !== "thread.forked")

@@ -1,4 +1,4 @@
-import type { AskHandle } from "@colloquy/host";
+import type { AskHandle, AskPart } from "@colloquy/host";
 import { createHost, memoryStore } from "@colloquy/runtime-node";
 import { never, reply, scriptedModel, type ScriptLine } from "@colloquy/runtime-test/models";
 import { expect, test } from "vitest";
@@ -73,11 +73,32 @@ async function* failing(): AsyncGenerator<never> {
 }
 
 /** An ask whose parts and turn are these. */
-const askOf = (parts: () => AsyncIterable<never>, turn: Promise<never>): AskHandle => {
+const askOf = (parts: () => AsyncIterable<AskPart>, turn: Promise<never>, threadId = "t"): AskHandle => {
   turn.catch(() => {});
   // Cast: only these members of an ask are read before its turn.
-  return Object.assign(turn, { threadId: "t", [Symbol.asyncIterator]: parts }) as unknown as AskHandle;
+  return Object.assign(turn, { threadId, [Symbol.asyncIterator]: parts }) as unknown as AskHandle;
 };
+
+test.each<readonly [string, readonly AskPart[]]>([
+  ["none is left", []],
+  ["the first one is of a later step", [{ type: "step.started", turn: 1, step: 2 }]],
+  ["only its end is left", [{ type: "turn.ended", turn: 1, status: "completed" }]],
+])("the response of an ask that moved to another thread is whole, though of its parts %s", async (_, parts) => {
+  const { host, room, thread } = roomOf([reply("Hello.")]);
+  await thread.start();
+  await host.thread("copy").ask("Hi", { askId: "one" });
+  async function* left(): AsyncGenerator<AskPart> {
+    yield* parts;
+  }
+  const leg = await legOfAsk(room, thread, askOf(left, Promise.race([]), "copy"), "one");
+  await leg.ended;
+  expect(leg.facts).toMatchObject({
+    place: { threadId: "copy", turn: 1, leg: 1 },
+    outcome: { status: "completed" },
+    items: [{ type: "message", content: [{ text: "Hello." }] }],
+  });
+  await host.close();
+});
 
 test("a client learns that its queued ask can't be followed", async () => {
   const { host, room, thread } = await queuedAsk();

@@ -90,7 +90,9 @@ test("a page that stops a turn learns whether it was still open", async () => {
     // Cast: only these members are used.
     return stop({ asks, cancel } as unknown as HostedThread);
   };
-  const failing = (error: Error) => () => Promise.reject(error);
+  const failing = (error: Error) => async (): Promise<never> => {
+    throw error;
+  };
   expect(await stopping(async () => {}, "completed", "open")).toBe(true);
   expect(await stopping(async () => {}, "completed", "queued")).toBe(false);
   expect(await stopping(failing(refused), "open")).toBe(false);
