@@ -1,12 +1,13 @@
 import { type AskHandle, EventRefusedError, type HostedThread } from "@colloquy/host";
-import { never, reply } from "@colloquy/runtime-test/models";
+import { virtualClock } from "@colloquy/runtime-test";
+import { never, reply, toolCalls } from "@colloquy/runtime-test/models";
 import { expect, test } from "vitest";
-import { threadServer } from "../../src/index.ts";
+import { type ThreadServer, threadServer } from "../../src/index.ts";
 import { resume, stop } from "../../src/ui/chat.ts";
 import { untilTurnsEnd } from "../../src/ui/ask-of-page.ts";
 import { post } from "../serving.ts";
 import { WaitingPages } from "../../src/ui/waiting-pages.ts";
-import { stage } from "./page.ts";
+import { painted, seat, stage } from "./page.ts";
 
 const asking = async () => {
   const { host } = stage([never(), reply("Three.")]);
@@ -112,4 +113,49 @@ test("a turn is cancelled whose client has left before its stream is resumed", a
   await expect(ask).rejects.toThrow("the user stopped it, or left");
   expect(await resume(thread, { gone: AbortSignal.abort(), waiting: new WaitingPages() })).toBeNull();
   await host.close();
+});
+
+test("a message whose page leaves while it waits for another turn is never asked", async () => {
+  const { host } = stage([reply("A."), never(), reply("C.")]);
+  const server = threadServer(host, { ui: { onDisconnect: "cancel" } });
+  const thread = host.thread("t");
+  const user = (id: string) => ({ id, role: "user", parts: [{ type: "text", text: id }] });
+  const send = (messages: readonly object[]) => server.fetch(post("/ui", { id: "t", messages }));
+  await (await send([user("one")])).text();
+  const shown = await painted(server);
+  thread.ask("elsewhere").catch(() => {});
+  const asked = async () => (await thread.asks()).map(({ status }) => status);
+  await expect.poll(asked).toEqual(["completed", "open"]);
+  const reader = (await send([...shown, user("two")])).body?.getReader();
+  const reading = reader?.read();
+  await reader?.cancel();
+  await reading;
+  await thread.cancel("enough");
+  await expect.poll(asked).toEqual(["completed", "cancelled"]);
+  await (await send([...(await painted(server)), user("three")])).text();
+  expect(await asked()).toEqual(["completed", "cancelled", "completed"]);
+  await host.close();
+});
+
+test("a message that waits and is sent again is not kept waiting by a turn that comes to need an answer of the page", async () => {
+  const clock = virtualClock();
+  const asks = toolCalls([{ name: "seat", arguments: {} }], { delayMs: 1000 });
+  const { host, another } = stage([asks, reply("As you like.")], { clock });
+  const other = another();
+  const ui = { tools: [seat] };
+  const [here, there] = [threadServer(host, { ui }), threadServer(other.host, { ui })];
+  const send = (server: ThreadServer, id: string) => {
+    const messages = [{ id, role: "user", parts: [{ type: "text", text: id }] }];
+    return server.fetch(post("/ui", { id: "t", messages }));
+  };
+  const asked = async () => (await host.thread("t").asks()).map(({ status }) => status);
+  await (await send(here, "one")).body?.cancel();
+  await expect.poll(asked).toEqual(["open"]);
+  await (await send(here, "two")).body?.cancel();
+  await expect.poll(asked).toEqual(["open", "queued"]);
+  const answer = (await send(there, "two")).text();
+  for (let rounds = 0; rounds < 40 && (await asked())[1] !== "completed"; rounds++) await clock.advance(100);
+  expect(await answer).toContain("As you like.");
+  expect(await asked()).toEqual(["cancelled", "completed"]);
+  await Promise.all([host.close(), other.host.close()]);
 });
