@@ -3,7 +3,7 @@ import { reply, scriptedModel, toolCalls } from "@colloquy/runtime-test/models";
 import { createHost, memoryStore } from "@colloquy/runtime-node";
 import { expect, test } from "vitest";
 import { placeOfItem } from "../../src/items/item.ts";
-import { itemsOfTurn, type SaidTurn, saidIn } from "../../src/items/turn-items.ts";
+import { itemsOfTurn, type SaidTurn, saidIn, turnOfMessages } from "../../src/items/turn-items.ts";
 import { weather } from "../responses/responding.ts";
 
 const itemsIn = async (host: ReturnType<typeof createHost>, turn: number) => {
@@ -168,5 +168,15 @@ test("a message with an image says of how much detail that is, and has its text 
         { type: "input_image", detail: "auto", image_url: "https://example.org/cat.png" },
       ],
     },
+  ]);
+});
+
+test("messages that no model has answered here are items by their place, and their calls are the caller's", () => {
+  const items = itemsOfTurn(turnOfMessages("t", 0, [user, said("m1", {}, call("0.1.0")), result("0.1.0")]));
+  expect(items.map(({ type, id }) => `${type} ${id}`)).toEqual([
+    "message msg_0_0_0_t",
+    "message msg_0_0_1_t",
+    "function_call fc_0_1_0_t",
+    "function_call_output fco_0_1_0_t",
   ]);
 });
