@@ -66,6 +66,10 @@ test.each([
     ["msg", 1, 1, "completed"],
     ["msg", 1, 2, last],
   ]);
+  expect([items[2], items[5]]).toMatchObject([
+    { content: [{ type: "output_text", text: "It" }] },
+    { content: [{ type: "refusal", refusal: "No." }] },
+  ]);
 });
 
 test.each<readonly [string, Partial<SaidTurn>, readonly string[]]>([
@@ -179,4 +183,22 @@ test("messages that no model has answered here are items by their place, and the
     "function_call fc_0_1_0_t",
     "function_call_output fco_0_1_0_t",
   ]);
+});
+
+test("an open turn has the call that was run, while the caller's own call waits", async () => {
+  const calls = toolCalls([
+    { name: "look", arguments: {} },
+    { name: "weather", arguments: { city: "Oslo" } },
+  ]);
+  const host = createHost({ llm: scriptedModel([calls]), store: memoryStore(), tools: [weather] });
+  const look = { name: "look", description: "Looks.", input: { jsonSchema: { type: "object" } } } as const;
+  const ask = host.ask("Oslo?", { threadId: "t", tools: [look] });
+  ask.catch(() => {});
+  for await (const part of ask) if (part.type === "toolResult") break;
+  const types = async () => ((await itemsIn(host, 1)) ?? []).map(({ type, output }) => [type, output]);
+  await expect
+    .poll(types)
+    .toEqual([["message"], ["function_call"], ["mcp_call", "Rain in Oslo"]].map(([type, output]) => [type, output]));
+  ask.abort("enough");
+  await host.close();
 });
