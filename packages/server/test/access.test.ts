@@ -2,7 +2,7 @@ import { createHost, memoryStore } from "@colloquy/runtime-node";
 import { ConfigurationError } from "@colloquy/machine";
 import { scriptedModel } from "@colloquy/runtime-test/models";
 import { describe, expect, it, test } from "vitest";
-import { type Principal, uiChat } from "../src/index.ts";
+import { HttpError, type Principal, uiChat } from "../src/index.ts";
 import { at, errorOf, get, serving } from "./serving.ts";
 
 const who = get("/who", ({ principal }) => Response.json({ id: principal.id }));
@@ -82,6 +82,20 @@ it.each([
   const mayUse = ({ id }: Principal, threadId: string): unknown => `${id} ${threadId}` !== "anybody t" || value;
   const server = serving({ mayUse: odd(mayUse) }, may);
   expect(await (await server.fetch(at("/may/t"))).json()).toBe(wanted);
+});
+
+test("a client is answered with the error that authenticate or mayUse throws for it", async () => {
+  const refuse = (): never => {
+    throw new HttpError(402, "pay first", { code: "unpaid" });
+  };
+  for (const [options, path] of [
+    [{ authenticate: refuse }, "/who"],
+    [{ mayUse: refuse }, "/may/t"],
+  ] as const)
+    expect(await errorOf(await serving(options, who, may).fetch(at(path)))).toMatchObject({
+      status: 402,
+      code: "unpaid",
+    });
 });
 
 describe("threadPrefix", () => {

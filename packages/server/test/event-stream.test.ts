@@ -111,7 +111,9 @@ test("a server that closes ends its streams, whose clients are not gone", async 
   streams.endAll();
   first.send("data: late");
   expect(await Promise.all(reading)).toEqual([null, null]);
-  expect([seen, first.stops, second.stops]).toEqual([["1 left", "0 left"], 1, 1]);
+  second.end();
+  await clock.advance(1);
+  expect([seen, first.stops, second.stops, streams.size]).toEqual([["1 left", "0 left"], 1, 1, 0]);
 });
 
 test("a client that waits gets one comment each interval, one that does not read gets a single one", async () => {
@@ -131,9 +133,11 @@ test("a client that waits gets one comment each interval, one that does not read
   streams.endAll();
   expect(clock.pending().length).toBe(0);
   const { read } = readerOf(take().run(blocks().iterable));
-  const reading = read();
-  await clock.advance(1_000);
-  expect(await reading).toBe(": ping\n\n");
+  for (let beats = 0; beats < 2; beats++) {
+    const reading = read();
+    await clock.advance(1_000);
+    expect(await reading).toBe(": ping\n\n");
+  }
 });
 
 test("only so many streams are open at once, for each principal and in all, until one is given back", () => {

@@ -46,3 +46,18 @@ test("nothing in it refers to what is elsewhere", async () => {
   const referred = [...text.matchAll(/"\$ref":"([^"]*)"/g)].map(([, place]) => place);
   expect(new Set(referred)).toEqual(new Set(["#/components/schemas/Error"]));
 });
+
+test("the server describes an error of a page as a sentence, and any other as an error", async () => {
+  const description = (await (await serving({}, list, make).fetch(at("/openapi.json"))).json()) as {
+    paths: Record<string, Record<string, { responses: { default: { content: object } }; requestBody?: object }>>;
+  };
+  const kinds = Object.entries(description.paths).map(([path, methods]) => [
+    path.split("/")[1],
+    ...new Set(Object.values(methods).flatMap(({ responses }) => Object.keys(responses.default.content))),
+  ]);
+  expect(new Set(kinds.map((kind) => kind.join(" ")))).toEqual(
+    new Set(["ui text/plain", "v1 application/json", "things application/json", "openapi.json application/json"]),
+  );
+  const { get, post } = description.paths["/things/{id}/parts"] ?? {};
+  expect([get?.requestBody, post?.requestBody]).toEqual([undefined, expect.any(Object)]);
+});

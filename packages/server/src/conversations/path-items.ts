@@ -4,7 +4,7 @@ import { type Message, type SeedDraft, type State, turnNumbered } from "@colloqu
 import * as Either from "fp-ts/lib/Either.js";
 import { invalid, withoutRepair } from "../http/http-error.ts";
 import { type Item, placeOfItem } from "../items/item.ts";
-import { itemsOfTurn, type SaidTurn, saidIn } from "../items/turn-items.ts";
+import { itemsOfTurn, type SaidTurn, saidIn, turnOfMessages } from "../items/turn-items.ts";
 
 export interface ItemRange {
   /** The id of the item before the page. */
@@ -122,15 +122,7 @@ function* numbersOnPath(state: State, order: "asc" | "desc"): Generator<number, 
 const saidOnPath = (state: State, number: number): SaidTurn | null => {
   const { threadId, conversation, open } = state.context;
   if (open !== null || number !== numberToCome(state)) return saidIn(state, number);
-  return {
-    threadId,
-    number,
-    messages: conversation.appended,
-    answer: null,
-    isCut: false,
-    steps: 0,
-    callerTools: new Set(),
-  };
+  return turnOfMessages(threadId, number, conversation.appended);
 };
 
 const itemsNumbered = (state: State, number: number): readonly Item[] => {

@@ -48,8 +48,8 @@ export const callerToolsKey = "callerTools";
 /** Returns a turn of a thread by its number, or its seed for 0; null if there is none. */
 export const saidIn = (state: State, number: number): SaidTurn | null => {
   const { threadId, conversation, open } = state.context;
-  const none = { threadId, number, answer: null, isCut: false, steps: 0, callerTools: new Set<string>() };
-  if (number === 0) return { ...none, messages: conversation.seed };
+  const none = turnOfMessages(threadId, number, conversation.seed);
+  if (number === 0) return none;
   if (open?.number === number) {
     const { messages, answer, step, stage, metadata } = open;
     const results = stage.type === "running" ? stage.calls.flatMap(({ result }) => result ?? []) : [];
@@ -63,6 +63,17 @@ export const saidIn = (state: State, number: number): SaidTurn | null => {
   const { answer = null, steps, outcome } = turn;
   return { ...none, messages: toArray(turn.messages), answer, isCut: cutBy(outcome) !== null, steps, callerTools };
 };
+
+/** Makes a turn of messages that no model has answered here. */
+export const turnOfMessages = (threadId: string, number: number, messages: readonly Message[]): SaidTurn => ({
+  threadId,
+  number,
+  messages,
+  answer: null,
+  isCut: false,
+  steps: 0,
+  callerTools: new Set(),
+});
 
 /** Returns the items of a turn in order: messages, reasoning, calls and their results. */
 export const itemsOfTurn = (turn: SaidTurn): readonly Item[] => {

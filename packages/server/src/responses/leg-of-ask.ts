@@ -26,7 +26,6 @@ export const legOfQueued = async (
 ): Promise<ReadableLeg> => {
   const place = { threadId: thread.id, askId };
   const queued = await queuedFacts(thread, place);
-  if (queued !== null && queued.endedAt !== null) return withdrawnLeg(queued);
   const begun = (async () => {
     try {
       let later = await newsIn(handle);
@@ -88,10 +87,9 @@ interface News {
   readonly isBeginning: boolean;
 }
 
-/** Returns the next news; null if the turn or the parts have ended. */
+/** Returns the next news; null if the parts have ended. */
 const newsIn = async (handle: AskHandle): Promise<News | "queued" | null> => {
   for await (const part of handle) {
-    if (part.type === "turn.ended") return null;
     if (part.type === "signal" && part.signal.type === "ask.queued") return "queued";
     // Parts that are dropped, or made from the journal, may begin later.
     if ("turn" in part && part.type !== "thread.forked")

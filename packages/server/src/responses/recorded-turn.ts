@@ -1,6 +1,5 @@
 import type { HostedThread } from "@colloquy/host";
 import {
-  type Content,
   type Entry,
   type Json,
   noUsage,
@@ -12,6 +11,7 @@ import {
   usageOfCall,
 } from "@colloquy/machine";
 import { callIdAt, placeIn, turnOfEffect } from "@colloquy/machine/hosting";
+import { placeOfCall } from "../items/item.ts";
 import { resultsOf } from "../items/pieces.ts";
 import { type SaidTurn, saidIn } from "../items/turn-items.ts";
 import type { Leg } from "./leg.ts";
@@ -85,7 +85,6 @@ interface EffectPlace {
 class TurnReader {
   readonly #said: SaidTurn;
   readonly #results: ReadonlyMap<string, ToolResultPart>;
-  readonly #given = new Set<string>();
   readonly #approvals = new Map<string, number>();
   readonly #names = new Map<string, string>();
   #step = 0;
@@ -163,14 +162,14 @@ class TurnReader {
     return { type: "approval.requested", turn: this.#said.number, step, request };
   }
 
-  /** Yields the result of a call once, as the thread has it. A call that was just approved has no result yet. */
+  /** Yields the result of a call as the thread has it. It may come again, which changes nothing. */
   *#result(callId: string): Generator<TurnPart> {
     const result = this.#results.get(callId);
-    if (result === undefined || this.#given.has(callId)) return;
-    this.#given.add(callId);
-    const [turn = 0, step = 0, position = 0] = callId.split(".").map(Number);
-    const content: Content = result.content;
-    yield { type: "toolResult", turn, step, position, callId, name: result.name, outcome: result.outcome, content };
+    const { turn, step, index: position } = placeOfCall("", callId);
+    if (result !== undefined) {
+      const { name, outcome, content } = result;
+      yield { type: "toolResult", turn, step, position, callId, name, outcome, content };
+    }
   }
 }
 

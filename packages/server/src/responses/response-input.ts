@@ -137,7 +137,7 @@ const placeOfReference = (id: Json | undefined, index: number): NamedItem => {
 };
 
 const answerIn = ({ value: item, index }: Numbered): CallAnswer => {
-  const { call_id: id, output } = item;
+  const { call_id: id } = item;
   const place = typeof id === "string" ? placeOfItem(id) : null;
   if (place?.kind !== "call")
     throw notFound(
@@ -148,7 +148,7 @@ const answerIn = ({ value: item, index }: Numbered): CallAnswer => {
     { value: { ...item, call_id: "1" }, index },
   ]).history;
   const result = turn.find((draft) => draft.role === "tool");
-  return { place, output: result?.content ?? (typeof output === "string" ? output : "") };
+  return { place, output: result?.content ?? "" };
 };
 
 const approvalIn = ({ value, index }: Numbered): ApprovalAnswer => {

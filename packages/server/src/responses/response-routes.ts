@@ -30,9 +30,9 @@ export const responseRoutes = (
     path: `/v1/responses/:id${route.path}`,
     handle: async (call) => {
       const given = await placeIn(call);
+      if ("turn" in given) return handle(room, call, given);
       const place = await turnPlaceOf(room, given);
       if (place !== null) return handle(room, call, place);
-      if (!("askId" in given)) throw notFound();
       if (route.method === "DELETE" || route.path === "/input_items") throw stillQueued();
       const queued = await answerQueued(room, call, given);
       if (queued !== null) return queued;

@@ -38,7 +38,7 @@ export const targetOf = async (
     return { ...there, turn: null };
   }
   const given = previous == null ? null : placeOfResponse(previous);
-  const named = await turnPlaceOf(room, given);
+  const named = given === null || "turn" in given ? given : await turnPlaceOf(room, given);
   const item = behind ?? answers[0]?.place ?? approvals[0]?.place ?? null;
   if (named === null && given !== null && "askId" in given && (await isQueued(room, call, given)))
     throw invalid(
@@ -88,14 +88,13 @@ const itemNotFound = (item: NamedItem | null): HttpError =>
 const isQueued = async ({ host }: ResponsesRoom, call: Call, { threadId, askId }: QueuedPlace): Promise<boolean> =>
   (await mayReach(call, threadId)) && (await host.thread(threadId).asked(askId))?.status === "queued";
 
-/** Returns the place of a response; null while it is queued. */
+/** Returns the place of the turn that a queued ask has started; null while it is queued. */
 export const turnPlaceOf = async (
   { host }: ShowingRoom,
-  place: LegPlace | QueuedPlace | null,
+  { threadId, askId }: QueuedPlace,
 ): Promise<LegPlace | null> => {
-  if (place === null || "turn" in place) return place;
-  const turn = (await host.thread(place.threadId).asked(place.askId))?.turn ?? null;
-  return turn === null ? null : { threadId: place.threadId, turn, leg: 1 };
+  const turn = (await host.thread(threadId).asked(askId))?.turn ?? null;
+  return turn === null ? null : { threadId, turn, leg: 1 };
 };
 
 /** Finds the thread whose calls a stateless client sends with their outputs; returns null if there is none. */

@@ -144,7 +144,7 @@ const withoutTurn = (messages: readonly SentMessage[], turn: ShownTurn): readonl
   const rest = messages.slice(taken.length);
   const [first] = rest;
   if (first?.role === "assistant" && answer !== null && isForeignCopy(first, answer)) return rest.slice(1);
-  return answer === null || answer.parts.length === 0 || isOpen ? rest : null;
+  return answer?.parts[0] === undefined || isOpen ? rest : null;
 };
 
 /** Checks that the messages match a turn and all turns before it. */
@@ -195,7 +195,7 @@ const problemOfTurn = (messages: readonly SentMessage[], turn: ShownTurn): strin
       return `the thread has the message ${JSON.stringify(input.id)} with another text`;
   }
   const answers = messages.filter(({ role }) => role === "assistant");
-  if (answers.length === 0 && answer !== null && answer.parts.length > 0) return `turn-${number} is missing`;
+  if (answers.length === 0 && answer?.parts[0] !== undefined) return `turn-${number} is missing`;
   const isOther = answers.some((message) => {
     const [page, thread] = [textOf(message), textOf(answer ?? undefined)];
     // While a turn is open, the page may have received more text than the thread has stored.

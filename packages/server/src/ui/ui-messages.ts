@@ -122,7 +122,7 @@ const shownOfTurn = ({ number, parent, messages, steps, outcome, usage }: Turn):
   const metadata = { turn: number, status: outcome.status, usage: asJson(usage) };
   const answer = answerOf(number, all, metadata, noApprovals);
   // A turn that failed before its answer shows that; a turn without a model call has no answer.
-  const isShown = answer.parts.length > 0 || steps > 0;
+  const isShown = answer.parts[0] !== undefined || steps > 0;
   return { number, parent, inputs: shownAsSaid(inputs(all)), answer: isShown ? answer : null, isOpen: false };
 };
 
@@ -133,7 +133,7 @@ const shownOfOpen = (state: State, open: NonNullable<State["context"]["open"]>):
   const all = [...toArray(messages).filter(({ id }) => !refused.has(id)), ...results];
   const approvals = new Map(approvalsOf(state).map(({ callId, digest }) => [callId, digest]));
   const answer = answerOf(number, all, { turn: number }, approvals);
-  const isShown = answer.parts.length > 0;
+  const isShown = answer.parts[0] !== undefined;
   return { number, parent, inputs: shownAsSaid(inputs(all)), answer: isShown ? answer : null, isOpen: true };
 };
 

@@ -3,7 +3,7 @@ import { reply, scriptedModel, toolCalls } from "@colloquy/runtime-test/models";
 import { createHost, memoryStore } from "@colloquy/runtime-node";
 import { expect, test } from "vitest";
 import { placeOfItem } from "../../src/items/item.ts";
-import { itemsOfTurn, type SaidTurn, saidIn } from "../../src/items/turn-items.ts";
+import { itemsOfTurn, type SaidTurn, saidIn, turnOfMessages } from "../../src/items/turn-items.ts";
 import { weather } from "../responses/responding.ts";
 
 const itemsIn = async (host: ReturnType<typeof createHost>, turn: number) => {
@@ -65,6 +65,10 @@ test.each([
     ["rs", 1, 1, "completed"],
     ["msg", 1, 1, "completed"],
     ["msg", 1, 2, last],
+  ]);
+  expect([items[2], items[5]]).toMatchObject([
+    { content: [{ type: "output_text", text: "It" }] },
+    { content: [{ type: "refusal", refusal: "No." }] },
   ]);
 });
 
@@ -153,4 +157,48 @@ test.each<readonly [string, Partial<SaidTurn>, readonly string[]]>([
       return `${type} ${id}${typeof status === "string" && !isUsual ? ` ${status}` : ""}`;
     }),
   ).toEqual(expected);
+});
+
+test("a message with an image says of how much detail that is, and has its text as it was", () => {
+  const image = { type: "image", url: "https://example.org/cat.png" };
+  const message = messageOf({ id: "u", role: "user", parts: [{ type: "text", text: "What is it?" }, image] });
+  const turn = { threadId: "t", number: 1, messages: [message], answer: null, isCut: false, steps: 0 };
+  expect(itemsOfTurn({ ...turn, callerTools: new Set() })).toMatchObject([
+    {
+      type: "message",
+      status: "completed",
+      content: [
+        { type: "input_text", text: "What is it?" },
+        { type: "input_image", detail: "auto", image_url: "https://example.org/cat.png" },
+      ],
+    },
+  ]);
+});
+
+test("messages that no model has answered here are items by their place, and their calls are the caller's", () => {
+  const items = itemsOfTurn(turnOfMessages("t", 0, [user, said("m1", {}, call("0.1.0")), result("0.1.0")]));
+  expect(items.map(({ type, id }) => `${type} ${id}`)).toEqual([
+    "message msg_0_0_0_t",
+    "message msg_0_0_1_t",
+    "function_call fc_0_1_0_t",
+    "function_call_output fco_0_1_0_t",
+  ]);
+});
+
+test("an open turn has the call that was run, while the caller's own call waits", async () => {
+  const calls = toolCalls([
+    { name: "look", arguments: {} },
+    { name: "weather", arguments: { city: "Oslo" } },
+  ]);
+  const host = createHost({ llm: scriptedModel([calls]), store: memoryStore(), tools: [weather] });
+  const look = { name: "look", description: "Looks.", input: { jsonSchema: { type: "object" } } } as const;
+  const ask = host.ask("Oslo?", { threadId: "t", tools: [look] });
+  ask.catch(() => {});
+  for await (const part of ask) if (part.type === "toolResult") break;
+  const types = async () => ((await itemsIn(host, 1)) ?? []).map(({ type, output }) => [type, output]);
+  await expect
+    .poll(types)
+    .toEqual([["message"], ["function_call"], ["mcp_call", "Rain in Oslo"]].map(([type, output]) => [type, output]));
+  ask.abort("enough");
+  await host.close();
 });

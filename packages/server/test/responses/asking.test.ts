@@ -105,6 +105,22 @@ test("a request that is refused after an earlier response leaves no copy of its 
   expect((await host.threads()).threads.map(({ threadId }) => threadId)).toEqual(before);
 });
 
+test("a request under a key that was refused deletes no thread that its next copy may have found", async () => {
+  const { client, host, prompt } = served("1", "2", "3");
+  const first = await client.responses.create(asked);
+  await client.responses.create({ ...asked, previous_response_id: first.id });
+  const sent = { ...asked, input: "And?", previous_response_id: first.id };
+  const headers = { "idempotency-key": "one" };
+  // The host refuses a tool of the name of its own.
+  const tools = [{ ...lookUp, name: "weather" }];
+  await expect(client.responses.create({ ...sent, tools }, { headers })).rejects.toMatchObject({ status: 400 });
+  const { threads } = await host.threads();
+  expect(threads).toHaveLength(2);
+  const next = await client.responses.create(sent, { headers });
+  expect(threads.map(({ threadId }) => threadId)).toContain(next.conversation?.id);
+  expect(prompt()).toEqual(["Be brief.", "Hi", "1", "And?"]);
+});
+
 describe("a response to continue", () => {
   test.each(["resp_2_1", "resp_0_1", "resp_1_2", "resp_1_0"])("is not %s if that is not there", async (name) => {
     const { client, host } = served("1");
@@ -200,6 +216,14 @@ test("a response that is not stored can't follow one that is still in progress, 
 
 describe("a request with earlier turns", () => {
   const sent = { model: "any", input: [...earlier, question] };
+
+  test("starts its thread under the system message of its input, which is never changed", async () => {
+    const { client, host } = served("Fine.");
+    const { conversation } = await client.responses.create({ model: "any", input: [system, ...earlier, question] });
+    const journal = await host.thread(conversation?.id ?? "").exportJournal();
+    expect(journal[0]?.event).toMatchObject({ system: "Shout." });
+    expect(journal.map(({ event }) => event.type)).not.toContain("system.changed");
+  });
 
   test("is asked after them if an earlier copy of it stored them before", async () => {
     const { client, host, prompt } = served("Fine.");

@@ -1,6 +1,8 @@
-import { createHost, memoryStore } from "@colloquy/runtime-node";
+import { createHost, memoryStore, tool } from "@colloquy/runtime-node";
+import { virtualClock } from "@colloquy/runtime-test";
 import { reply, scriptedModel, toolCalls } from "@colloquy/runtime-test/models";
 import { expect, test } from "vitest";
+import { z } from "zod";
 import { turnRecord } from "../../src/responses/recorded-turn.ts";
 import { weather } from "./responding.ts";
 
@@ -32,6 +34,47 @@ test("a record of a turn has nothing of a later turn, nor its usage", async () =
   const end = entries.findLastIndex(({ event }) => event.type === "ask.received");
   const record = await legsOf(turnRecord(entries, state, 1));
   expect(record).toEqual(await legsOf(turnRecord(entries.slice(0, end), state, 1)));
+  await host.close();
+});
+
+test("a record has nothing of an answer that was refused for its form", async () => {
+  const host = createHost({ llm: scriptedModel([reply("Five."), reply('{"n":5}')]), store: memoryStore() });
+  const thread = host.thread("t");
+  const output = { name: "count", mode: "prompted", schema: { jsonSchema: { type: "object" } } } as const;
+  await thread.ask("How many?", { output });
+  const entries = await thread.exportJournal();
+  const record = turnRecord(entries, await thread.at(entries.length - 1), 1);
+  expect(entries.map(({ event }) => event.type)).toContain("output.refused");
+  expect(record?.output.items).toMatchObject([{ type: "message", content: [{ text: '{"n":5}' }] }]);
+  await host.close();
+});
+
+test("a record has the next response of a turn from its approval on, while its tool runs", async () => {
+  const clock = virtualClock();
+  const slow = tool({
+    name: "slow",
+    description: "Never ends.",
+    approval: "always",
+    input: z.object({}),
+    run: () => new Promise<string>(() => {}),
+  });
+  const llm = scriptedModel([toolCalls([{ name: "slow", arguments: {} }])]);
+  const host = createHost({ llm, clock, store: memoryStore({ clock }), tools: [slow] });
+  const thread = host.thread("t");
+  const ask = thread.ask("Go");
+  for await (const part of ask) if (part.type === "approval.requested") break;
+  await clock.advance(7_000);
+  const at = clock.now();
+  await thread.approve("t/1.1.0!approval-1");
+  await clock.advance(7_000);
+  const entries = await thread.exportJournal();
+  const legs = turnRecord(entries, await thread.at(entries.length - 1), 1)?.legs.map(({ facts }) => facts);
+  expect(legs).toMatchObject([
+    { items: [{ type: "mcp_approval_request" }] },
+    { createdAt: at, endedAt: null, items: [] },
+  ]);
+  ask.abort("enough");
+  await expect(ask).rejects.toThrow("enough");
   await host.close();
 });
 

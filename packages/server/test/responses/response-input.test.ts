@@ -94,6 +94,17 @@ test.each<readonly [string, string | readonly JsonObject[] | undefined, object]>
     [user("a"), { type: "local_shell_call", call_id: one, action: { type: "exec", command: ["ls"] } }, output(one)],
     { history: ["user assistant tool"] },
   ],
+  ...[
+    { type: "custom_tool_call", call_id: one, name: "look", input: "x" },
+    { type: "local_shell_call", call_id: one, arguments: "{}", action: { type: "exec", command: ["ls"] } },
+  ].map(
+    (sent) =>
+      [
+        `an output with a ${sent.type}, which has no name or no arguments`,
+        [user("a"), sent, output(one)],
+        { history: ["user assistant tool"] },
+      ] as const,
+  ),
   [
     "an approval",
     [approval("mcpr1_1_1_0_t")],
@@ -174,4 +185,14 @@ test.each<readonly [string, readonly JsonObject[], string, string]>([
   expect(() => readInput({ input })).toThrow(
     expect.objectContaining({ status: 400, message: expect.stringContaining(words), param }),
   );
+});
+
+test.each<readonly [object, string]>([
+  [{ output: "4", error: "no" }, "4"],
+  [{ output: null, error: "it failed" }, "it failed"],
+  [{}, ""],
+])("the result of a call that a server ran is its output, or else its error: %j", (more, expected) => {
+  const ran = { type: "mcp_call", id: "mcp_1_1_0_t", name: "look", arguments: "{}", ...more };
+  const { history } = readInput({ input: [user("a"), ran] });
+  expect(history.flat().find(({ role }) => role === "tool")).toMatchObject({ content: expected });
 });

@@ -131,7 +131,9 @@ describe("the model is called with", () => {
     ],
     [{ tool_choice: "none" }, { tool_choice: "none" }, { tool_choice: "none" }],
     [{ tool_choice: look }, { tool_choice: { type: "function", function: { name: "look" } } }, { tool_choice: look }],
-    [{ tool_choice: { type: "custom" } }, { tool_choice: { type: "custom" } }, { tool_choice: { type: "custom" } }],
+    ...[{ type: "custom" }, { type: "custom", tools: [look] }, { type: "allowed_tools" }].map(
+      (choice) => [{ tool_choice: choice }, { tool_choice: choice }, { tool_choice: choice }] as const,
+    ),
     [
       { tool_choice: { type: "allowed_tools", tools: [look, "odd"] } },
       {

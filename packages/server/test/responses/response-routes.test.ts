@@ -5,7 +5,7 @@ import { describe, expect, test, onTestFinished, vi } from "vitest";
 import { z } from "zod";
 import { threadServer } from "../../src/index.ts";
 import { at, errorOf } from "../serving.ts";
-import { lookUp, outputOf, responding, respondingOf, streamed, waitsFor, weather } from "./responding.ts";
+import { approvalOf, lookUp, outputOf, responding, respondingOf, streamed, waitsFor, weather } from "./responding.ts";
 
 const asked = { model: "any", input: "Hi" } as const;
 const twoCalls = toolCalls([
@@ -316,6 +316,26 @@ test("another server on the same host takes up what it did not show, and finds t
   await clock.advance(1000);
   expect((await seen).at(-1)).toMatchObject({ type: "response.completed", response: { id: begun.id } });
   expect((await other.client.responses.retrieve(begun.id)).output_text).toBe("Slowly.");
+});
+
+test("another server on the same host shows the response after an approval while the tool runs", async () => {
+  const found = Promise.withResolvers<string>();
+  const slow = tool({
+    name: "slow",
+    description: "Takes its time.",
+    approval: "always",
+    input: z.object({}),
+    run: () => found.promise,
+  });
+  const llm = scriptedModel([toolCalls([{ name: "slow", arguments: {} }]), reply("Done.")]);
+  const { client, host } = responding(llm, { tools: [slow] });
+  const first = await client.responses.create(asked);
+  const input = [approvalOf(waitsFor(first).approval, true)];
+  const other = respondingOf(host);
+  const next = await other.client.responses.create({ input, previous_response_id: first.id, background: true });
+  expect(await client.responses.retrieve(next.id)).toMatchObject({ status: "in_progress", output: [] });
+  found.resolve("It is there.");
+  await expect.poll(async () => (await client.responses.retrieve(next.id)).output_text).toBe("Done.");
 });
 
 test("a response has the times of the journal when it is asked for, waits and ends, whatever the server's clock shows", async () => {

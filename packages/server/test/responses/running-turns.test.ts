@@ -138,7 +138,8 @@ test("a delta looks at other responses only if all together do not fit, and then
 const showingRefund = () => {
   const llm = scriptedModel([toolCalls([{ name: "refund", arguments: { order: "A1" } }]), reply("Done.")]);
   const thread = createHost({ llm, store: memoryStore(), tools: [refund] }).thread("t");
-  const turns = new RunningTurns(virtualClock(), { keepMs: 1000, charactersMax: 50_000 });
+  const clock = virtualClock();
+  const turns = new RunningTurns(clock, { keepMs: 1000, charactersMax: 50_000 });
   const output = new TurnOutput({ threadId: "t", turn: 1, startedAt: 0, callerTools: new Set(), echo: {} });
   const handle = thread.ask("Refund A1", { askId: "ask" });
   const running = turns.add(thread, "ask", output);
@@ -146,7 +147,7 @@ const showingRefund = () => {
     await expect.poll(() => output.running).toBeNull();
     for (const { id } of await thread.approvals()) await thread.approve(id);
   };
-  return { running, handle, approve };
+  return { clock, turns, running, handle, approve };
 };
 
 test("RunningTurns follows a turn over an approval while a caller awaits the next response", async () => {
@@ -167,4 +168,58 @@ test("RunningTurns stops to follow a turn that waits for an approval if no calle
   await expect.poll(() => running.isFollowed).toBe(false);
   await handle;
   expect([...running.legs.keys()]).toEqual([1]);
+});
+
+test("RunningTurns tells a caller that awaits a further response when the turn has ended without one, or failed", async () => {
+  const thread = createHost({ llm: scriptedModel([reply("Done.")]), store: memoryStore() }).thread("t");
+  const turns = new RunningTurns(virtualClock(), { keepMs: 1000, charactersMax: 50_000 });
+  const show = (turn: number) => {
+    const facts = { threadId: "t", turn, startedAt: 0, callerTools: new Set<string>(), echo: {} };
+    const running = turns.add(thread, "ask", new TurnOutput(facts));
+    return { running, next: running.leg(2) };
+  };
+  const one = show(1);
+  one.running.follow(thread.ask("Go", { askId: "ask" }));
+  expect(await one.next).toBeNull();
+  expect(one.running.isFollowed).toBe(false);
+  const other = show(2);
+  async function* failing(): AsyncGenerator<never> {
+    yield* [];
+    throw new Error("the store failed");
+  }
+  // Cast: only the parts of the ask are read.
+  other.running.follow(failing() as unknown as Parameters<typeof other.running.follow>[0]);
+  await expect(other.next).rejects.toThrow("the store failed");
+  expect([turns.of("t", 1), turns.of("t", 2)]).toEqual([one.running, undefined]);
+  expect([...one.running.legs.keys(), ...other.running.legs.keys()]).toEqual([1]);
+});
+
+test("RunningTurns keeps a turn until the last of its responses is dropped", async () => {
+  const { turns, running, handle, approve, clock } = showingRefund();
+  const next = running.leg(2);
+  running.follow(handle);
+  await approve();
+  await (
+    await next
+  )?.ended;
+  await handle;
+  await expect.poll(() => running.isFollowed).toBe(false);
+  turns.forgetTurn("t", 2);
+  expect(turns.of("t", 1)).toBe(running);
+  running.legs.get(1)?.log.lose();
+  await clock.advance(1000);
+  expect([...running.legs.keys(), turns.of("t", 1)]).toEqual([undefined]);
+});
+
+test("RunningTurns keeps a turn whose responses were dropped while it is followed, and no longer", async () => {
+  const { turns, running, handle } = showingRefund();
+  const next = running.leg(2);
+  running.follow(handle);
+  turns.forgetThread("t");
+  expect([turns.of("t", 1), running.legs.size]).toEqual([running, 0]);
+  await expect.poll(() => running.output.running).toBeNull();
+  handle.abort("enough");
+  await expect(handle).rejects.toThrow("enough");
+  expect(await next).toBeNull();
+  await expect.poll(() => turns.of("t", 1)).toBeUndefined();
 });

@@ -197,3 +197,27 @@ test("TurnOutput streams the arguments of a caller's tool, and holds back those 
   expect(await deltas("look_up")).toEqual(['"delta":"{\\"id"', '"delta":"\\":1}"']);
   expect(await deltas("weather")).toEqual([]);
 });
+
+test.each([
+  ["text", { content_index: 0 }],
+  ["refusal", { content_index: 0 }],
+  ["reasoning", { summary_index: 0 }],
+] as const)("LegWriter names the first part of each item in every event of a %s", (kind, where) => {
+  const events: LegEvent[] = [];
+  const writer = new LegWriter((event) => void events.push(event));
+  writer.write(kind, "Hm.", () => ({ threadId: "t", turn: 1, step: 1, index: 0 }));
+  writer.closePiece("completed");
+  const inParts = events.filter(({ type }) => !type.startsWith("response.output_item."));
+  expect(inParts).toMatchObject([1, 2, 3, 4].map(() => ({ output_index: 0, ...where })));
+});
+
+test("LegWriter ends a call with its arguments as they are, if those that were written were others", () => {
+  const events: LegEvent[] = [];
+  const writer = new LegWriter((event) => void events.push(event));
+  const at = { threadId: "t", turn: 1, step: 1, index: 0 };
+  writer.writeCall(at, { callId: "1.1.0", name: "look_up", arguments: '{"a"' });
+  writer.closeCall(at, { callId: "1.1.0", name: "look_up", arguments: '{"b":1}' });
+  expect(events.flatMap((event) => ("delta" in event ? [event["delta"]] : []))).toEqual(['{"a"']);
+  expect(events.at(-2)).toMatchObject({ type: "response.function_call_arguments.done", arguments: '{"b":1}' });
+  expect(writer.items).toMatchObject([{ arguments: '{"b":1}', status: "completed" }]);
+});

@@ -1,12 +1,11 @@
-import { createHost, memoryStore, systemClock } from "@colloquy/runtime-node";
+import { createHost, memoryStore, type Store, systemClock } from "@colloquy/runtime-node";
 import { scriptedModel } from "@colloquy/runtime-test/models";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { threadServer } from "../../src/index.ts";
 import { studioRoutes } from "../../src/studio/index.ts";
-import { at } from "../serving.ts";
+import { at, errorOf } from "../serving.ts";
 
-const served = async () => {
-  const store = memoryStore();
+const served = async (store: Store = memoryStore()) => {
   const host = createHost({ llm: scriptedModel([]), store });
   const configurations = [{ name: "now", host }] as const;
   const options = { store, clock: systemClock, configurations, about: "" };
@@ -52,4 +51,18 @@ test("the studio promises no more threads or finds than there are, if they just 
   await host.thread("t100").start({ system: "A word." });
   expect(await answer("threads")).toMatchObject({ threads: { length: 100 }, next: expect.any(String) });
   expect(await answer("search?words=word")).toMatchObject({ hits: { length: 50 }, hasMore: true });
+});
+
+test("the studio says that a store can't be searched", async () => {
+  const { server } = await served(Object.defineProperty(memoryStore(), "search", { value: undefined }));
+  const response = await server.fetch(at("/studio/api/search?words=word"));
+  expect(await errorOf(response)).toMatchObject({ status: 501, message: expect.stringContaining("can't be searched") });
+  expect(await (await server.fetch(at("/studio/api/setup"))).json()).toMatchObject({ searches: false });
+});
+
+test("the studio tells nobody but its operator why its store can't list threads", async () => {
+  const { server, store } = await served();
+  vi.spyOn(store, "list").mockRejectedValue(new Error("the disk is gone"));
+  const { status, message } = await errorOf(await server.fetch(at("/studio/api/threads")));
+  expect([status, message]).toEqual([500, expect.not.stringContaining("disk")]);
 });

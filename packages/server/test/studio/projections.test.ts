@@ -172,6 +172,41 @@ test.each([
   expect(usageWords(usages.reduce((sum, usage) => usageMonoid.concat(sum, usage), noUsage))).toBe(words);
 });
 
+test("the waterfall of a turn shows that a call was denied", () => {
+  const denied = { type: "approval.answered", at: 70, approved: false, by: "ann" };
+  const journal = played([...story, answering("requestApproval", denied)]);
+  const wait = turnView(journal, 1, 99)?.spans.find(({ name }) => name === "pay: approval");
+  expect(wait).toMatchObject({ detail: "denied", failed: true, from: 60, until: 70 });
+});
+
+test("the facts of a thread count all asks that wait, and show a time that is none as its number", () => {
+  const waiting = [ask(10, "a", "one"), ask(11, "b", "two"), ask(12, "c", "three")];
+  expect(Object.fromEntries(factsOf(played(waiting).state))["waiting"]).toBe("2 asks");
+  expect(Object.fromEntries(factsOf(played(waiting.slice(0, 2)).state))["waiting"]).toBe("1 ask");
+  expect(Object.fromEntries(factsOf(played([ask(1e20, "a", "one")]).state))["time"]).toBe("100000000000000000000");
+});
+
+test("the difference of two threads shows at most 100 messages of each", () => {
+  const machine = conversationMachine(options);
+  const seeded = (name: string) =>
+    start(machine, {
+      threadId: name,
+      at: 0,
+      seed: Array.from({ length: 102 }, (_, index) => ({
+        role: "user" as const,
+        content: index === 0 ? "Hello" : `${name} ${index}`,
+      })),
+    }).state;
+  const { alike, left, right } = differenceOf(seeded("a"), seeded("b"));
+  const textsIn = (messages: typeof left) =>
+    messages.map(({ parts }) => parts.map((part) => "text" in part && part.text).join());
+  expect(alike).toBe(1);
+  expect([left, right].map((messages) => [textsIn(messages).at(0), textsIn(messages).at(-1)])).toEqual([
+    ["a 1", "a 100"],
+    ["b 1", "b 100"],
+  ]);
+});
+
 describe("a row of the timeline", () => {
   const quiet = start(conversationMachine(options), { threadId: "t", at: 0 }).state;
   /** Makes the row of an event that is journalled with these decisions and marks. */

@@ -204,6 +204,35 @@ test("promptChange lists the added, removed and changed messages between two pro
   expect(change.changed[0]?.before.id).toBe("3.1");
 });
 
+test("promptView shows no tokens of a unit that its counter can't count", () => {
+  const unable: Counter = {
+    ...counter,
+    countPart: () => {
+      throw new Error("it is unable");
+    },
+  };
+  const { machine, state } = talk({ counter: unable }, [asked]);
+  const { view, units } = promptView(state, { machine, as: "sent", seq: 9, reported: null });
+  expect(units.map(({ tokens, sentTokens }) => [tokens, sentTokens])).toEqual([
+    [null, null],
+    [null, null],
+  ]);
+  for (const segments of [view.sent, view.whole]) expect(segmentsOf(segments)).toEqual(["0 system 0", "1 open 0"]);
+});
+
+test("promptChange lists at most 100 messages of each kind", () => {
+  const shown = (decided: Omit<PolicyDecision, "reason">, system?: string) =>
+    viewOf(decided, "now", [...events.slice(0, -1), ...added(100), asked], system);
+  const [all, few] = [shown({ from: null }), shown({ from: { turn: 105, unit: 0 } })];
+  const counts = (change: ReturnType<typeof promptChange>) => [
+    change.alike,
+    ...[change.added, change.removed, change.changed].map(({ length }) => length),
+  ];
+  expect(counts(promptChange(all, few))).toEqual([3, 0, 100, 0]);
+  expect(counts(promptChange(few, all))).toEqual([3, 100, 0, 0]);
+  expect(counts(promptChange(all, all))[1]).toBe(0);
+});
+
 test("promptView throws an error if no model call is outstanding", () => {
   expect(() => viewOf(decision, "sent", turn(1))).toThrow("no model call is outstanding");
 });

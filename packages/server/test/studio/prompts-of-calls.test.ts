@@ -11,13 +11,18 @@ import type { DifferenceView, PromptView } from "../../src/studio/wire/wire.ts";
 import { at, errorOf } from "../serving.ts";
 
 const served = async (
-  script: readonly ScriptLine[],
+  script: readonly ScriptLine[] | LlmHandler,
   options: Partial<StudioOptions> = {},
   clock: Clock = runningClock(),
 ) => {
   const store = memoryStore({ clock });
   const machine = { retry: { attempts: 2, baseDelayMs: 0, maxDelayMs: 0 } };
-  const host = createHost({ llm: scriptedModel(script), store, clock, machine });
+  const host = createHost({
+    llm: typeof script === "function" ? script : scriptedModel(script),
+    store,
+    clock,
+    machine,
+  });
   onTestFinished(() => host.close());
   const configurations = [{ name: "now", host }] as const;
   const routes = await studioRoutes({ store, clock, configurations, about: "", ...options });
@@ -49,6 +54,29 @@ test("the studio shows the input tokens that the provider reported for each atte
     [2, 1, null],
   ]);
 });
+
+test.each([
+  [98, 7],
+  [99, null],
+])(
+  "the studio looks for the tokens of a call among the next 99 entries: after %i others, it shows %j",
+  async (others, reported) => {
+    const asking = Promise.withResolvers<void>();
+    const answering = Promise.withResolvers<void>();
+    const llm: LlmHandler = async () => {
+      asking.resolve();
+      await answering.promise;
+      return { type: "completed", reply: { content: "Hi." }, finishReason: "stop", usage: { inputTokens: 7 } };
+    };
+    const { host, server } = await served(llm);
+    const ask = host.ask("Hello?", { threadId: "t" });
+    await asking.promise;
+    for (let count = 1; count <= others; count++) await host.thread("t").setMetadata({ count });
+    answering.resolve();
+    await ask;
+    expect((await asked<PromptView>(server, "prompt?thread=t&seq=1")).call.reported).toBe(reported);
+  },
+);
 
 test("the studio says that no call came before the first one to compare it with", async () => {
   const { host, server } = await served([reply("Hi.")]);

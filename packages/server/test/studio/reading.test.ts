@@ -1,12 +1,13 @@
+import { getEventListeners } from "node:events";
 import { type AskPart, createHost, type LlmHandler, memoryStore, type Store } from "@colloquy/host";
 import { conversationMachine, type Event, type ReplyDraft, start, type State, transition } from "@colloquy/machine";
 import { compactTurns } from "@colloquy/machine/policies";
 import { sequentialIds, virtualClock } from "@colloquy/runtime-test";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { usable } from "../../src/http/list-page.ts";
 import type { Call } from "../../src/http/route.ts";
 import { changedThreads } from "../../src/studio/reading/changed-threads.ts";
-import { runningText, threadReader } from "../../src/studio/reading/thread-reader.ts";
+import { itemReader, runningText, threadReader } from "../../src/studio/reading/thread-reader.ts";
 import { turnView } from "../../src/studio/projections/turn-view.ts";
 import { trips } from "./kit/trip.ts";
 
@@ -136,6 +137,129 @@ test("threads that change are given when they do, and none when nothing happens"
   await close();
 });
 
+test("changedThreads asks for threads that changed up to a minute before it started, as other clocks may lag", async () => {
+  const { clock, store, close } = parts();
+  await clock.advance(100_000);
+  const listed: unknown[] = [];
+  const list = store.list.bind(store);
+  vi.spyOn(store, "list").mockImplementation((options) => {
+    listed.push(options);
+    return list(options);
+  });
+  const ending = new AbortController();
+  const next = changedThreads({ store, clock, everyMs: 100, signal: ending.signal }).next();
+  await clock.advance(99);
+  expect(listed).toEqual([{ updated: { from: clock.now() - 99 - 60_000 } }]);
+  ending.abort();
+  expect((await next).done).toBe(true);
+  await close();
+});
+
+test("changedThreads ends at once if it is no longer wanted when it has asked the store, and leaves no timer", async () => {
+  const { clock, store, close } = parts();
+  const ending = new AbortController();
+  const list = store.list.bind(store);
+  vi.spyOn(store, "list").mockImplementation(async (options) => {
+    ending.abort();
+    return list(options);
+  });
+  const changes = changedThreads({ store, clock, everyMs: 100, signal: ending.signal });
+  expect((await changes.next()).done).toBe(true);
+  expect(clock.pending()).toEqual([]);
+  await close();
+});
+
+test("a thread is read after a read of it failed", async () => {
+  const { store, host, close } = parts();
+  await host.thread("a").start();
+  const read = threadReader(store);
+  vi.spyOn(store, "read").mockRejectedValueOnce(new Error("the store is away"));
+  const both = [read("a"), read("a")];
+  await expect(both[0]).rejects.toThrow("the store is away");
+  expect((await both[1])?.entries).toHaveLength(1);
+  await close();
+});
+
+test("changedThreads asks a store that failed again", async () => {
+  const { clock, store, host, close } = parts();
+  const ending = new AbortController();
+  const changes = changedThreads({ store, clock, everyMs: 100, signal: ending.signal });
+  const next = changes.next();
+  await clock.advance(50);
+  vi.spyOn(store, "list").mockRejectedValueOnce(new Error("the store is away"));
+  await host.thread("a").start();
+  await clock.advance(50);
+  await clock.advance(100);
+  expect((await next).value).toMatchObject([{ threadId: "a" }]);
+  const last = changes.next();
+  await clock.advance(50);
+  ending.abort();
+  expect((await last).done).toBe(true);
+  expect([clock.pending(), getEventListeners(ending.signal, "abort")]).toEqual([[], []]);
+  await close();
+});
+
+test("itemReader reads the figures of a thread again only when the thread changed or was created again", async () => {
+  const { store, host, close } = parts();
+  const read = itemReader(host);
+  const looks = vi.spyOn(host, "thread");
+  const figures = async () =>
+    (await read((await store.list({})).threads)).map(({ threadId, turns }) => [threadId, turns]);
+  const counted = async () => [await figures(), looks.mock.calls.length] as const;
+  await host.ask("Hello?", { threadId: "a" });
+  await host.thread("b").start();
+  const [first, begun] = await counted();
+  expect(Object.fromEntries(first)).toEqual({ a: 1, b: 0 });
+  expect(await counted()).toEqual([first, begun]);
+  await host.ask("And again?", { threadId: "a" });
+  const asked = looks.mock.calls.length;
+  const [grown, after] = await counted();
+  expect([Object.fromEntries(grown), after - asked]).toEqual([{ a: 2, b: 0 }, 1]);
+  const failing = vi.spyOn(host, "thread").mockImplementation(() => {
+    // Cast: only this member is used.
+    return { look: () => Promise.reject(new Error("unreadable")) } as unknown as ReturnType<typeof host.thread>;
+  });
+  const [stored] = (await store.list({})).threads;
+  if (stored === undefined) throw new Error("a thread is stored");
+  const unread = { title: "", place: null, approvals: 0, turns: 0, tokens: null, cost: null };
+  for (const change of [{ seq: stored.seq + 1 }, { createdAt: stored.createdAt + 1 }, { threadId: "c" }])
+    expect(await read([{ ...stored, ...change }])).toEqual([{ ...stored, ...change, ...unread }]);
+  failing.mockRestore();
+  await close();
+});
+
+test("itemReader keeps the figures of the 10,000 threads that were read last", async () => {
+  const { host, close } = parts();
+  const looked: (string | undefined)[] = [];
+  vi.spyOn(host, "thread").mockImplementation((threadId) => {
+    looked.push(threadId);
+    // Cast: only this member is used.
+    return { look: async () => null } as unknown as ReturnType<typeof host.thread>;
+  });
+  const read = itemReader(host);
+  const stored = (index: number) => ({ threadId: `t${index}`, seq: 0, createdAt: 0, updatedAt: 0, metadata: {} });
+  await read(Array.from({ length: 10_001 }, (_, index) => stored(index)));
+  expect(looked).toHaveLength(10_001);
+  await read([stored(1), stored(10_000), stored(0)]);
+  expect(looked.slice(10_001)).toEqual(["t0"]);
+  await close();
+});
+
+test("changedThreads leaves no listener on its signal between two looks at the store", async () => {
+  const { clock, store, host, close } = parts();
+  const ending = new AbortController();
+  const changes = changedThreads({ store, clock, everyMs: 100, signal: ending.signal });
+  for (const threadId of ["a", "b", "c"]) {
+    const next = changes.next();
+    await clock.advance(100);
+    await host.thread(threadId).start();
+    await clock.advance(100);
+    expect((await next).value).toMatchObject([{ threadId }]);
+    expect(getEventListeners(ending.signal, "abort")).toEqual([]);
+  }
+  await close();
+});
+
 describe("the text of an open turn so far", () => {
   const machine = conversationMachine();
   const after = (...events: readonly Event[]): State => {
@@ -194,6 +318,7 @@ describe("the text of an open turn so far", () => {
     ["what is in the log", writing(), logging([1, text("It "), text("rains")], [1, text(".")]), "It rains."],
     ["what is in the log if that has more", writing("It"), logging([1, text("It rains")]), "It rains"],
     ["what is in the journal if that has more", writing("It rains"), logging([1, text("It")]), "It rains"],
+    ["what is in the journal if the log has as much", writing("It"), logging([1, text("So")]), "It"],
     ["what is in the journal if the log cannot be read", writing("It"), failing, "It"],
     ["what the newest holder wrote", writing(), logging([1, text("Rain, ")], [2, text("It rains")]), "It rains"],
     ["what was written after a replay", writing(), logging([1, text("Rain, "), again, text("It")]), "It"],

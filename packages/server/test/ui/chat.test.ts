@@ -318,6 +318,7 @@ describe("what is posted", () => {
     ["an id that is none", { id: "../x", messages: [hello] }, "id"],
     ["a message that says nothing", { id: "t", messages: [{ ...hello, parts: [] }] }, "messages"],
     ["a part that is none", { id: "t", messages: [{ ...hello, parts: [{ type: "text" }] }] }, "messages"],
+    ["a message without an id", { id: "t", messages: [{ ...hello, id: "" }] }, "messages"],
     ["a system message", { id: "t", messages: [{ ...hello, role: "system" }] }, "messages"],
     ["an unknown trigger", { id: "t", messages: [hello], trigger: "resume-stream" }, "trigger"],
   ])("is refused, and the operator is told why: %s", async (_, body, member) => {

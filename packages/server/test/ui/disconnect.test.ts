@@ -347,6 +347,20 @@ test("a message that waits is asked once, even if its page sends it again", asyn
   expect(await statusesOf(on)).toEqual(["completed", "completed"]);
 });
 
+test("a page that sends nothing but its waiting message is told each time that there are older ones", async () => {
+  const clock = virtualClock();
+  const on = await served([slowly, reply("Three.")], {}, inProcess, { clock });
+  await stopped(on.server, "One, ");
+  const messages = [{ id: "last", role: "user", parts: [{ type: "text", text: "And then?" }] }];
+  const send = (): Promise<Response> => on.server.fetch(post("/ui", { id: "t", trigger: "submit-message", messages }));
+  const answers = [await send()];
+  await expect.poll(() => statusesOf(on)).toEqual(["open", "queued"]);
+  answers.push(await send());
+  await clock.advance(1000);
+  for (const answer of answers) expect(await answer.text()).toContain('"messageMetadata":{"turn":2,"earlier":true}');
+  expect(await statusesOf(on)).toEqual(["completed", "completed"]);
+});
+
 test("a message that waits stays as it was when its edit is refused", async () => {
   const clock = virtualClock();
   const on = await served([slowly, reply("Three.")], {}, inProcess, { clock });

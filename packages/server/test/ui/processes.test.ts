@@ -1,5 +1,5 @@
 import { virtualClock } from "@colloquy/runtime-test";
-import { never, reply, streams, toolCalls } from "@colloquy/runtime-test/models";
+import { fails, never, reply, scriptedModel, streams, toolCalls } from "@colloquy/runtime-test/models";
 import type { UIMessage } from "ai";
 import { describe, expect, test } from "vitest";
 import { threadServer, toUiMessageStream, uiChat, uiMessagesOf } from "../../src/index.ts";
@@ -112,5 +112,25 @@ test("uiChat answers under its path, to those whom it knows, from its own pages"
   expect(await (await POST(post("/api/chat", body, cookie))).text()).toContain('"delta":"Hi."');
   const messages = await GET(at("/api/chat/ada-1/messages", { headers: cookie }));
   expect(await messages.json()).toMatchObject([{ id: "m1", role: "user" }, { id: "turn-1" }]);
+  await host.close();
+});
+
+test("uiChat offers the page's tools to the model, and answers a failure with the page's own text", async () => {
+  const model = scriptedModel([toolCalls([{ name: "seat", arguments: {} }]), fails({ kind: "auth" })]);
+  const { host } = stage(model);
+  const { POST } = uiChat(host, {
+    path: "/api/chat",
+    authenticate: () => ({ id: "ada" }),
+    tools: [seat],
+    errorText: () => "Call the desk.",
+  });
+  const asked = async (id: string): Promise<string> => {
+    const messages = [{ id: `m-${id}`, role: "user", parts: [{ type: "text", text: "Where do I sit?" }] }];
+    return (await POST(post("/api/chat", { id, messages }))).text();
+  };
+  expect(await asked("one")).toContain('"toolName":"seat"');
+  expect(model.calls[0]?.tools?.map(({ name }) => name)).toContain("seat");
+  expect(await asked("two")).toContain('{"type":"error","errorText":"Call the desk."}');
+  expect(await asked("no such id")).toBe("Call the desk.");
   await host.close();
 });

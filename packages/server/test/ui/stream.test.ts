@@ -1,6 +1,9 @@
+import { EventRefusedError } from "@colloquy/host";
 import { fails, never, reply, type ScriptLine, streams, toolCalls } from "@colloquy/runtime-test/models";
 import { expect, test } from "vitest";
-import { toUiMessageStream, type UiMessageChunk, uiMessageStreamResponse } from "../../src/index.ts";
+import { HttpError, toUiMessageStream, type UiMessageChunk, uiMessageStreamResponse } from "../../src/index.ts";
+import { messageForUser, textForUser } from "../../src/ui/message-for-user.ts";
+import { withErrors } from "../../src/ui/ui-stream.ts";
 import { allOf, messageOf, seat, stage } from "./page.ts";
 
 /** Returns the chunks of an ask, each with its type and content, without usage. */
@@ -159,6 +162,32 @@ test("the SDK's reader takes a refusal for a text", async () => {
   await host.close();
 });
 
+test.each<readonly [string, unknown, boolean]>([
+  ["a refusal of the server", new HttpError(499, "no"), true],
+  ["a failure of the server", new HttpError(500, "no"), false],
+  ["a refusal of the thread", new EventRefusedError("t", { kind: "stale", reason: "no" }), true],
+  ["any other error with a status", Object.assign(new Error("no"), { status: 404 }), false],
+  ["a thrown text", "no", false],
+])(
+  "a stream that ends with %s shows a sentence, and reports the error to the operator unless it is a refusal",
+  async (_, error, isExpected) => {
+    async function* failing(): AsyncGenerator<UiMessageChunk, void> {
+      yield* [];
+      throw error;
+    }
+    const chunks: UiMessageChunk[] = [];
+    const read = async (): Promise<void> => {
+      for await (const chunk of withErrors(failing(), () => "It failed.")) chunks.push(chunk);
+    };
+    const thrown = await read().then(
+      () => null,
+      (reason: unknown) => ({ reason }),
+    );
+    expect(chunks).toEqual([{ type: "error", errorText: "It failed." }]);
+    expect(thrown).toEqual(isExpected ? null : { reason: error });
+  },
+);
+
 test("the SDK reads the stream of an ask that joins an open turn", async () => {
   const { host } = stage([toolCalls([{ name: "echo", arguments: {} }]), streams(["It ", "is ", "there."])], {
     machine: { overlap: { type: "steer", max: 1 } },
@@ -170,4 +199,64 @@ test("the SDK reads the stream of an ask that joins an open turn", async () => {
   expect(message.parts).toMatchObject([{ type: "step-start" }, { type: "text", text: "It is there.", state: "done" }]);
   expect((await first).text).toBe("It is there.");
   await host.close();
+});
+
+test("a response asks for a part only when its client reads, and for none after the client left", async () => {
+  const taken: string[] = [];
+  const parts = {
+    next: async () => {
+      taken.push("part");
+      return { done: false as const, value: { type: "turn.started" as const, turn: 1, askIds: [] } };
+    },
+    return: async () => {
+      taken.push("end");
+      return { done: true as const, value: undefined };
+    },
+  };
+  // Cast: the stream reads an ask's parts, and awaits its turn only after them.
+  const ask = { [Symbol.asyncIterator]: () => parts } as unknown as Parameters<typeof uiMessageStreamResponse>[0];
+  const reader = uiMessageStreamResponse(ask).body?.getReader();
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(taken).toEqual([]);
+  expect(new TextDecoder().decode((await reader?.read())?.value)).toContain('"messageId":"turn-1"');
+  expect(taken).toEqual(["part"]);
+  await reader?.cancel();
+  await expect.poll(() => taken).toEqual(["part", "end"]);
+});
+
+test("a stream that waits for its page has the results of the calls that were run meanwhile", async () => {
+  const { host } = stage([
+    toolCalls([
+      { name: "seat", arguments: {} },
+      { name: "echo", arguments: { a: 1 } },
+    ]),
+  ]);
+  const chunks = await allOf(
+    toUiMessageStream(host.ask("Hello?", { threadId: "t", tools: [seat] }), { thread: host.thread("t") }),
+  );
+  expect(chunks.filter(({ type }) => type === "tool-output-available")).toMatchObject([
+    { toolCallId: "1.1.1", output: { a: 1 } },
+  ]);
+  expect(chunks.at(-1)).toEqual({ type: "finish", finishReason: "tool-calls" });
+  await host.close();
+});
+
+test("a stream of a turn that was cancelled without a reason gives none", async () => {
+  const { host } = stage([never()]);
+  const ask = host.ask("Hello?", { threadId: "t" });
+  const chunks: UiMessageChunk[] = [];
+  for await (const chunk of toUiMessageStream(ask)) {
+    chunks.push(chunk);
+    if (chunk.type === "start") await host.thread("t").cancel();
+  }
+  expect(chunks.filter(({ type }) => type === "abort")).toEqual([{ type: "abort" }]);
+  await host.close();
+});
+
+test("a page reads the sentence of the server if the function for its errors fails", () => {
+  const failing = (): never => {
+    throw new Error("a mistake");
+  };
+  expect(textForUser(new HttpError(404, "no"), failing)).toBe(messageForUser(new HttpError(404, "no")).text);
+  expect(textForUser(new HttpError(404, "no"), (_, { kind }) => `It is ${kind}.`)).toBe("It is denied.");
 });
