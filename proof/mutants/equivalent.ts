@@ -1,11 +1,13 @@
 import { equivalentInHost } from "./equivalent-in-host.ts";
 import { equivalentInServer } from "./equivalent-in-server.ts";
+import { equivalentInSessions } from "./equivalent-in-sessions.ts";
 import type { Equivalent } from "./hunt.ts";
 
 /** The equivalent mutants of the packages. The proof reports entries that no longer match one, to be removed. */
 export const equivalent: readonly Equivalent[] = [
   ...equivalentInHost,
   ...equivalentInServer,
+  ...equivalentInSessions,
   ...completeByType(
     "conversation/decide/settings.ts",
     "tools policy counter budget calibrate warnAt limits overlap model retry interrupted unknownTool idleTimeoutMs pricing",
@@ -321,60 +323,36 @@ export const equivalent: readonly Equivalent[] = [
     reason: "a number of an entry is never below zero",
   },
   {
-    path: "packages/sessions/src/session.ts",
-    original: "return start(this.#session.machine, { threadId: this.thread.id, at: 0, seed, ...system }).state;",
-    mutated: "return start(this.#session.machine, { threadId: this.thread.id, at: 1, seed, ...system }).state;",
-    reason: "only the messages of the state are read, not its time",
-  },
-  ...["", "if (!(calls.size === 0)) this.#calls.delete(key);", "if (calls.size !== 0) this.#calls.delete(key);"].map(
-    (mutated) => ({
-      path: "packages/sessions/src/threads/session-runtime.ts",
-      original: "if (calls.size === 0) this.#calls.delete(key);",
-      mutated,
-      reason: "a call that has ended is told nothing; this only frees memory",
-    }),
-  ),
-  {
-    path: "packages/sessions/src/agents/file/agent-reader.ts",
-    original: "const { buffer, bytesRead } = await file.read(Buffer.alloc(Math.min(stats.size, bytesMax) + 1), 0);",
-    mutated: "const { buffer, bytesRead } = await file.read(Buffer.alloc(Math.min(stats.size, bytesMax) + 2), 0);",
-    reason: "one byte too many is enough to tell that a file is too large",
-  },
-  {
-    path: "packages/sessions/src/threads/session-runtime.ts",
-    original: "if (this.#last.get(name) === over) this.#last.delete(name);",
+    path: "packages/machine/src/conversation/decide/step.ts",
+    original:
+      "if (keepAllCut !== null && data.room === null && asked.saysNothing !== true) return sameCut(data.cut, keepAllCut) ? {} : { cut: keepAllCut };",
     mutated: "",
-    reason: "work that has ended delays none; this only frees memory",
+    reason: "the policy that keeps everything decides the same cut; this check only saves time",
   },
   {
-    path: "packages/sessions/src/threads/shared-session.ts",
-    original: "retry: { attempts: 1 },",
-    mutated: "retry: { attempts: 2 },",
-    reason: "a program's failure never asks to be tried again; the option only says so",
+    path: "packages/machine/src/thread/chunks.ts",
+    original: "for (let level = 1; level < before.levels.length; level++)",
+    mutated: "for (let level = 1; level <= before.levels.length; level++)",
+    reason: "neither list has a level after the last one, so nothing differs there",
   },
   {
-    path: "packages/sessions/src/turns/prompts.ts",
-    original: 'if (call?.type !== "callLlm") return;',
+    path: "packages/machine/src/prompt/render.ts",
+    original: 'if (run !== undefined && (cut.interrupted === "keep" || whole?.completed === true)) {',
+    mutated: 'if (run !== undefined && (cut.interrupted === "keep" && whole?.completed === true)) {',
+    reason:
+      "the turns of a run are shown one by one then, with the same messages; showing them at once only saves time",
+  },
+  {
+    path: "packages/machine/src/inspect/text-table.ts",
+    original: "if (isPlain.test(text)) return text.length;",
     mutated: "",
-    reason: "a turn whose model responds has a call; the types can't say so",
+    reason: "the loop, too, counts one column for each plain character; this check only saves time",
   },
   {
-    path: "packages/sessions/src/turns/journal.ts",
-    original: "if (!step.handled) return Either.left(step.refusal.reason);",
+    path: "packages/machine/src/inspect/rehearse.ts",
+    original: 'if (open?.stage.type !== "responding") return data;',
     mutated: "",
-    reason: "the readers of files give only events that follow one another; the types can't say so",
-  },
-  {
-    path: "packages/sessions/src/datasets/rerun/conversation.ts",
-    original: '"~standard": { version: 1, vendor: "colloquy", validate: (value) => ({ value }) },',
-    mutated: '"~standard": { version: 2, vendor: "colloquy", validate: (value) => ({ value }) },',
-    reason: "nothing reads the version of a schema; the standard has this one",
-  },
-  {
-    path: "packages/sessions/src/agents/subagents/subagent-tool.ts",
-    original: "version: 1,",
-    mutated: "version: 2,",
-    reason: "nothing reads the version of a schema; the standard has this one",
+    reason: "it is called only with an outstanding call; the types can't say so",
   },
 ];
 

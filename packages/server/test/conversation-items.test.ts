@@ -42,6 +42,21 @@ test.each(["system", "developer"] as const)("a %s message that is added stays in
   await host.close();
 });
 
+test("a client that adds items gets these and no message that waited for a turn before", async () => {
+  const { host, client } = served();
+  const thread = host.thread("t");
+  await thread.start({ seed: [{ role: "user", content: "Hello" }] });
+  await thread.append({ role: "user", content: "By the way." });
+  const added = await client.conversations.items.create("t", {
+    items: [said("user", "Hi"), said("assistant", "Hello.")],
+  });
+  expect(added.data).toMatchObject([{ content: [{ text: "Hi" }] }, { content: [{ text: "Hello." }] }]);
+  const all = await client.conversations.items.list("t", { order: "asc" });
+  expect(all.data).toHaveLength(4);
+  expect(all.data.slice(2)).toEqual(added.data);
+  await host.close();
+});
+
 test("an item with which the conversation began can't be removed, and the client learns why", async () => {
   const { host, client } = served();
   await host.thread("t").start({ seed: [{ role: "user", content: "Hello" }] });

@@ -1,4 +1,5 @@
-import { askNamed, type AskStatus, type Refusal, type State, type Turn } from "@colloquy/machine";
+import { askNamed, type AskStatus, type Refusal, type State, type Turn, turnNumbered } from "@colloquy/machine";
+import { loadMessages } from "@colloquy/machine/storage";
 import type { AskHandle } from "../ask/ask-handle.ts";
 import { EarlierAsk } from "../ask/earlier-ask.ts";
 import { AskRefusedError } from "../boundary/errors.ts";
@@ -92,7 +93,11 @@ class RejoinedAsk extends EarlierAsk {
 
   #settleBy(state: State): boolean {
     const known = askNamed(state, this.askId);
-    return known !== null && !isUnderWay.has(known.status) && this.isKnownTo(state);
+    if (known === null || isUnderWay.has(known.status)) return false;
+    const turn = known.turn === null ? undefined : turnNumbered(state, known.turn);
+    if (turn === undefined) return this.isKnownTo(state);
+    this.ended(loadMessages(turn));
+    return true;
   }
 
   /** Reads all parts of an ended turn: those that were shown and agree with the journal, and the rest. */

@@ -57,11 +57,11 @@ export const countsOf = (counter: Counter): Counts => {
   const blocks = (shown: Blocks): number => {
     if (counter.countPrompt !== undefined) return counter.countPrompt(messagesIn(shown));
     let tokens = counter.perPrompt;
-    shown.messages.forEach((messages, index) => {
+    for (let index = 0; index < shown.messages.length; index++) {
       const whole = shown.turns[index] ?? null;
       if (whole !== null) tokens += "run" in whole ? (run(whole.run)[whole.from] ?? 0) : turn(whole);
-      else for (const each of messages) tokens += message(each);
-    });
+      else for (const each of shown.messages[index] ?? []) tokens += message(each);
+    }
     return tokens;
   };
   const together = remembering((turns: readonly Turn[]): WholeRun => {

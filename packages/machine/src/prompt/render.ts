@@ -205,8 +205,7 @@ const insertQuestion = (
     if (before < 0) continue;
     const parts = [messages.slice(before), question.messages, messages.slice(0, before)];
     shown.messages.splice(block, 1, ...parts);
-    // A block that is divided here shows no turn as a whole.
-    shown.turns.splice(block + 1, 0, null, null);
+    shown.turns.splice(block, 1, before === 0 ? (shown.turns[block] ?? null) : null, null, null);
     return;
   }
   shown.messages.unshift(question.messages);

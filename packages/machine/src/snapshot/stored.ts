@@ -1,5 +1,5 @@
-import { StoredChunk } from "../thread/chunks.ts";
-import type { Known, Written } from "./chunks.ts";
+import type { StoredChunk } from "../thread/chunks.ts";
+import { type Known, SnapshotDamagedError, type Written } from "./chunks.ts";
 
 /**
  * The chunks that a store holds of a thread's snapshot, so that the next snapshot writes only what is new. A host
@@ -8,8 +8,9 @@ import type { Known, Written } from "./chunks.ts";
 export class StoredChunks implements Known {
   /** Created with the first chunk, because most opened threads are short and have none. */
   #ids: WeakMap<object, string> | null = null;
-  /** For each stored chunk, the ids of the chunks that it points to; the chunk itself if it was not read. */
-  readonly #pointsTo = new Map<string, readonly string[] | StoredChunk<unknown>>();
+  /** For each stored chunk, the ids of the chunks that it points to; null if it was not read. */
+  readonly #pointsTo = new Map<string, readonly string[] | null>();
+  readonly #unread = new Map<string, StoredChunk<unknown>>();
   #roots: readonly string[] = [];
 
   /** The number of known chunks. */
@@ -24,7 +25,10 @@ export class StoredChunks implements Known {
   keep({ dropped, written }: { readonly dropped: readonly string[]; readonly written: Written }): void {
     for (const [node, id] of written.nodes) this.#note(node, id);
     for (const [id, pointsTo] of written.pointsTo) this.#pointsTo.set(id, pointsTo);
-    for (const id of dropped) this.#pointsTo.delete(id);
+    for (const id of dropped) {
+      this.#pointsTo.delete(id);
+      this.#unread.delete(id);
+    }
     this.#roots = written.roots;
   }
 
@@ -37,14 +41,15 @@ export class StoredChunks implements Known {
   /** Returns the chunks that a new snapshot would no longer use. */
   leftBy(written: Written): readonly string[] {
     const stays = new Set([...written.nodes.values(), ...written.pointsTo.keys()]);
-    const left = new Set<string>();
+    const left: string[] = [];
     const visit = (id: string): void => {
       if (stays.has(id)) return;
-      left.add(id);
+      stays.add(id);
+      left.push(id);
       this.#chunksIn(id).forEach(visit);
     };
     this.#roots.forEach(visit);
-    return [...left];
+    return left;
   }
 
   /** Records the chunks that a read snapshot points to. */
@@ -55,11 +60,13 @@ export class StoredChunks implements Known {
   /** Records a node that is in the store. */
   meet(id: string, node: object, unread: StoredChunk<unknown> | null): void {
     this.#note(node, id);
-    if (!this.#pointsTo.has(id)) this.#pointsTo.set(id, unread ?? []);
+    if (!this.#pointsTo.has(id)) this.#pointsTo.set(id, null);
+    if (unread !== null) this.#unread.set(id, unread);
   }
 
   /** Records the chunks that a chunk points to. */
   read(id: string, pointsTo: readonly string[]): void {
+    this.#unread.delete(id);
     if (this.#pointsTo.has(id)) this.#pointsTo.set(id, pointsTo);
   }
 
@@ -68,15 +75,13 @@ export class StoredChunks implements Known {
   }
 
   #chunksIn(id: string): readonly string[] {
-    const known = this.#pointsTo.get(id) ?? [];
-    if (!(known instanceof StoredChunk)) return known;
     try {
       // Reading it records the chunks that it points to.
-      void known.nodes;
-      return this.#chunksIn(id);
-    } catch {
+      void this.#unread.get(id)?.nodes;
+    } catch (thrown) {
       // An unreadable chunk points to nothing.
-      return [];
+      if (!(thrown instanceof SnapshotDamagedError)) throw thrown;
     }
+    return this.#pointsTo.get(id) ?? [];
   }
 }

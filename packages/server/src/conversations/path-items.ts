@@ -53,13 +53,17 @@ export const conversationOf = (items: readonly unknown[]): Imported => {
 /** Adds items after the head, each exchange as a turn. Returns the added ones; null for a missing thread. */
 export const addItems = async (thread: HostedThread, items: readonly unknown[]): Promise<readonly Item[] | null> => {
   const { system, turns } = conversationOf(items);
-  const newest = await thread.look(newestNumber);
-  if (newest === null) return null;
+  const before = await thread.look((state) => ({
+    turns: state.context.conversation.turns.length,
+    waiting: itemsNumbered(state, numberToCome(state)).length,
+  }));
+  if (before === null) return null;
   const leading =
     system === null ? [] : [typeof system === "string" ? { role: "system" as const, content: system } : system];
   const [first = [], ...others] = turns;
   for (const turn of [[...leading, ...first], ...others]) if (turn.length > 0) await thread.addTurn(turn);
-  return thread.look((state) => itemsBehind(state, newest));
+  // Messages that waited for a turn lead the first one that is added.
+  return thread.look((state) => itemsBehind(state, before.turns).slice(before.waiting));
 };
 
 /**
@@ -102,11 +106,7 @@ const itemsBehind = (state: State, turn: number): readonly Item[] => {
   return numbers.flatMap((number) => itemsNumbered(state, number));
 };
 
-/** Returns the number of the newest turn of all, or of the next turn if messages wait for it. */
-const newestNumber = (state: State): number =>
-  hasMore(state) ? numberToCome(state) : state.context.conversation.turns.length;
-
-/** Returns the same for the path; 0 for an empty path. */
+/** Returns the number of the newest turn on the path, or of the next turn if messages wait for it; 0 for an empty path. */
 const newestOnPath = (state: State): number => (hasMore(state) ? numberToCome(state) : state.context.conversation.head);
 
 /** Yields the numbers of the turns on the path, with 0 for the seed and the number of the open or next turn. */

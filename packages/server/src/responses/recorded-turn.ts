@@ -85,6 +85,7 @@ interface EffectPlace {
 class TurnReader {
   readonly #said: SaidTurn;
   readonly #results: ReadonlyMap<string, ToolResultPart>;
+  readonly #given = new Set<string>();
   readonly #approvals = new Map<string, number>();
   readonly #names = new Map<string, string>();
   #step = 0;
@@ -162,14 +163,14 @@ class TurnReader {
     return { type: "approval.requested", turn: this.#said.number, step, request };
   }
 
-  /** Yields the result of a call as the thread has it. It may come again, which changes nothing. */
+  /** Yields the result of a call once, as the thread has it. A call that was just approved has no result yet. */
   *#result(callId: string): Generator<TurnPart> {
     const result = this.#results.get(callId);
+    if (result === undefined || this.#given.has(callId)) return;
+    this.#given.add(callId);
     const { turn, step, index: position } = placeOfCall("", callId);
-    if (result !== undefined) {
-      const { name, outcome, content } = result;
-      yield { type: "toolResult", turn, step, position, callId, name, outcome, content };
-    }
+    const { name, outcome, content } = result;
+    yield { type: "toolResult", turn, step, position, callId, name, outcome, content };
   }
 }
 
