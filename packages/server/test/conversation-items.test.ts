@@ -155,6 +155,27 @@ test("an item is not removed when another caller adds a turn at the same time, w
   await host.close();
 });
 
+test("a client that adds items while a turn ends gets nothing of that turn", async () => {
+  const host = createHost({ llm: () => new Promise<never>(() => {}), store: memoryStore() });
+  const { client } = clientOf(host);
+  const thread = host.thread("t");
+  const asked = thread.ask("And?").catch(() => {});
+  await expect.poll(() => thread.look(({ context }) => context.open?.number ?? null)).toBe(1);
+  // Cast: all threads of a host have one prototype.
+  const threads = Object.getPrototypeOf(thread) as Pick<HostedThread, "addTurn">;
+  const { addTurn } = threads;
+  vi.spyOn(threads, "addTurn").mockImplementationOnce(async function (this: HostedThread, ...given) {
+    await thread.cancel("enough");
+    return addTurn.apply(this, given);
+  });
+  const items = [said("user", "Hi"), said("assistant", "Hello.")];
+  const added = await client.conversations.items.create("t", { items });
+  vi.restoreAllMocks();
+  expect(added.data).toMatchObject([{ content: [{ text: "Hi" }] }, { content: [{ text: "Hello." }] }]);
+  await asked;
+  await host.close();
+});
+
 test("a conversation is begun under a system message among its items, and loses its metadata if a client sends none", async () => {
   const { host, client } = served();
   const items = [said("system", "Shout."), said("user", "Hi")];

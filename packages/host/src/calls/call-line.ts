@@ -18,7 +18,7 @@ export class CallLine {
   readonly #again = new Set<WaitingCall>();
   /** The other calls by thread: threads in the order of their turns, calls of one thread in the order of arrival. */
   readonly #threads = new Map<string, Set<WaitingCall>>();
-  #cancelWake: () => void = () => {};
+  #cancelWake: (() => void) | null = null;
 
   constructor(pauses: Pauses) {
     this.#pauses = pauses;
@@ -52,7 +52,8 @@ export class CallLine {
 
   /** Makes as many calls as may be made now, and wakes up at the end of a pause. */
   advance(): void {
-    this.#cancelWake();
+    this.#cancelWake?.();
+    this.#cancelWake = null;
     for (let next = this.#next(); next !== undefined; next = this.#next()) {
       if (this.#made >= this.#pauses.room) return;
       const until = this.#pauses.until(next.clock.now());
@@ -135,9 +136,8 @@ export class Pauses {
 
   /** Moves the last refusal to now if the clock was put back since then. The pause keeps its length. */
   #followClock(now: number): void {
-    const back = Math.max(0, this.#lastRefusedAt - now);
-    this.#until -= back;
-    this.#lastRefusedAt -= back;
+    this.#until -= Math.max(0, this.#lastRefusedAt - now);
+    this.#lastRefusedAt = Math.min(this.#lastRefusedAt, now);
   }
 }
 

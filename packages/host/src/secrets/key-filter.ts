@@ -84,7 +84,7 @@ const mapTexts = (value: unknown, change: (text: string) => string): unknown => 
 
 /** Makes a function that removes whole keys, and cuts off what may be the start of one. @param keys longest first */
 const keyScanner = (keys: readonly string[]): ((text: string) => { readonly safe: string; readonly open: string }) => {
-  const longest = Math.max(...keys.map(({ length }) => length));
+  const longest = keys[0]?.length ?? 0;
   const pattern = new RegExp(
     keys.map((key) => key.replaceAll(/[\\^$.*+?()[\]{}|/-]/g, String.raw`\$&`)).join("|"),
     "g",

@@ -126,3 +126,12 @@ it("Pauses shortens a pause when the clock was put back before the next refusal"
   pauses.refused(600, 700, 0);
   expect(pauses.until(700)).toBe(900);
 });
+
+it("Pauses counts a refusal once when the clock was put back to a time between two milliseconds", () => {
+  const pauses = new Pauses(64);
+  pauses.refused(0, 1000.1, 0);
+  const { room } = pauses;
+  pauses.until(0.001);
+  pauses.refused(0.001, 0.001, 0);
+  expect(pauses.room).toBe(room);
+});

@@ -139,8 +139,10 @@ const promptOf = (before: Grown | undefined, blocks: Grown["blocks"]): Grown => 
 const noPrompt = (): Pick<Grown, "messages" | "digest"> => ({ messages: [], digest: new PromptDigest() });
 
 const addMessages = ({ messages, digest }: Grown, block: readonly Message[], from: number): void => {
-  // A copy by spreading: frozen lists have slow iterators, and to slice one takes ten times as long.
-  for (const added of [...block].slice(from)) {
+  // By index: frozen lists have slow iterators, and to slice one takes ten times as long.
+  for (let index = from; index < block.length; index++) {
+    const added = block[index];
+    if (added === undefined) continue;
     digest.add(added);
     messages.push(added);
   }

@@ -53,10 +53,12 @@ export const conversationOf = (items: readonly unknown[]): Imported => {
 /** Adds items after the head, each exchange as a turn. Returns the added ones; null for a missing thread. */
 export const addItems = async (thread: HostedThread, items: readonly unknown[]): Promise<readonly Item[] | null> => {
   const { system, turns } = conversationOf(items);
-  const before = await thread.look((state) => ({
-    turns: state.context.conversation.turns.length,
-    waiting: itemsNumbered(state, numberToCome(state)).length,
-  }));
+  const before = await thread.look((state) => {
+    const { open, conversation } = state.context;
+    // An open turn may have ended when the first turn is added.
+    if (open !== null) return { turns: open.number, waiting: 0 };
+    return { turns: conversation.turns.length, waiting: itemsNumbered(state, numberToCome(state)).length };
+  });
   if (before === null) return null;
   const leading =
     system === null ? [] : [typeof system === "string" ? { role: "system" as const, content: system } : system];

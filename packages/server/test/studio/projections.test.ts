@@ -209,6 +209,15 @@ test("the difference of two threads shows at most 100 messages of each", () => {
 
 describe("a row of the timeline", () => {
   const quiet = start(conversationMachine(options), { threadId: "t", at: 0 }).state;
+
+  const asked = played([ask(10, "a", "Hi")]).state;
+
+  test.each([null, "1"])("of a reply with a foreign member turn, %j, has the turn that is open", (turn) => {
+    const reply = { type: "llm.completed", at: 1, effectId: "t/1.1#1", reply: { content: "yes" }, turn };
+    // Cast: only the members of a row are read of an event.
+    expect(rowOf({ seq: 2, event: reply } as unknown as Entry, asked, asked).turn).toBe(1);
+  });
+
   /** Makes the row of an event that is journalled with these decisions and marks. */
   const rowWith = (event: object, more: object = {}, before: State | null = quiet) =>
     // Cast: only the members of a row are read of an event.

@@ -79,6 +79,8 @@ test("a message that is about to join the open turn is asked once, even if its p
   }
   await send("three");
   await expect.poll(statuses).toEqual(["open", "joining", "joining"]);
+  const texts = await host.thread("t").look(({ context }) => context.open?.joining.map(({ input }) => input) ?? []);
+  expect(texts).toMatchObject([[{ content: "two" }], [{ content: "three" }]]);
   await host.thread("t").cancel("enough");
   await host.close();
 });

@@ -144,10 +144,12 @@ const summarise = async (
   const [instruction, request] = call.messages;
   const text = await withDescription(session, runtime, call, request === undefined ? "" : textOf(request));
   if (summariser === undefined) {
+    if (runtime.llm === undefined)
+      throw new ConfigurationError(`the session "${session.name}" has no model for summaries`);
     const messages = call.messages.map((message) =>
       message === request ? { ...message, parts: [{ type: "text", text } as const] } : message,
     );
-    return runtime.model({ ...call, messages }, context);
+    return runtime.llm({ ...call, messages }, context);
   }
   const given = { text, instruction: instruction === undefined ? "" : textOf(instruction), signal: context.signal };
   return { type: "completed", reply: { content: await summariser(given) }, finishReason: "stop" };

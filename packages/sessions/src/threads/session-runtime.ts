@@ -33,17 +33,13 @@ export class SessionRuntime {
     this.host = host;
   }
 
-  /** @throws ConfigurationError if the session has none */
-  get model(): LlmHandler {
-    if (this.llm !== undefined) return this.llm;
-    throw new ConfigurationError(
-      `the program "${this.options.name}" calls a model, and its session has none; give session the option llm`,
-    );
-  }
-
   /** Returns the host of model calls with these tools. @throws ConfigurationError if there is no model */
   models(tools: readonly Tool[] = this.options.tools ?? noTools): Host {
-    const { model: llm, store } = this;
+    const { llm, store } = this;
+    if (llm === undefined)
+      throw new ConfigurationError(
+        `the program "${this.options.name}" calls a model, and its session has none; give session the option llm`,
+      );
     const host = this.#models.get(tools) ?? createHost({ ...this.options.host, recovery: false, llm, store, tools });
     this.#models.set(tools, host);
     return host;

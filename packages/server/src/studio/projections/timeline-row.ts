@@ -73,7 +73,7 @@ const isOfSummary = (event: Entry["event"]): boolean =>
 
 /** Returns the turn of an entry; for an outcome that ends a turn, that turn. */
 const turnOf = (event: Entry["event"], before: State | null, after: State): number | null => {
-  if ("turn" in event) return event.turn;
+  if ("turn" in event && typeof event.turn === "number") return event.turn;
   if (event.type === "turn.added") return after.context.conversation.turns.length;
   const open = event.type === "ask.received" ? null : (before?.context.open ?? null);
   // A timer can also open a turn, for a queued ask.
