@@ -2,7 +2,7 @@ import { PromptDigest } from "../thread/make-message.ts";
 import type { Message } from "../thread/message.ts";
 import type { ExpectedOutput } from "../thread/turn.ts";
 import { type Thread, turnOf } from "../thread/thread.ts";
-import { isAppended, toArray } from "../thread/chunks.ts";
+import { beginsWith, isAppended, toArray } from "../thread/chunks.ts";
 import type { Counts } from "./counts.ts";
 import type { Cut } from "./cut.ts";
 import { blocksOf, type PromptParts } from "./render.ts";
@@ -44,16 +44,15 @@ export const grownPrompts = (counts: Counts): Prompts => {
       // The seed's list, even an empty one, is the same object throughout a thread.
       let place = places.get(thread.seed);
       if (place === undefined) places.set(thread.seed, (place = { kept: undefined }));
-      const before = place.kept;
-      const shown = { thread, cut, system, open };
+      let { kept } = place;
       // If reading a message throws, the kept prompt is incomplete.
       place.kept = undefined;
-      const isExtended = before !== undefined && extend(before, shown);
-      const grown = isExtended
-        ? before
-        : promptOf(before, blocksOf(partsOf(thread, system, open), cut, counts).messages.toReversed());
-      place.kept = { ...grown, shown };
-      return promptFrom(grown, output);
+      if (kept === undefined || !extend(kept, thread, cut, system, open)) {
+        const blocks = blocksOf(partsOf(thread, system, open), cut, counts).messages.toReversed();
+        kept = { ...promptOf(kept, blocks), thread, cut, system, open };
+      }
+      place.kept = kept;
+      return promptFrom(kept, output);
     },
   });
 };
@@ -75,47 +74,45 @@ interface Grown {
   readonly blocks: (readonly Message[])[];
 }
 
+/** A prompt, with what it shows. Only this module changes it. */
 interface Kept extends Grown {
-  readonly shown: Shown;
-}
-
-interface Shown {
-  readonly thread: Thread;
+  thread: Thread;
   readonly cut: Cut;
   readonly system: Message | null;
-  readonly open: readonly Message[];
+  open: readonly Message[];
 }
 
 /**
  * Extends the kept prompt if the next one adds only messages of the open turn, and at most one closed turn. Returns false
  * and changes nothing if more may have changed. Finding all blocks again took a fifth of turn 1,000.
  */
-const extend = (kept: Kept, { thread, cut, system, open }: Shown): boolean => {
-  const { blocks, shown } = kept;
+const extend = (kept: Kept, thread: Thread, cut: Cut, system: Message | null, open: readonly Message[]): boolean => {
+  const { blocks, open: shown } = kept;
   const isPlain = cut.shrink === undefined && cut.dropped === undefined && cut.fields === undefined;
   // A question may have been inserted into the block of the open turn.
-  if (!isPlain || shown.cut !== cut || shown.system !== system || blocks.at(-1) !== shown.open) return false;
-  const isClosed = thread !== shown.thread;
-  const said = isClosed ? saidInNext(thread, shown, cut) : open;
+  if (!isPlain || kept.cut !== cut || kept.system !== system || blocks.at(-1) !== shown) return false;
+  const isClosed = thread !== kept.thread;
+  const said = isClosed ? saidInNext(thread, kept) : open;
   // The kept prompt may belong to another branch, with another open turn.
-  if (said === null || endOfPrefix([shown.open], [said]) === null) return false;
-  blocks.pop();
-  addMessages(kept, said, shown.open.length);
-  blocks.push(said);
+  if (said === null || !beginsWith(said, shown)) return false;
+  addMessages(kept, said, shown.length);
+  blocks[blocks.length - 1] = said;
   if (isClosed) {
     addMessages(kept, open, 0);
     blocks.push(open);
   }
+  kept.thread = thread;
+  kept.open = open;
   return true;
 };
 
 /** Returns what the next turn after a prompt said, if it completed; null if more may have changed than this turn. */
-const saidInNext = (thread: Thread, shown: Shown, cut: Cut): readonly Message[] | null => {
-  const last = isAppended(thread.turns, shown.thread.turns) ? turnOf(thread, thread.turns.length) : undefined;
-  const isNext = last?.parent === shown.thread.head && thread.head === last.number && thread.pins === shown.thread.pins;
+const saidInNext = (thread: Thread, { thread: shown, cut, open }: Kept): readonly Message[] | null => {
+  const last = isAppended(thread.turns, shown.turns) ? turnOf(thread, thread.turns.length) : undefined;
+  const isNext = last?.parent === shown.head && thread.head === last.number && thread.pins === shown.pins;
   if (!isNext || last.outcome.status !== "completed" || (cut.from?.turn ?? 0) >= last.number) return null;
   // An empty turn may need a question before it.
-  return shown.open.length === 0 ? null : toArray(last.messages);
+  return open.length === 0 ? null : toArray(last.messages);
 };
 
 const promptFrom = (

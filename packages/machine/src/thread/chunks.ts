@@ -45,14 +45,21 @@ export const append = <Element>(chunks: Chunks<Element>, element: Element): Chun
 
 const noNodes: readonly never[] = Object.freeze([]);
 
-/** Returns whether `chunks` is `before` with one more element. False if that element filled a chunk. */
+/** Returns whether `chunks` is `before` with one more element. False if that element filled more than one chunk. */
 export const isAppended = <Element>(chunks: Chunks<Element>, before: Chunks<Element>): boolean => {
-  if (chunks.length !== before.length + 1 || chunks.levels.length !== before.levels.length) return false;
-  for (let level = 1; level < before.levels.length; level++)
+  if (chunks.length !== before.length + 1) return false;
+  const [newest = noNodes, older = noNodes] = before.levels;
+  const [now = noNodes, olderNow = noNodes] = chunks.levels;
+  const filled = now.length === 0 ? olderNow.at(-1) : undefined;
+  for (let level = filled === undefined ? 1 : 2; level < before.levels.length; level++)
     if (chunks.levels[level] !== before.levels[level]) return false;
-  const [nodes = noNodes] = before.levels;
-  const [now = noNodes] = chunks.levels;
-  for (let index = 0; index < nodes.length; index++) if (now[index] !== nodes[index]) return false;
+  if (filled === undefined) return beginsWith(now, newest);
+  return olderNow.length === older.length + 1 && beginsWith(olderNow, older) && beginsWith(nodesIn(filled), newest);
+};
+
+/** Returns whether a list begins with the elements of another. */
+export const beginsWith = (list: readonly unknown[], beginning: readonly unknown[]): boolean => {
+  for (let index = 0; index < beginning.length; index++) if (list[index] !== beginning[index]) return false;
   return true;
 };
 
@@ -107,7 +114,7 @@ export const replaceAt = <Element>(chunks: Chunks<Element>, index: number, eleme
 /**
  * Returns the newest element that passes a test, among the newest `most`; undefined if there is none.
  *
- * @param mayHold tells whether a full chunk may hold such an element, if that is known without testing each.
+ * @param mayHold tells whether a chunk may hold such an element, if that is known without testing each.
  */
 export const findNewest = <Element>(
   chunks: Chunks<Element>,
@@ -119,7 +126,7 @@ export const findNewest = <Element>(
   for (let end = chunks.length; end > oldest;) {
     const first = end - 1 - ((end - 1) % chunkSize);
     const elements = chunkAt(chunks, first) ?? noNodes;
-    const isPassed = elements.length === chunkSize && !mayHold(elements);
+    const isPassed = elements.length > few && !mayHold(elements);
     for (let index = end - 1; !isPassed && index >= first && index >= oldest; index--) {
       const element = elements[index - first];
       if (element !== undefined && test(element)) return element;
@@ -128,6 +135,9 @@ export const findNewest = <Element>(
   }
   return undefined;
 };
+
+/** So many elements are tested faster than something is known of their chunk. */
+const few = 4;
 
 /** Returns all elements, oldest first. */
 export const toArray = <Element>(chunks: Chunks<Element>): readonly Element[] => {

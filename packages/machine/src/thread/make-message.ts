@@ -17,27 +17,27 @@ import type { ExpectedOutput } from "./turn.ts";
 
 /** Creates the message of a draft. */
 export const messageFromDraft = (id: string, draft: MessageDraft): Message =>
-  withFields({ id, role: draft.role, parts: partsOf(draft.content) }, draft);
+  made(id, draft.role, partsOf(wellFormed(draft.content)), draft);
 
 /** Returns the id of a tool call of a reply. */
 export const callIdIn = (prefix: string, position: number): string => `${prefix}.${position}`;
 
 /** Creates the assistant message of a reply; its calls are `prefix.0`, `prefix.1`, … */
 export const messageFromReply = (id: string, prefix: string, reply: ReplyDraft): Message => {
-  const said = replyParts(reply.content);
+  const said = replyParts(wellFormed(reply.content));
   const calls = reply.toolCalls?.map((call, position): Part => {
     const part: Fresh<ToolCallPart> = {
       type: "toolCall",
-      callId: callIdIn(prefix, position),
-      providerCallId: call.id,
-      name: call.name,
-      arguments: call.arguments,
+      callId: wellFormed(callIdIn(prefix, position)),
+      providerCallId: wellFormed(call.id),
+      name: wellFormed(call.name),
+      arguments: wellFormed(call.arguments),
     };
-    if (call.provider !== undefined) part.provider = owned(call.provider);
+    if (call.provider !== undefined) part.provider = owned(wellFormed(call.provider));
     return Object.freeze(part);
   });
   const parts = calls === undefined ? said : exact([...said, ...calls]);
-  return withFields({ id, role: "assistant", parts }, reply);
+  return made(id, "assistant", parts, reply);
 };
 
 /** Creates the message of a reply that ended early; null if no text was shown. Drops its calls: they may be incomplete. */
@@ -66,20 +66,23 @@ export const messageFromResult = (
   outcome: ToolOutcome,
   content: Content | null,
 ): Message => {
+  const callId = wellFormed(call.callId);
   const result: ToolResultPart = Object.freeze({
     type: "toolResult",
-    callId: call.callId,
-    providerCallId: call.providerCallId,
-    name: call.name,
+    callId,
+    providerCallId: wellFormed(call.providerCallId),
+    name: wellFormed(call.name),
     outcome,
-    content: content === null ? noParts : partsOf(content),
+    content: content === null ? noParts : partsOf(wellFormed(content)),
   });
-  return withDigest({ id: call.callId, role: "tool", parts: Object.freeze([result]) });
+  return made(callId, "tool", Object.freeze([result]), noFields);
 };
 
 /** Returns the message with other parts and their digest. */
-export const withParts = (message: Message, parts: readonly Part[]): Message =>
-  withDigest(owned({ ...message, parts }));
+export const withParts = (message: Message, parts: readonly Part[]): Message => {
+  const whole = owned(wellFormed({ ...message, parts }));
+  return Object.freeze({ ...whole, digest: digestOfMessage(whole) });
+};
 
 /** Returns the message with marks that a model does not see. */
 export const marked = (message: Message, marks: Partial<Pick<Message, Mark>>): Message =>
@@ -90,21 +93,39 @@ type Mark = "id" | "incomplete" | "synthesised" | "truncated";
 type ReplyPart = ContentPart | ReasoningPart | RefusalPart;
 
 const replyParts = (content: ReplyDraft["content"]): readonly ReplyPart[] =>
-  typeof content === "string" ? partsOf(content) : owned(content ?? []);
+  typeof content === "string" ? partsOf(content) : owned(content ?? noParts);
 
 const isJoinable = (part: ReplyPart): part is Extract<ReplyPart, { readonly text: string }> =>
   "text" in part && !("provider" in part);
 
 /**
- * Creates each message of a thread, and makes its text well-formed. Messages are immutable from here on. Its input is
- * plain data created or copied by this package.
+ * Creates each message of a thread. Messages are immutable from here on. Its input is plain data created or copied by
+ * this package, and the texts of its parts are well-formed.
  */
-const withDigest = (given: Omit<Message, "digest">): Message => {
-  const message = wellFormed(given);
-  const whole = { ...message, digest: digestOfMessage(message) };
-  // Its members are frozen, unless their text was repaired.
-  return message === given ? Object.freeze(whole) : frozen(whole);
+const made = (id: string, role: Message["role"], parts: readonly Part[], fields: Fields): Message => {
+  const { name, metadata, provider } = fields;
+  if (name === undefined && metadata === undefined && provider === undefined)
+    return Object.freeze({ id: wellFormed(id), role, parts, digest: digestOfMessage({ role, parts }) });
+  const message = owned(
+    wellFormed({
+      id,
+      role,
+      parts,
+      ...(name === undefined ? {} : { name }),
+      ...(metadata === undefined ? {} : { metadata }),
+      ...(provider === undefined ? {} : { provider }),
+    }),
+  );
+  return Object.freeze({ ...message, digest: digestOfMessage(message) });
 };
+
+interface Fields {
+  readonly name?: string;
+  readonly metadata?: JsonObject;
+  readonly provider?: JsonObject;
+}
+
+const noFields: Fields = Object.freeze({});
 
 const noParts: readonly never[] = Object.freeze([]);
 
@@ -114,20 +135,6 @@ const partsOf = (content: Content): readonly ContentPart[] =>
       ? noParts
       : Object.freeze([Object.freeze({ type: "text", text: content })])
     : owned(content);
-
-const withFields = (
-  message: Fresh<Omit<Message, "digest">>,
-  {
-    name,
-    metadata,
-    provider,
-  }: { readonly name?: string; readonly metadata?: JsonObject; readonly provider?: JsonObject },
-): Message => {
-  if (name !== undefined) message.name = name;
-  if (metadata !== undefined) message.metadata = owned(metadata);
-  if (provider !== undefined) message.provider = owned(provider);
-  return withDigest(message);
-};
 
 /**
  * Makes all texts of plain data well-formed: a lone surrogate is replaced by U+FFFD, since servers reject it.

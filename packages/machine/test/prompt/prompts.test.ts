@@ -287,13 +287,13 @@ describe("the machine looks at chunks of closed turns", () => {
     expect(looksOf()).toBe(0);
   });
 
-  test("again when a turn fills a chunk, and then no more", () => {
+  test("not again when a turn fills a chunk", () => {
     const { talk, looksOf } = talkOf(95);
     talk.ask("One?");
     expect(looksOf()).toBe(2);
     talk.reply("Yes.");
     talk.ask("Two?");
-    expect(looksOf()).toBe(3);
+    expect(looksOf()).toBe(0);
     talk.reply("Yes.");
     talk.ask("Three?");
     expect(looksOf()).toBe(0);

@@ -99,7 +99,15 @@ test("the newest element that passes is looked for among the newest so many, and
 });
 
 test("chunks are others with one more element at their end only if all other elements are the same", () => {
-  for (const count of [0, 1, chunkSize - 2, chunkSize + 5, chunkSize ** 2 + chunkSize + 7]) {
+  for (const count of [
+    0,
+    1,
+    chunkSize - 2,
+    chunkSize - 1,
+    chunkSize + 5,
+    3 * chunkSize - 1,
+    chunkSize ** 2 + 2 * chunkSize - 1,
+  ]) {
     const before = chunksOf(numbers(count));
     const after = append(before, -1);
     expect([after, append(after, -2), before].map((chunks) => isAppended(chunks, before))).toEqual([
@@ -107,12 +115,12 @@ test("chunks are others with one more element at their end only if all other ele
       false,
       false,
     ]);
-    const changed = [0, count >> 1, count - 1].filter((index) => index >= 0 && index < count);
+    const changed = [0, count >> 1, count - chunkSize, count - 1].filter((index) => index >= 0 && index < count);
     const others = changed.map((index) => append(replaceAt(before, index, -1), -1));
     expect(others.filter((chunks) => isAppended(chunks, before))).toEqual([]);
   }
-  // The element fills a chunk.
-  const before = chunksOf(numbers(chunkSize - 1));
+  // The element fills two chunks.
+  const before = chunksOf(numbers(chunkSize ** 2 - 1));
   expect(isAppended(append(before, -1), before)).toBe(false);
 });
 
