@@ -21,10 +21,8 @@ export interface Prompts {
 
 /** Renders each prompt from the beginning. */
 export const promptsAnew: Prompts = Object.freeze<Prompts>({
-  render: (thread, cut, system, open, output) => {
-    const { messages } = blocksOf(partsOf(thread, system, open), cut, null);
-    return promptFrom(promptOf(undefined, messages.toReversed()), output);
-  },
+  render: (thread, cut, system, open, output) =>
+    promptFrom(promptOf(undefined, partsOf(thread, system, open), cut, null), output),
 });
 
 /**
@@ -48,8 +46,8 @@ export const grownPrompts = (counts: Counts): Prompts => {
       // If reading a message throws, the kept prompt is incomplete.
       place.kept = undefined;
       if (kept === undefined || !extend(kept, thread, cut, system, open)) {
-        const blocks = blocksOf(partsOf(thread, system, open), cut, counts).messages.toReversed();
-        kept = { ...promptOf(kept, blocks), thread, cut, system, open };
+        const grown = promptOf(kept, partsOf(thread, system, open), cut, counts);
+        kept = { ...grown, thread, cut, system, open };
       }
       place.kept = kept;
       return promptFrom(kept, output);
@@ -120,8 +118,9 @@ const promptFrom = (
   output: Parameters<Prompts["render"]>[4],
 ): ReturnType<Prompts["render"]> => ({ messages: messages.slice(), digest: digest.of(output) });
 
-/** Makes a prompt of these blocks. If they begin with those of an earlier prompt, its lists are extended and used. */
-const promptOf = (before: Grown | undefined, blocks: Grown["blocks"]): Grown => {
+/** Makes a prompt of all blocks. If they begin with those of an earlier prompt, its lists are extended and used. */
+const promptOf = (before: Grown | undefined, parts: PromptParts, cut: Cut, counts: Counts | null): Grown => {
+  const blocks = blocksOf(parts, cut, counts).messages.toReversed();
   const end = before === undefined ? null : endOfPrefix(before.blocks, blocks);
   const { messages, digest } = before === undefined || end === null ? noPrompt() : before;
   const grown = { messages, digest, blocks };

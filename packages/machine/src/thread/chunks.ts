@@ -48,17 +48,16 @@ const noNodes: readonly never[] = Object.freeze([]);
 /** Returns whether `chunks` is `before` with one more element. False if that element filled more than one chunk. */
 export const isAppended = <Element>(chunks: Chunks<Element>, before: Chunks<Element>): boolean => {
   if (chunks.length !== before.length + 1) return false;
-  const [newest = noNodes, older = noNodes] = before.levels;
-  const [now = noNodes, olderNow = noNodes] = chunks.levels;
-  const filled = now.length === 0 ? olderNow.at(-1) : undefined;
-  for (let level = filled === undefined ? 1 : 2; level < before.levels.length; level++)
-    if (chunks.levels[level] !== before.levels[level]) return false;
-  if (filled === undefined) return beginsWith(now, newest);
-  return olderNow.length === older.length + 1 && beginsWith(olderNow, older) && beginsWith(nodesIn(filled), newest);
+  for (let level = 1; level < before.levels.length; level++)
+    if (!beginsWith(chunks.levels[level], before.levels[level])) return false;
+  const [now, older] = chunks.levels;
+  // The newest chunk is empty if the element filled it.
+  return beginsWith(now?.length === 0 ? nodesIn(older?.at(-1)) : now, before.levels[0]);
 };
 
 /** Returns whether a list begins with the elements of another. */
-export const beginsWith = (list: readonly unknown[], beginning: readonly unknown[]): boolean => {
+export const beginsWith = (list: readonly unknown[] = noNodes, beginning: readonly unknown[] = noNodes): boolean => {
+  if (list === beginning) return true;
   for (let index = 0; index < beginning.length; index++) if (list[index] !== beginning[index]) return false;
   return true;
 };

@@ -28,7 +28,7 @@ export const messageFromReply = (id: string, prefix: string, reply: ReplyDraft):
   const calls = reply.toolCalls?.map((call, position): Part => {
     const part: Fresh<ToolCallPart> = {
       type: "toolCall",
-      callId: wellFormed(callIdIn(prefix, position)),
+      callId: callIdIn(prefix, position),
       providerCallId: wellFormed(call.id),
       name: wellFormed(call.name),
       arguments: wellFormed(call.arguments),
@@ -66,21 +66,20 @@ export const messageFromResult = (
   outcome: ToolOutcome,
   content: Content | null,
 ): Message => {
-  const callId = wellFormed(call.callId);
   const result: ToolResultPart = Object.freeze({
     type: "toolResult",
-    callId,
-    providerCallId: wellFormed(call.providerCallId),
-    name: wellFormed(call.name),
+    callId: call.callId,
+    providerCallId: call.providerCallId,
+    name: call.name,
     outcome,
     content: content === null ? noParts : partsOf(wellFormed(content)),
   });
-  return made(callId, "tool", Object.freeze([result]), noFields);
+  return made(call.callId, "tool", Object.freeze([result]), {});
 };
 
 /** Returns the message with other parts and their digest. */
 export const withParts = (message: Message, parts: readonly Part[]): Message => {
-  const whole = owned(wellFormed({ ...message, parts }));
+  const whole = { ...message, parts: owned(wellFormed(parts)) };
   return Object.freeze({ ...whole, digest: digestOfMessage(whole) });
 };
 
@@ -104,28 +103,14 @@ const isJoinable = (part: ReplyPart): part is Extract<ReplyPart, { readonly text
  */
 const made = (id: string, role: Message["role"], parts: readonly Part[], fields: Fields): Message => {
   const { name, metadata, provider } = fields;
-  if (name === undefined && metadata === undefined && provider === undefined)
-    return Object.freeze({ id: wellFormed(id), role, parts, digest: digestOfMessage({ role, parts }) });
-  const message = owned(
-    wellFormed({
-      id,
-      role,
-      parts,
-      ...(name === undefined ? {} : { name }),
-      ...(metadata === undefined ? {} : { metadata }),
-      ...(provider === undefined ? {} : { provider }),
-    }),
-  );
+  const message: Fresh<Omit<Message, "digest">> = { id: wellFormed(id), role, parts };
+  if (name !== undefined) message.name = wellFormed(name);
+  if (metadata !== undefined) message.metadata = owned(wellFormed(metadata));
+  if (provider !== undefined) message.provider = owned(wellFormed(provider));
   return Object.freeze({ ...message, digest: digestOfMessage(message) });
 };
 
-interface Fields {
-  readonly name?: string;
-  readonly metadata?: JsonObject;
-  readonly provider?: JsonObject;
-}
-
-const noFields: Fields = Object.freeze({});
+type Fields = Pick<MessageDraft, "name" | "metadata" | "provider">;
 
 const noParts: readonly never[] = Object.freeze([]);
 
@@ -153,12 +138,7 @@ const isWellFormed = (value: unknown): boolean => {
     for (let index = 0; index < list.length; index++) if (!isWellFormed(list[index])) return false;
     return true;
   }
-  for (const name in value) {
-    const member: unknown = value[name as keyof typeof value];
-    // Most members are texts, which need no call.
-    if (!name.isWellFormed() || !(typeof member === "string" ? member.isWellFormed() : isWellFormed(member)))
-      return false;
-  }
+  for (const name in value) if (!name.isWellFormed() || !isWellFormed(value[name as keyof typeof value])) return false;
   return true;
 };
 

@@ -309,8 +309,7 @@ const whereAsked = (data: ConversationData, askId: string, askIds?: Settings["as
   const answered = findNewest(
     data.conversation.turns,
     remembered,
-    // Most turns answer one ask, which needs no call.
-    ({ asks }) => asks[0]?.askId === askId || (asks.length > 1 && isAmong(asks, askId)),
+    ({ asks }) => isAmong(asks, askId),
     (turns) => askIds?.(turns).has(askId) ?? true,
   );
   return answered === undefined ? null : repeatedIn(askId, answered.number);

@@ -101,17 +101,19 @@ export const settingsOf = (options: MachineOptions): Settings => {
 /** The ids of a chunk grow with it: to search the newest turns one by one took 5 % of a turn. */
 const askIdsKept = (): Settings["askIds"] => {
   // By the oldest turn of a chunk.
-  const chunks = new WeakMap<Turn, { readonly turns: readonly Turn[]; readonly ids: Set<string> }>();
+  const chunks = new WeakMap<object, { readonly turns: readonly Turn[]; readonly ids: Set<string> }>();
   return (turns) => {
-    const oldest = turns[0];
-    const kept = oldest === undefined ? undefined : chunks.get(oldest);
-    const shared = Math.min(turns.length, kept?.turns.length ?? 0);
+    const oldest = turns[0] ?? turns;
+    const kept = chunks.get(oldest);
+    if (kept?.turns === turns) return kept.ids;
+    const last = (kept?.turns.length ?? 0) - 1;
     // Edits never change who asked, so the same turn comes after the same asks.
-    const goesOn = kept !== undefined && kept.turns[shared - 1] === turns[shared - 1];
-    if (goesOn && shared === turns.length) return kept.ids;
+    const goesOn = kept !== undefined && kept.turns[last] === turns[last];
     const ids = goesOn ? kept.ids : new Set<string>();
-    for (const { asks } of turns.slice(goesOn ? shared : 0)) for (const { askId } of asks) ids.add(askId);
-    if (oldest !== undefined) chunks.set(oldest, { turns, ids });
+    // By index: to slice a frozen list takes ten times as long.
+    for (let index = goesOn ? last + 1 : 0; index < turns.length; index++)
+      for (const { askId } of turns[index]?.asks ?? []) ids.add(askId);
+    chunks.set(oldest, { turns, ids });
     return ids;
   };
 };

@@ -1,4 +1,4 @@
-import { at } from "../../thread/chunks.ts";
+import { at, findNewest } from "../../thread/chunks.ts";
 import type { Ask, Turn, TurnOutcome } from "../../thread/turn.ts";
 import {
   type ConversationData,
@@ -42,13 +42,9 @@ export const askNamed = ({ context }: State, askId: string): AskRecord | null =>
   if (pending !== undefined) return pending;
   const dropped = context.dropped.findLast(named);
   if (dropped !== undefined) return recordOfDropped(dropped);
-  const { turns } = context.conversation;
-  for (let index = turns.length - 1; index >= Math.max(turns.length - remembered, 0); index--) {
-    const turn = at(turns, index);
-    const ask = turn?.asks.find(named);
-    if (turn !== undefined && ask !== undefined) return recordOfClosed(turn, ask);
-  }
-  return null;
+  const turn = findNewest(context.conversation.turns, remembered, ({ asks }) => asks.some(named));
+  const ask = turn?.asks.find(named);
+  return turn === undefined || ask === undefined ? null : recordOfClosed(turn, ask);
 };
 
 /**
