@@ -14,8 +14,8 @@ export const equivalent: readonly Equivalent[] = [
   ),
   {
     path: "packages/machine/src/conversation/read/asks.ts",
-    original: "index >= Math.max(turns.length - remembered, 0) && records.length < last;",
-    mutated: "index >= Math.max(turns.length - remembered, 0) && records.length <= last;",
+    original: "return records.length >= last;",
+    mutated: "return records.length > last;",
     reason: "one turn more is read, and its asks are cut off; the bound only saves time",
   },
   {
@@ -331,8 +331,8 @@ export const equivalent: readonly Equivalent[] = [
   },
   {
     path: "packages/machine/src/thread/chunks.ts",
-    original: "for (let level = filled === undefined ? 1 : 2; level < before.levels.length; level++)",
-    mutated: "for (let level = filled === undefined ? 1 : 2; level <= before.levels.length; level++)",
+    original: "for (let level = 1; level < before.levels.length; level++)",
+    mutated: "for (let level = 1; level <= before.levels.length; level++)",
     reason: "neither list has a level after the last one, so nothing differs there",
   },
   {

@@ -107,7 +107,7 @@ export const counted = (count: () => number): number | null => {
  * Returns a function that computes a value once for each object and keeps it as long as the object. Use it only for
  * objects that never change, such as messages and closed turns.
  */
-export const remembering = <Key extends object, Value>(make: (key: Key) => Value): ((key: Key) => Value) => {
+const remembering = <Key extends object, Value>(make: (key: Key) => Value): ((key: Key) => Value) => {
   const known = new WeakMap<Key, Value>();
   return (key) => {
     const before = known.get(key);

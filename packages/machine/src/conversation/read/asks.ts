@@ -1,4 +1,4 @@
-import { at, findNewest } from "../../thread/chunks.ts";
+import { findNewest } from "../../thread/chunks.ts";
 import type { Ask, Turn, TurnOutcome } from "../../thread/turn.ts";
 import {
   type ConversationData,
@@ -65,14 +65,10 @@ export const asksOf = ({ context }: State, last: number = remembered): readonly 
 /** Oldest first. */
 const closedIn = ({ conversation: { turns } }: ConversationData, last: number): readonly AskRecord[] => {
   const records: AskRecord[] = [];
-  for (
-    let index = turns.length - 1;
-    index >= Math.max(turns.length - remembered, 0) && records.length < last;
-    index--
-  ) {
-    const turn = at(turns, index);
-    if (turn !== undefined) records.unshift(...turn.asks.map((ask) => recordOfClosed(turn, ask)));
-  }
+  findNewest(turns, remembered, (turn) => {
+    records.unshift(...turn.asks.map((ask) => recordOfClosed(turn, ask)));
+    return records.length >= last;
+  });
   return records;
 };
 
