@@ -10,6 +10,7 @@ export const benchmarks: {
   transition: () => import("./transition.ts"),
   immutable: () => import("./immutable.ts"),
   growth: () => import("./growth.ts"),
+  workloads: () => import("./workloads.ts"),
   queues: () => import("./queues.ts"),
   streaming: () => import("./streaming.ts"),
   serving: () => import("./serving.ts"),

@@ -72,7 +72,7 @@ interface Grown {
   readonly blocks: (readonly Message[])[];
 }
 
-/** A prompt, with what it shows. Only this module changes it. */
+/** A prompt with the thread, cut, system message and open turn that it was made of. Only this module changes it. */
 interface Kept extends Grown {
   thread: Thread;
   readonly cut: Cut;

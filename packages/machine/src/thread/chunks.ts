@@ -135,7 +135,7 @@ export const findNewest = <Element>(
   return undefined;
 };
 
-/** So many elements are tested faster than something is known of their chunk. */
+/** Testing this many elements is faster than calling `mayHold`. */
 const few = 4;
 
 /** Returns all elements, oldest first. */

@@ -28,7 +28,7 @@ export const messageFromReply = (id: string, prefix: string, reply: ReplyDraft):
   const calls = reply.toolCalls?.map((call, position): Part => {
     const part: Fresh<ToolCallPart> = {
       type: "toolCall",
-      callId: callIdIn(prefix, position),
+      callId: wellFormed(callIdIn(prefix, position)),
       providerCallId: wellFormed(call.id),
       name: wellFormed(call.name),
       arguments: wellFormed(call.arguments),
@@ -68,9 +68,9 @@ export const messageFromResult = (
 ): Message => {
   const result: ToolResultPart = Object.freeze({
     type: "toolResult",
-    callId: call.callId,
-    providerCallId: call.providerCallId,
-    name: call.name,
+    callId: wellFormed(call.callId),
+    providerCallId: wellFormed(call.providerCallId),
+    name: wellFormed(call.name),
     outcome,
     content: content === null ? noParts : partsOf(wellFormed(content)),
   });
@@ -79,7 +79,7 @@ export const messageFromResult = (
 
 /** Returns the message with other parts and their digest. */
 export const withParts = (message: Message, parts: readonly Part[]): Message => {
-  const whole = { ...message, parts: owned(wellFormed(parts)) };
+  const whole = owned(wellFormed({ ...message, parts }));
   return Object.freeze({ ...whole, digest: digestOfMessage(whole) });
 };
 
@@ -97,16 +97,13 @@ const replyParts = (content: ReplyDraft["content"]): readonly ReplyPart[] =>
 const isJoinable = (part: ReplyPart): part is Extract<ReplyPart, { readonly text: string }> =>
   "text" in part && !("provider" in part);
 
-/**
- * Creates each message of a thread. Messages are immutable from here on. Its input is plain data created or copied by
- * this package, and the texts of its parts are well-formed.
- */
+/** Creates each message of a thread, frozen. The parts are owned and well-formed; the other fields are made so here. */
 const made = (id: string, role: Message["role"], parts: readonly Part[], fields: Fields): Message => {
   const { name, metadata, provider } = fields;
   // Most messages have no other fields. To copy an object takes several times as long as to make it.
   if (name === undefined && metadata === undefined && provider === undefined)
-    return Object.freeze({ id, role, parts, digest: digestOfMessage({ role, parts }) });
-  const message: Fresh<Omit<Message, "digest">> = { id, role, parts };
+    return Object.freeze({ id: wellFormed(id), role, parts, digest: digestOfMessage({ role, parts }) });
+  const message: Fresh<Omit<Message, "digest">> = { id: wellFormed(id), role, parts };
   if (name !== undefined) message.name = wellFormed(name);
   if (metadata !== undefined) message.metadata = owned(wellFormed(metadata));
   if (provider !== undefined) message.provider = owned(wellFormed(provider));

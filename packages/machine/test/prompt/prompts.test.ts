@@ -287,7 +287,7 @@ describe("the machine looks at chunks of closed turns", () => {
     expect(looksOf()).toBe(0);
   });
 
-  test("not again when a turn fills a chunk", () => {
+  test("once, also when a turn fills one", () => {
     const { talk, looksOf } = talkOf(95);
     talk.ask("One?");
     expect(looksOf()).toBe(2);

@@ -8,6 +8,7 @@ import type { Cut } from "../../prompt/cut.ts";
 import type { InterruptedTurns } from "../../prompt/unit.ts";
 import { problemOfKeys } from "../../prompt/policies/check-options.ts";
 import { keepAll } from "../../prompt/policies/keep-all.ts";
+import { beginsWith } from "../../thread/chunks.ts";
 import { digestOf } from "../../thread/make-message.ts";
 import type { Turn } from "../../thread/turn.ts";
 import {
@@ -37,8 +38,8 @@ export interface Settings {
    */
   readonly keepAllCut: Cut | null;
   /**
-   * Returns the ids of the asks in a chunk of closed turns, and perhaps of turns that came after them. Without this
-   * cache, comparing each ask with each turn took a tenth of a turn's time.
+   * Returns the ids of the asks in a chunk of closed turns, and caches them. Without the cache, comparing each ask
+   * with each turn took a tenth of a turn's time.
    */
   readonly askIds: (turns: readonly Turn[]) => ReadonlySet<string>;
   readonly budget: Budget | null;
@@ -98,7 +99,10 @@ export const settingsOf = (options: MachineOptions): Settings => {
   };
 };
 
-/** The ids of a chunk grow with it: to search the newest turns one by one took 5 % of a turn. */
+/**
+ * Returns a cache of the ids in each chunk, which grows with the chunk. Searching the newest turns one by one took 5 %
+ * of a turn.
+ */
 const askIdsKept = (): Settings["askIds"] => {
   // By the oldest turn of a chunk.
   const chunks = new WeakMap<object, { readonly turns: readonly Turn[]; readonly ids: Set<string> }>();
@@ -106,12 +110,10 @@ const askIdsKept = (): Settings["askIds"] => {
     const oldest = turns[0] ?? turns;
     const kept = chunks.get(oldest);
     if (kept?.turns === turns) return kept.ids;
-    const last = (kept?.turns.length ?? 0) - 1;
-    // Edits never change who asked, so the same turn comes after the same asks.
-    const goesOn = kept !== undefined && kept.turns[last] === turns[last];
-    const ids = goesOn ? kept.ids : new Set<string>();
+    const continues = kept !== undefined && beginsWith(turns, kept.turns);
+    const ids = continues ? kept.ids : new Set<string>();
     // By index: to slice a frozen list takes ten times as long.
-    for (let index = goesOn ? last + 1 : 0; index < turns.length; index++)
+    for (let index = continues ? kept.turns.length : 0; index < turns.length; index++)
       for (const { askId } of turns[index]?.asks ?? []) ids.add(askId);
     chunks.set(oldest, { turns, ids });
     return ids;
