@@ -33,8 +33,8 @@ export const faults: readonly Fault[] = [
   ],
   [
     "conversation/decide/decide.ts",
-    "if (data.open?.joining.some((ask) => ask.askId === askId) === true) return repeatedIn(askId, data.open.number);",
-    "if (!(data.open?.joining.some((ask) => ask.askId === askId) === true)) return repeatedIn(askId, data.open.number);",
+    "if (open !== null && isAmong([...open.asks, ...open.joining], askId)) return repeatedIn(askId, open.number);",
+    "",
   ],
   [
     "conversation/update/waiting-asks.ts",
