@@ -1,6 +1,6 @@
-import { closeSync, lstatSync, openSync, readdirSync, rmSync } from "node:fs";
 import { basename, dirname } from "node:path";
-import { DatabaseSync } from "node:sqlite";
+import type { DatabaseSync } from "node:sqlite";
+import { fs, sqlite } from "./builtins.ts";
 
 /**
  * Shows the other processes of this machine that a store is open: for as long as it is, it has a lock that the operating system
@@ -35,7 +35,7 @@ export class ProcessLock {
     if (this.#prefix === null || name === null || !wellFormed.test(name) || name === this.#held?.name) return true;
     const file = this.#prefix + name;
     try {
-      const there = lstatSync(file, { throwIfNoEntry: false });
+      const there = fs.lstatSync(file, { throwIfNoEntry: false });
       return there !== undefined && (!there.isFile() || !isRemovedUnheld(file));
     } catch {
       // The system does not tell: the lease counts until its time is over.
@@ -65,8 +65,8 @@ const lockAt = (prefix: string): HeldLock | null => {
   const name = crypto.randomUUID();
   const file = prefix + name;
   try {
-    closeSync(openSync(file, "wx", 0o600));
-    const database = new DatabaseSync(file);
+    fs.closeSync(fs.openSync(file, "wx", 0o600));
+    const database = new (sqlite().DatabaseSync)(file);
     try {
       // No journal is written; whoever is just looking is done in no time.
       database.exec("PRAGMA busy_timeout = 1000; PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE");
@@ -85,7 +85,7 @@ const lockAt = (prefix: string): HeldLock | null => {
 
 /** Removes a lock that nobody holds. It can't be taken meanwhile, for looking takes a shared one, so that two who look don't take each other for the holder. */
 const isRemovedUnheld = (file: string): boolean => {
-  const database = new DatabaseSync(file, { readOnly: true });
+  const database = new (sqlite().DatabaseSync)(file, { readOnly: true });
   try {
     // By default Deno waits 5 s for a lock, and blocks the process.
     database.exec("PRAGMA busy_timeout = 0; BEGIN; SELECT 1 FROM sqlite_schema");
@@ -99,22 +99,22 @@ const isRemovedUnheld = (file: string): boolean => {
 const namesAfter = (prefix: string): readonly string[] => {
   try {
     const beginning = basename(prefix);
-    return readdirSync(dirname(prefix)).flatMap((name) =>
-      name.startsWith(beginning) ? [name.slice(beginning.length)] : [],
-    );
+    return fs
+      .readdirSync(dirname(prefix))
+      .flatMap((name) => (name.startsWith(beginning) ? [name.slice(beginning.length)] : []));
   } catch {
     return [];
   }
 };
 
 const identityOf = (file: string): string | undefined => {
-  const there = lstatSync(file, { bigint: true, throwIfNoEntry: false });
+  const there = fs.lstatSync(file, { bigint: true, throwIfNoEntry: false });
   return there === undefined ? undefined : `${there.dev}:${there.ino}`;
 };
 
 const remove = (file: string): void => {
   try {
-    rmSync(file);
+    fs.rmSync(file);
   } catch {
     // A file that is left is empty, and harms nobody.
   }

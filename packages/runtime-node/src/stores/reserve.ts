@@ -1,6 +1,5 @@
-import { closeSync, constants, fstatSync, openSync, rmSync, writeSync } from "node:fs";
-
 import { StorageError } from "@colloquy/host/store";
+import { fs } from "./builtins.ts";
 
 /** Disk room for a full disk, on which deleting and opening a store must write first. */
 export interface Reserve {
@@ -22,7 +21,7 @@ export const reserveAt = (path: string | null, bytes: number): Reserve => {
         return operation();
       } catch (error) {
         if (!isFull(error) || path === null) throw error;
-        rmSync(path, { force: true });
+        fs.rmSync(path, { force: true });
         try {
           return operation();
         } finally {
@@ -50,14 +49,14 @@ let piece: Uint8Array | null = null;
 const fill = (path: string, bytes: number): void => {
   try {
     // Open without following links and without waiting.
-    const asIs = constants.O_NOFOLLOW | constants.O_NONBLOCK;
-    const file = openSync(path, constants.O_WRONLY | constants.O_CREAT | constants.O_APPEND | asIs, 0o600);
+    const asIs = fs.constants.O_NOFOLLOW | fs.constants.O_NONBLOCK;
+    const file = fs.openSync(path, fs.constants.O_WRONLY | fs.constants.O_CREAT | fs.constants.O_APPEND | asIs, 0o600);
     try {
-      const there = fstatSync(file);
+      const there = fs.fstatSync(file);
       for (let written = there.isFile() ? there.size : bytes; written < bytes;)
-        written += writeSync(file, (piece ??= crypto.getRandomValues(new Uint8Array(2 ** 16))));
+        written += fs.writeSync(file, (piece ??= crypto.getRandomValues(new Uint8Array(2 ** 16))));
     } finally {
-      closeSync(file);
+      fs.closeSync(file);
     }
   } catch {
     // The file cannot be created, or fills the disk already.

@@ -1,19 +1,7 @@
-import {
-  closeSync,
-  constants,
-  fdatasyncSync,
-  fsyncSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  readSync,
-  renameSync,
-  rmSync,
-  writeSync,
-} from "node:fs";
 import { dirname } from "node:path";
 
 import { StorageError, type StorageProblem } from "@colloquy/host/store";
+import { fs } from "../builtins.ts";
 
 /** Runs one operation on the files of a folder. Turns an error of the file system into one that names the way out. */
 export const attemptFiles = <A>(folder: string, operation: () => A): A => {
@@ -58,17 +46,17 @@ export const replaceFile = (path: string, text: string | Buffer, flush: boolean)
   const part = path + partEnding;
   try {
     // A crash may have left one.
-    rmSync(part, { force: true });
-    const file = openSync(part, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, 0o600);
+    fs.rmSync(part, { force: true });
+    const file = fs.openSync(part, fs.constants.O_WRONLY | fs.constants.O_CREAT | fs.constants.O_EXCL, 0o600);
     try {
       writeAll(file, Buffer.from(text), 0);
-      if (flush) fdatasyncSync(file);
+      if (flush) fs.fdatasyncSync(file);
     } finally {
-      closeSync(file);
+      fs.closeSync(file);
     }
-    renameSync(part, path);
+    fs.renameSync(part, path);
   } catch (error) {
-    rmSync(part, { force: true });
+    fs.rmSync(part, { force: true });
     throw error;
   }
   if (flush) flushFolder(dirname(path));
@@ -76,7 +64,7 @@ export const replaceFile = (path: string, text: string | Buffer, flush: boolean)
 
 /** Removes a file, and what a crash left of one that was to take its place. */
 export const removeFile = (path: string, flush: boolean): void => {
-  for (const each of [path + partEnding, path]) rmSync(each, { force: true });
+  for (const each of [path + partEnding, path]) fs.rmSync(each, { force: true });
   if (flush) flushFolder(dirname(path));
 };
 
@@ -85,7 +73,7 @@ const partEnding = ".part";
 /** Creates the folder of a store for the user alone, if its parent exists. */
 export const makeStoreFolder = (path: string, flush: boolean): void => {
   try {
-    mkdirSync(path, { mode: 0o700 });
+    fs.mkdirSync(path, { mode: 0o700 });
   } catch (error) {
     // Opening the store reports the problem, if there is one.
     if (!isCode(error, "EEXIST", "ENOENT", "ENOTDIR")) throw error;
@@ -103,21 +91,21 @@ export const makeStoreFolder = (path: string, flush: boolean): void => {
 export const flushFolder = (folder: string): void => {
   // Windows cannot open folders, and stores their entries by itself.
   if (process.platform === "win32") return;
-  const file = openSync(folder, "r");
+  const file = fs.openSync(folder, "r");
   try {
-    fsyncSync(file);
+    fs.fsyncSync(file);
   } finally {
-    closeSync(file);
+    fs.closeSync(file);
   }
 };
 
 export const writeAll = (file: number, bytes: Buffer, position: number): void => {
   for (let written = 0; written < bytes.length;) {
-    written += writeSync(file, bytes, written, bytes.length - written, position + written);
+    written += fs.writeSync(file, bytes, written, bytes.length - written, position + written);
   }
 };
 
-export const readIfThere = (path: string): Buffer | null => ifThere(() => readFileSync(path));
+export const readIfThere = (path: string): Buffer | null => ifThere(() => fs.readFileSync(path));
 
 /** Returns the result of `use`, or null if the file it needs does not exist. */
 export const ifThere = <A>(use: () => A): A | null => {
@@ -137,7 +125,7 @@ export const bytesBetween = (file: number, from: number, until: number): Buffer 
   const bytes = Buffer.allocUnsafe(Math.max(until - from, 0));
   let length = 0;
   while (length < bytes.length) {
-    const count = readSync(file, bytes, length, Math.min(bytes.length - length, readingMax), from + length);
+    const count = fs.readSync(file, bytes, length, Math.min(bytes.length - length, readingMax), from + length);
     if (count === 0) break;
     length += count;
   }

@@ -1,5 +1,3 @@
-import { closeSync, fdatasyncSync, fstatSync, ftruncateSync, openSync } from "node:fs";
-
 import { noSuchEntry, SequenceConflictError, StorageError } from "@colloquy/host/store";
 import type { Entry } from "@colloquy/machine";
 
@@ -14,6 +12,7 @@ import {
   type StoredEntry,
   wholeLines,
 } from "./journal-lines.ts";
+import { fs } from "../builtins.ts";
 
 /** The end of a journal: its length in bytes and its last seq; 0 and -1 if it is empty or does not exist. */
 export interface JournalEnd {
@@ -72,32 +71,32 @@ export const appendToJournal = (
   known: JournalEnd | undefined,
   flush: boolean,
 ): Appended => {
-  const file = ifThere(() => openSync(path, "r+"));
+  const file = ifThere(() => fs.openSync(path, "r+"));
   if (file === null) throw new SequenceConflictError(threadId, expectedSeq, -1);
   try {
-    const { size } = fstatSync(file);
+    const { size } = fs.fstatSync(file);
     const before = known?.length === size ? known : endIn(file, path);
     refuseOtherEnd(path, threadId, expectedSeq, before);
-    if (size > before.length) ftruncateSync(file, before.length);
+    if (size > before.length) fs.ftruncateSync(file, before.length);
     // Without this flush, the old bytes could reappear in the middle of the new ones after a power cut.
-    if (flush && size > before.length) fdatasyncSync(file);
+    if (flush && size > before.length) fs.fdatasyncSync(file);
     try {
       writeAll(file, lines, before.length);
     } catch (error) {
-      ftruncateSync(file, before.length);
+      fs.ftruncateSync(file, before.length);
       throw error;
     }
     const length = before.length + lines.length;
     return {
       end: { length, seq: expectedSeq + count },
-      flush: () => fdatasyncSync(file),
+      flush: () => fs.fdatasyncSync(file),
       undo: () => {
-        if (fstatSync(file).size === length) ftruncateSync(file, before.length);
+        if (fs.fstatSync(file).size === length) fs.ftruncateSync(file, before.length);
       },
-      close: () => closeSync(file),
+      close: () => fs.closeSync(file),
     };
   } catch (error) {
-    closeSync(file);
+    fs.closeSync(file);
     throw error;
   }
 };
@@ -157,18 +156,18 @@ const endIn = (file: number, path: string): JournalEnd => {
 
 /** Runs `use` with a journal's file open for reading; returns null if the file does not exist. */
 const withJournal = <A>(path: string, use: (file: number) => A): A | null => {
-  const file = ifThere(() => openSync(path, "r"));
+  const file = ifThere(() => fs.openSync(path, "r"));
   if (file === null) return null;
   try {
     return use(file);
   } finally {
-    closeSync(file);
+    fs.closeSync(file);
   }
 };
 
 /** Yields ends of a journal, each longer than the last, until the whole file. */
 function* piecesOf(file: number, firstLength: number): Generator<{ readonly bytes: Buffer; readonly start: number }> {
-  const { size } = fstatSync(file);
+  const { size } = fs.fstatSync(file);
   for (let length = firstLength; ; length *= 8) {
     const start = Math.max(size - length, 0);
     yield { start, bytes: bytesBetween(file, start, size) };

@@ -1,4 +1,3 @@
-import { lstatSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 
 import { factsOf } from "@colloquy/host/store";
@@ -8,6 +7,7 @@ import type { Entry } from "@colloquy/machine";
 import { readIfThere } from "./disk.ts";
 import { idEnding, idOf, isShortened, journalEnding, nameOf } from "./file-name.ts";
 import { entryIn, type StoredEntry, wholeLines } from "./journal-lines.ts";
+import { fs } from "../builtins.ts";
 
 /**
  * Returns a function that lists a folder's threads from their journals. It remembers the facts of a file until the file
@@ -16,7 +16,7 @@ import { entryIn, type StoredEntry, wholeLines } from "./journal-lines.ts";
 export const journalListing = (folder: string): (() => readonly StoredThread[]) => {
   let known: ReadonlyMap<string, Known> = new Map();
   return () => {
-    const files = readdirSync(folder).filter((file) => file.endsWith(journalEnding));
+    const files = fs.readdirSync(folder).filter((file) => file.endsWith(journalEnding));
     known = new Map(files.map((file): [string, Known] => [file, factsAt(folder, file, known.get(file))]));
     return Array.from(known.values(), ({ thread }) => thread).filter((thread) => thread !== null);
   };
@@ -31,7 +31,7 @@ interface Known {
 
 const factsAt = (folder: string, file: string, known: Known | undefined): Known => {
   const path = join(folder, file);
-  const stat = lstatSync(path, { bigint: true, throwIfNoEntry: false });
+  const stat = fs.lstatSync(path, { bigint: true, throwIfNoEntry: false });
   const version = `${stat?.ino} ${stat?.size} ${stat?.mtimeNs}`;
   if (known?.version === version) return known;
   const bytes = unlessUnreadable(() => readIfThere(path));

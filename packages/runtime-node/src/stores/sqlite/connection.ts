@@ -4,7 +4,7 @@ import type { Reserve } from "../reserve.ts";
 import { StorageError } from "@colloquy/host/store";
 import { refuseTorn } from "../store-arguments.ts";
 import { sqliteFailure } from "./failure.ts";
-import { statSync } from "node:fs";
+import { fs } from "../builtins.ts";
 
 /** An open database file, and a clock. */
 export interface Connection {
@@ -154,7 +154,7 @@ const openedFile = (database: DatabaseSync, path: string, clock: Pick<Clock, "no
 /** Returns undefined if the file does not exist or may not be read. */
 const identityOf = (location: string): string | undefined => {
   try {
-    const { dev, ino } = statSync(location, { bigint: true });
+    const { dev, ino } = fs.statSync(location, { bigint: true });
     return `${dev}:${ino}`;
   } catch {
     return undefined;

@@ -1,12 +1,12 @@
-import { closeSync, constants, openSync, statSync } from "node:fs";
 import { resolve } from "node:path";
-import { DatabaseSync } from "node:sqlite";
+import type { DatabaseSync } from "node:sqlite";
 import { fileURLToPath, pathToFileURL } from "node:url";
 
 import { cannotOpen, sqliteFailure, whileBusy } from "./failure.ts";
 import { makeSchema } from "./schema.ts";
 import { type Reserve, reserveAt } from "../reserve.ts";
 import { StorageError } from "@colloquy/host/store";
+import { fs, sqlite } from "../builtins.ts";
 
 export interface SqliteDatabaseOptions {
   readonly path: string;
@@ -66,7 +66,7 @@ const connect = (path: string): DatabaseSync => {
   }
   makeForUserAlone(path);
   try {
-    return new DatabaseSync(path);
+    return new (sqlite().DatabaseSync)(path);
   } catch (error) {
     throw cannotOpen(error, path);
   }
@@ -80,8 +80,8 @@ const connect = (path: string): DatabaseSync => {
 const makeForUserAlone = (path: string): void => {
   try {
     const file = fileOf(path);
-    if (file !== null && statSync(file, { throwIfNoEntry: false }) === undefined)
-      closeSync(openSync(file, constants.O_RDWR | constants.O_CREAT, 0o600));
+    if (file !== null && fs.statSync(file, { throwIfNoEntry: false }) === undefined)
+      fs.closeSync(fs.openSync(file, fs.constants.O_RDWR | fs.constants.O_CREAT, 0o600));
   } catch {
     // SQLite cannot create it either, and reports why.
   }

@@ -1,7 +1,7 @@
-import { statSync } from "node:fs";
 import { dirname } from "node:path";
 
 import { StorageError, type StorageProblem } from "@colloquy/host/store";
+import { fs } from "../builtins.ts";
 
 /** Turns an error of SQLite into one that names the file and a remedy. Other errors are returned unchanged. */
 export const sqliteFailure = (error: unknown, path: string): unknown => {
@@ -98,7 +98,7 @@ const reasonAgainst = (path: string): string => {
 /** Returns undefined if the path does not exist or may not be read. */
 const isDirectory = (path: string): boolean | undefined => {
   try {
-    return statSync(path, { throwIfNoEntry: false })?.isDirectory();
+    return fs.statSync(path, { throwIfNoEntry: false })?.isDirectory();
   } catch {
     return undefined;
   }
