@@ -1,6 +1,6 @@
 import { basename, dirname } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
-import { fs, sqlite } from "./builtins.ts";
+import { fs, sqlite } from "../ports/system.ts";
 
 /**
  * Shows the other processes of this machine that a store is open: for as long as it is, it has a lock that the operating system

@@ -1,5 +1,5 @@
 import { StorageError } from "@colloquy/host/store";
-import { fs } from "./builtins.ts";
+import { fs } from "../ports/system.ts";
 
 /** Disk room for a full disk, on which deleting and opening a store must write first. */
 export interface Reserve {

@@ -1,7 +1,7 @@
 import { dirname } from "node:path";
 
 import { StorageError, type StorageProblem } from "@colloquy/host/store";
-import { fs } from "../builtins.ts";
+import { fs } from "../../ports/system.ts";
 
 /** Runs one operation on the files of a folder. Turns an error of the file system into one that names the way out. */
 export const attemptFiles = <A>(folder: string, operation: () => A): A => {

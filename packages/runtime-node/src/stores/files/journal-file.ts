@@ -12,7 +12,7 @@ import {
   type StoredEntry,
   wholeLines,
 } from "./journal-lines.ts";
-import { fs } from "../builtins.ts";
+import { fs } from "../../ports/system.ts";
 
 /** The end of a journal: its length in bytes and its last seq; 0 and -1 if it is empty or does not exist. */
 export interface JournalEnd {

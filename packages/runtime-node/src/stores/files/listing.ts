@@ -7,7 +7,7 @@ import type { Entry } from "@colloquy/machine";
 import { readIfThere } from "./disk.ts";
 import { idEnding, idOf, isShortened, journalEnding, nameOf } from "./file-name.ts";
 import { entryIn, type StoredEntry, wholeLines } from "./journal-lines.ts";
-import { fs } from "../builtins.ts";
+import { fs } from "../../ports/system.ts";
 
 /**
  * Returns a function that lists a folder's threads from their journals. It remembers the facts of a file until the file

@@ -4,7 +4,7 @@ import type { Reserve } from "../reserve.ts";
 import { StorageError } from "@colloquy/host/store";
 import { refuseTorn } from "../store-arguments.ts";
 import { sqliteFailure } from "./failure.ts";
-import { fs } from "../builtins.ts";
+import { fs } from "../../ports/system.ts";
 
 /** An open database file, and a clock. */
 export interface Connection {

@@ -6,7 +6,7 @@ import { cannotOpen, sqliteFailure, whileBusy } from "./failure.ts";
 import { makeSchema } from "./schema.ts";
 import { type Reserve, reserveAt } from "../reserve.ts";
 import { StorageError } from "@colloquy/host/store";
-import { fs, sqlite } from "../builtins.ts";
+import { fs, sqlite } from "../../ports/system.ts";
 
 export interface SqliteDatabaseOptions {
   readonly path: string;

@@ -1,7 +1,7 @@
 import { dirname } from "node:path";
 
 import { StorageError, type StorageProblem } from "@colloquy/host/store";
-import { fs } from "../builtins.ts";
+import { fs } from "../../ports/system.ts";
 
 /** Turns an error of SQLite into one that names the file and a remedy. Other errors are returned unchanged. */
 export const sqliteFailure = (error: unknown, path: string): unknown => {
