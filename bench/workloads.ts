@@ -1,13 +1,11 @@
 // Compares turns of other kinds with a plain one, which calls one tool, has four short messages, and shows everything.
-// Each side talks for as many turns, so the figures tell what a kind of work costs, and that none was forgotten.
+// Each side talks for as many turns.
 import type { LlmHandler } from "@colloquy/host";
-import { declarationsOf } from "@colloquy/host";
-import { type ConversationMachine, conversationMachine } from "@colloquy/machine";
 import { clearResults, compose, lastMessages, lastTurns, type Policy, tokenWindow } from "@colloquy/machine/policies";
 import { benchmarkHost } from "./kit/hosts.ts";
 import { type Figure, figureOf, pair } from "./kit/measure.ts";
 import { answerText, toolArguments, toolName, userText } from "./kit/script.ts";
-import { lookup } from "./kit/work.ts";
+import { lookupMachine } from "./kit/work.ts";
 
 interface Work {
   readonly policy?: Policy;
@@ -40,10 +38,9 @@ export const benchmark = async (rounds: number): Promise<readonly Figure[]> => {
   return figures;
 };
 
-/** Returns a conversation of that kind, on a host of its own. */
+/** Returns a function that talks for these turns, each time on a new host. */
 const talkOf = ({ policy, calls = 1, characters = 0 }: Work): (() => Promise<void>) => {
-  const tools = declarationsOf([lookup]);
-  const machine: ConversationMachine = conversationMachine(policy === undefined ? { tools } : { tools, policy });
+  const machine = lookupMachine(policy === undefined ? {} : { policy });
   const llm = modelOf(calls, characters);
   return async () => {
     const host = benchmarkHost({ machine, llm });
